@@ -1,0 +1,74 @@
+import { Command, type CommanderError, Option as Flag } from 'commander';
+import { type Option, type OptionName, options } from './options.ts';
+import { version } from './version.ts';
+
+/** What each flag was given, in order. */
+export type Flags = Partial<Record<OptionName, readonly string[]>>;
+
+/** What each command does; the number is the exit code. */
+export interface Commands {
+  serve(flags: Flags): Promise<number>;
+  demo(port: string): Promise<number>;
+}
+
+const examples = `
+Examples:
+  $ login-relay demo
+  $ login-relay --origin https://app.example.com --base-url https://login.example.com \\
+      --client-id Iv1.0123456789abcdef --client-secret-file /etc/login-relay/client-secret
+  $ FRONTEND_ORIGIN=http://localhost:3000 PROVIDER_CLIENT_ID=… PROVIDER_CLIENT_SECRET=… login-relay
+`;
+
+/** Describes the command line. The exit code of the command that ran goes to `exit`. */
+export function createProgram(commands: Commands, exit: (code: number) => void): Command {
+  const program = new Command('login-relay')
+    .description('Logs the users of a static front end in with an OAuth 2.0 provider.')
+    .version(version)
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .exitOverride()
+    // What went wrong is written by who catches it: commander would quote values.
+    .configureOutput({ outputError: () => {} })
+    .addHelpText('after', examples)
+    .hook('preSubcommand', (self) => {
+      if (Object.keys(self.opts()).length > 0) self.error('error: give options after the command');
+    });
+  addOptions(program).action(async (flags: Flags) => exit(await commands.serve(flags)));
+  addOptions(program.command('serve').description('run the relay (as without a command)')).action(
+    async (flags: Flags) => exit(await commands.serve(flags)),
+  );
+  program
+    .command('demo')
+    .description('try it on this machine: a provider, the relay and a front end')
+    .option('--port <number>', 'first of three ports: relay, front end, provider', '8000')
+    .action(async ({ port }: { port: string }) => exit(await commands.demo(port)));
+  return program;
+}
+
+/** Says what was wrong with the command line, without the values that were on it. */
+export function describeUsageError({ code, message }: CommanderError): string {
+  if (code === 'commander.unknownOption') {
+    const [first = '', suggestion = ''] = message.split('\n');
+    const name = /'(--[\w-]+|-\w)/.exec(first)?.[1] ?? '';
+    return `unknown option ${name} ${suggestion}`.trim();
+  }
+  if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
+    return 'unknown command or stray argument';
+  }
+  return message.replace(/^error: /, '');
+}
+
+function addOptions(command: Command): Command {
+  for (const option of Object.values(options) as Option[]) {
+    const flag = new Flag([option.flag, option.argument].join(' ').trim(), helpOf(option));
+    // Every value is kept, so that a flag given twice can be told from one given once.
+    flag.argParser((value: string, earlier: readonly string[] = []) => [...earlier, value]);
+    if (option.argument === undefined) flag.preset('true');
+    command.addOption(flag.helpGroup(`${option.group}:`));
+  }
+  return command;
+}
+
+function helpOf({ help, variable, otherwise, default: value }: Option): string {
+  return `${help} (${variable}; ${otherwise ?? `default: ${value}`})`;
+}

@@ -1,0 +1,133 @@
+import { type ReadFile, readClientSecret } from './client-secret.ts';
+import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
+import { describeOption, type OptionValues } from './options.ts';
+import { presets } from './providers/presets.ts';
+import type { Provider } from './providers/provider.ts';
+import type { Secret } from './secret.ts';
+
+/** Everything the relay has to know, checked and frozen. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** The relay's own callback, to be registered at the provider. */
+  readonly redirectUri: string;
+  readonly origin: string;
+  readonly frontendUrl: string;
+  readonly tokenDelivery: 'query' | 'fragment';
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  readonly provider: Provider;
+  readonly scope: string | undefined;
+  readonly pathName: string;
+  /** Milliseconds that a whole call to the provider may take. */
+  readonly providerTimeout: number;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Undefined: pretty on a terminal, else json. */
+  readonly logFormat: 'pretty' | 'json' | undefined;
+}
+
+/** Thrown with every fault of the configuration, each a line that names the flag and variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super('the configuration has faults');
+    this.faults = faults;
+  }
+}
+
+/**
+ * Turns flags and environment variables into a Config. A flag beats the environment; a variable
+ * that is set but empty counts as unset.
+ *
+ * @returns the configuration, and warnings about what works but should be mended
+ * @throws {ConfigError} with every fault at once; no fault quotes a value
+ */
+export function readConfig(sources: OptionSources & { readonly readFile: ReadFile }): {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+} {
+  const faults: string[] = [];
+  const warnings: string[] = [];
+  const fault: Report = (name, message) => faults.push(`${describeOption(name)} ${message}`);
+  const warn: Report = (name, message) => warnings.push(`${describeOption(name)} ${message}`);
+
+  const values = readOptionValues(sources, fault);
+  const clientSecret = readClientSecret(sources, values, fault, warn);
+  reportMissing(values, sources, fault);
+  reportContradictions(values, fault);
+  if (faults.length > 0) throw new ConfigError(faults);
+
+  const preset = checked(presets.get(checked(values.provider)));
+  const origin = checked(values.origin);
+  const pathName = checked(values.pathName);
+  const baseUrl = values.baseUrl?.href ?? `http://localhost:${values.port}`;
+  const config: Config = {
+    port: checked(values.port),
+    host: checked(values.host),
+    redirectUri: `${baseUrl.replace(/\/+$/, '')}/auth/${pathName}/callback`,
+    origin,
+    frontendUrl: values.frontendUrl?.href ?? `${origin}/`,
+    tokenDelivery: checked(values.tokenDelivery),
+    clientId: checked(values.clientId),
+    clientSecret: checked(clientSecret),
+    provider: Object.freeze({
+      ...preset,
+      authorizeUrl: values.authorizeUrl?.href ?? preset.authorizeUrl,
+      tokenUrl: values.tokenUrl?.href ?? preset.tokenUrl,
+      userUrl: values.userUrl?.href ?? preset.userUrl,
+      tokenRequest: values.tokenRequest ?? preset.tokenRequest,
+    }),
+    scope: values.scope,
+    pathName,
+    providerTimeout: checked(values.providerTimeout),
+    logLevel: checked(values.logLevel),
+    logFormat: values.logFormat,
+  };
+  return { config: Object.freeze(config), warnings };
+}
+
+function reportMissing(values: OptionValues, sources: OptionSources, fault: Report): void {
+  for (const name of ['origin', 'clientId'] as const) {
+    if (sourceOf(name, sources) === undefined) fault(name, 'is required');
+  }
+  if (values.port === 0 && sourceOf('baseUrl', sources) === undefined) {
+    fault('baseUrl', 'is required with port 0: its default needs a known port');
+  }
+}
+
+function reportContradictions(values: OptionValues, fault: Report): void {
+  if (values.baseUrl && values.baseUrl.search !== '') fault('baseUrl', 'must not have a query');
+  if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
+    fault('frontendUrl', `must be inside ${describeOption('origin')}`);
+  }
+  if (values.insecureHttp !== false) return;
+  const addresses = {
+    baseUrl: values.baseUrl,
+    origin: values.origin === undefined ? undefined : new URL(values.origin),
+    authorizeUrl: values.authorizeUrl,
+    tokenUrl: values.tokenUrl,
+    userUrl: values.userUrl,
+  };
+  for (const name of Object.keys(addresses) as (keyof typeof addresses)[]) {
+    const url = addresses[name];
+    if (url?.protocol === 'http:' && !isLoopback(url)) {
+      fault(
+        name,
+        `must start with https://: http is for this machine alone, unless ${describeOption('insecureHttp')} allows it`,
+      );
+    }
+  }
+}
+
+/** @see RFC 6761 §6.3 for localhost */
+function isLoopback({ hostname }: URL): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** A value that cannot be missing once no fault was reported. */
+function checked<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('a value is missing that no fault was reported for');
+  return value;
+}

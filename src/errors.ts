@@ -1,0 +1,118 @@
+interface Failure {
+  readonly status: number;
+  /** For the caller: what happened and what to do. Never quotes input. */
+  readonly detail: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Every way a request can fail, with the one answer it gets. */
+const failures = {
+  code_missing: {
+    status: 400,
+    detail: 'The callback was opened without an authorization code. Start the login again.',
+  },
+  code_malformed: {
+    status: 400,
+    detail: 'The authorization code is too long or not valid text. Start the login again.',
+  },
+  parameter_repeated: {
+    status: 400,
+    detail: 'A parameter of the callback was given more than once. Start the login again.',
+  },
+  authorization_refused: {
+    status: 400,
+    detail: 'The provider did not authorize the login. Start the login again.',
+  },
+  token_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the authorization code. Start the login again.',
+  },
+  token_missing: {
+    status: 400,
+    detail:
+      'The access token is empty: the provider answered without a usable one. Start the login again.',
+  },
+  credentials_missing: {
+    status: 401,
+    detail: 'No credentials supplied: send the access token in the Authorization header.',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
+  credentials_malformed: {
+    status: 401,
+    detail: 'The Authorization header has no token: send it as "Bearer", a space, and the token.',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
+  token_malformed: {
+    status: 401,
+    detail: 'The access token has characters that no token may have. Log in again.',
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  },
+  token_invalid: {
+    status: 401,
+    detail: 'The access token is invalid: the provider did not accept it. Log in again.',
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  },
+  credentials_repeated: {
+    status: 400,
+    detail: 'The Authorization header was sent more than once: send exactly one.',
+  },
+  provider_unreachable: {
+    status: 502,
+    detail: 'The provider could not be reached. Try again in a moment.',
+  },
+  provider_answer_unusable: {
+    status: 502,
+    detail: 'The provider sent an answer that cannot be used. Try again in a moment.',
+  },
+  provider_timeout: {
+    status: 504,
+    detail: 'The provider took too long to answer. Try again in a moment.',
+  },
+  overloaded: {
+    status: 503,
+    detail: 'Too many logins and lookups are under way. Try again in a moment.',
+    headers: { 'Retry-After': '1' },
+  },
+  not_found: { status: 404, detail: 'There is nothing at this address.' },
+  method_not_allowed: {
+    status: 405,
+    detail: 'This address does not take this method: see the Allow header.',
+  },
+  bad_request: { status: 400, detail: 'The request is not valid HTTP.' },
+  request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
+  headers_too_large: { status: 431, detail: 'The request line and headers are too large.' },
+  internal_error: {
+    status: 500,
+    detail: 'Something went wrong in the relay. Try again, and quote the X-Request-Id if it stays.',
+  },
+} as const satisfies Record<string, Failure>;
+
+/** The stable name of a failure, as it appears in logs. */
+export type FailureCode = keyof typeof failures;
+
+/** A failure with a defined answer: everything in it may be shown to the caller. */
+export class RelayError extends Error {
+  override readonly name = 'RelayError';
+  readonly code: FailureCode;
+  readonly status: number;
+  readonly detail: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /**
+   * @param code names the failure; its status, detail and headers follow from it
+   * @param more.detail a detail that says more than the general one; must not quote input
+   * @param more.headers headers that this answer alone needs
+   */
+  constructor(
+    code: FailureCode,
+    more: { detail?: string; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(code);
+    const failure: Failure = failures[code];
+    this.code = code;
+    this.status = failure.status;
+    this.detail = more.detail ?? failure.detail;
+    this.headers = { ...failure.headers, ...more.headers };
+  }
+}

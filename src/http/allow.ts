@@ -1,0 +1,13 @@
+import type { Middleware } from 'koa';
+import { RelayError } from '../errors.ts';
+
+/** Serves the given methods alone: OPTIONS tells which, any other is refused with 405. */
+export function allow(...methods: string[]): Middleware {
+  const headers = { Allow: [...methods, 'OPTIONS'].join(', ') };
+  return async (ctx, next) => {
+    if (methods.includes(ctx.method)) return next();
+    if (ctx.method !== 'OPTIONS') throw new RelayError('method_not_allowed', { headers });
+    ctx.set(headers);
+    ctx.status = 204;
+  };
+}

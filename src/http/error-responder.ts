@@ -1,0 +1,24 @@
+import type { Next } from 'koa';
+import { RelayError } from '../errors.ts';
+import type { Context } from './context.ts';
+
+/** The one catch: answers every failure as JSON, `{ "detail": … }`. */
+export async function errorResponder(ctx: Context, next: Next): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    const failure = error instanceof RelayError ? error : new RelayError('internal_error');
+    if (failure !== error) ctx.state.stack = stackFrames(error);
+    ctx.state.failure = failure.code;
+    ctx.set(failure.headers);
+    ctx.status = failure.status;
+    ctx.body = { detail: failure.detail };
+  }
+}
+
+// The message of an unexpected error may quote what must not reach a log; its frames cannot.
+function stackFrames(error: unknown): string {
+  if (!(error instanceof Error) || error.stack === undefined) return 'not an Error';
+  const frames = error.stack.split('\n').filter((line) => /^ {4}at /.test(line));
+  return [error.name, ...frames].join('\n');
+}

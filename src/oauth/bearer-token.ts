@@ -1,0 +1,21 @@
+import { RelayError } from '../errors.ts';
+import { isAccessToken } from './access-token.ts';
+
+/**
+ * Takes the access token out of an Authorization header: its second part, between runs of spaces.
+ * The scheme is not checked.
+ *
+ * @param values every Authorization header of the request
+ * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or
+ *   `token_malformed`
+ * @see RFC 6750 §2.1
+ */
+export function parseBearerToken(values: readonly string[]): string {
+  const [value] = values;
+  if (value === undefined) throw new RelayError('credentials_missing');
+  if (values.length > 1) throw new RelayError('credentials_repeated');
+  const token = value.split(' ').filter((part) => part !== '')[1];
+  if (token === undefined) throw new RelayError('credentials_malformed');
+  if (!isAccessToken(token)) throw new RelayError('token_malformed');
+  return token;
+}

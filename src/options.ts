@@ -1,0 +1,214 @@
+import type * as v from 'valibot';
+import { presets } from './providers/presets.ts';
+import * as schemas from './schemas.ts';
+
+/** One setting: the single source for its flag, variable, help line and row in the README. */
+export interface Option {
+  readonly flag: `--${string}`;
+  /** What the flag takes, as help shows it; without one the flag is a switch. */
+  readonly argument?: string;
+  readonly variable: string;
+  readonly group: 'Listening' | 'Front end' | 'Provider' | 'Logs';
+  readonly help: string;
+  /** The value when neither flag nor variable is given. */
+  readonly default?: string;
+  /** Says in words what happens without a value, where `default` cannot. */
+  readonly otherwise?: string;
+  readonly schema: v.GenericSchema<string, unknown>;
+}
+
+/** Every option of `login-relay serve`, in the order in which help lists them. */
+export const options = {
+  port: {
+    flag: '--port',
+    argument: '<number>',
+    variable: 'PORT',
+    group: 'Listening',
+    help: 'port to listen on; 0 takes any free one',
+    default: '8000',
+    schema: schemas.wholeNumber(0, 65535),
+  },
+  host: {
+    flag: '--host',
+    argument: '<host>',
+    variable: 'HOST',
+    group: 'Listening',
+    help: 'address to listen on',
+    default: '127.0.0.1',
+    schema: schemas.listenHost,
+  },
+  baseUrl: {
+    flag: '--base-url',
+    argument: '<url>',
+    variable: 'BASE_URL',
+    group: 'Listening',
+    help: 'public address of this relay, as browsers and the provider see it',
+    otherwise: 'http://localhost:<port>',
+    schema: schemas.httpUrl,
+  },
+  insecureHttp: {
+    flag: '--insecure-http',
+    variable: 'INSECURE_HTTP',
+    group: 'Listening',
+    help: 'accept http:// addresses beyond this machine',
+    default: 'false',
+    schema: schemas.trueOrFalse,
+  },
+  origin: {
+    flag: '--origin',
+    argument: '<origin>',
+    variable: 'FRONTEND_ORIGIN',
+    group: 'Front end',
+    help: 'origin of the front end, such as https://app.example.com',
+    otherwise: 'required',
+    schema: schemas.origin,
+  },
+  frontendUrl: {
+    flag: '--frontend-url',
+    argument: '<url>',
+    variable: 'FRONTEND_URL',
+    group: 'Front end',
+    help: 'page inside the origin that receives the token',
+    otherwise: 'the origin',
+    schema: schemas.httpUrl,
+  },
+  tokenDelivery: {
+    flag: '--token-delivery',
+    argument: '<where>',
+    variable: 'TOKEN_DELIVERY',
+    group: 'Front end',
+    help: 'part of the URL that carries the token to the front end: query or fragment',
+    default: 'query',
+    schema: schemas.oneOf(['query', 'fragment']),
+  },
+  clientId: {
+    flag: '--client-id',
+    argument: '<id>',
+    variable: 'PROVIDER_CLIENT_ID',
+    group: 'Provider',
+    help: 'client identifier registered at the provider',
+    otherwise: 'required',
+    schema: schemas.visibleCharacters,
+  },
+  clientSecret: {
+    flag: '--client-secret',
+    argument: '<secret>',
+    variable: 'PROVIDER_CLIENT_SECRET',
+    group: 'Provider',
+    help: 'client secret registered at the provider; safer in a file',
+    otherwise: 'required, here or in a file',
+    schema: schemas.visibleCharacters,
+  },
+  clientSecretFile: {
+    flag: '--client-secret-file',
+    argument: '<path>',
+    variable: 'PROVIDER_CLIENT_SECRET_FILE',
+    group: 'Provider',
+    help: 'file that holds the client secret',
+    otherwise: 'the systemd credential provider-client-secret, if there is one',
+    schema: schemas.filePath,
+  },
+  provider: {
+    flag: '--provider',
+    argument: '<name>',
+    variable: 'PROVIDER',
+    group: 'Provider',
+    help: `provider preset: ${[...presets.keys()].join(', ')}`,
+    default: 'github',
+    schema: schemas.oneOf(['github', ...presets.keys()]),
+  },
+  authorizeUrl: {
+    flag: '--authorize-url',
+    argument: '<url>',
+    variable: 'PROVIDER_AUTHORIZE_URL',
+    group: 'Provider',
+    help: 'authorization endpoint',
+    otherwise: "the preset's",
+    schema: schemas.providerUrl,
+  },
+  tokenUrl: {
+    flag: '--token-url',
+    argument: '<url>',
+    variable: 'PROVIDER_TOKEN_URL',
+    group: 'Provider',
+    help: 'token endpoint',
+    otherwise: "the preset's",
+    schema: schemas.providerUrl,
+  },
+  userUrl: {
+    flag: '--user-url',
+    argument: '<url>',
+    variable: 'PROVIDER_USER_URL',
+    group: 'Provider',
+    help: 'user lookup',
+    otherwise: "the preset's",
+    schema: schemas.providerUrl,
+  },
+  scope: {
+    flag: '--scope',
+    argument: '<scopes>',
+    variable: 'PROVIDER_SCOPE',
+    group: 'Provider',
+    help: 'scopes to ask for, with spaces between',
+    otherwise: 'none',
+    schema: schemas.scope,
+  },
+  tokenRequest: {
+    flag: '--token-request',
+    argument: '<how>',
+    variable: 'PROVIDER_TOKEN_REQUEST',
+    group: 'Provider',
+    help: 'how the token request is sent: query, body (client_secret_post) or basic (client_secret_basic)',
+    otherwise: "the preset's",
+    schema: schemas.oneOf(['query', 'body', 'basic']),
+  },
+  pathName: {
+    flag: '--path-name',
+    argument: '<word>',
+    variable: 'PROVIDER_PATH_NAME',
+    group: 'Provider',
+    help: 'the word in /auth/<word> and /auth/<word>/callback',
+    default: 'provider',
+    schema: schemas.pathSegment,
+  },
+  providerTimeout: {
+    flag: '--provider-timeout',
+    argument: '<seconds>',
+    variable: 'PROVIDER_TIMEOUT',
+    group: 'Provider',
+    help: 'time a whole call to the provider may take',
+    default: '10',
+    schema: schemas.seconds(0.1, 300),
+  },
+  logLevel: {
+    flag: '--log-level',
+    argument: '<level>',
+    variable: 'LOG_LEVEL',
+    group: 'Logs',
+    help: 'least level that is logged: debug, info, warn, error or silent',
+    default: 'info',
+    schema: schemas.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+  },
+  logFormat: {
+    flag: '--log-format',
+    argument: '<format>',
+    variable: 'LOG_FORMAT',
+    group: 'Logs',
+    help: 'pretty or json',
+    otherwise: 'pretty on a terminal, else json',
+    schema: schemas.oneOf(['pretty', 'json']),
+  },
+} as const satisfies Record<string, Option>;
+
+/** The name of an option, which is also the name under which commander files its flag. */
+export type OptionName = keyof typeof options;
+
+/** The values of all options that have one, each in its own type. */
+export type OptionValues = {
+  readonly [Name in OptionName]?: v.InferOutput<(typeof options)[Name]['schema']> | undefined;
+};
+
+/** The option as a person is told of it: flag and variable. */
+export function describeOption(name: OptionName): string {
+  return `${options[name].flag} (${options[name].variable})`;
+}

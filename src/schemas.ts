@@ -1,0 +1,124 @@
+import { BlockList } from 'node:net';
+import * as v from 'valibot';
+
+// Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, message),
+    v.transform(Number),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  );
+}
+
+/** A number of seconds from `min` to `max`, decimals allowed; the result is in milliseconds. */
+export function seconds(min: number, max: number) {
+  const message = `must be a number of seconds from ${min} to ${max}`;
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,6}(\.\d{1,3})?$/, message),
+    v.transform(Number),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+    v.transform((value) => Math.round(value * 1000)),
+  );
+}
+
+/** One of the words given. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return v.picklist(words, `must be one of: ${words.join(', ')}`);
+}
+
+/** `true` or `false`. */
+export const trueOrFalse = v.pipe(
+  oneOf(['true', 'false']),
+  v.transform((word) => word === 'true'),
+);
+
+/** A non-empty string of printable ASCII. @see RFC 6749 appendix A.1 and A.2 (VSCHAR) */
+export const visibleCharacters = v.pipe(
+  v.string(),
+  v.regex(/^[\x20-\x7e]+$/, 'must be one line of printable ASCII characters'),
+);
+
+/** Scope tokens with single spaces between. @see RFC 6749 §3.3 */
+export const scope = v.pipe(
+  v.string(),
+  v.regex(
+    /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/,
+    'must be scope names with single spaces between them',
+  ),
+);
+
+/** One segment of a path that needs no percent-encoding. */
+export const pathSegment = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens or underscores'),
+);
+
+/** A host name or address to listen on. */
+export const listenHost = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an IP address'),
+);
+
+/** A path to a file. */
+export const filePath = v.pipe(
+  v.string(),
+  v.check((path) => !path.includes('\0'), 'must be a path to a file'),
+);
+
+/** An http or https URL without user name, password or fragment. */
+export const httpUrl = v.pipe(
+  v.string(),
+  // URL parsers repair what they are given; whoever wrote such a value meant something else.
+  v.regex(
+    /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/,
+    'must be a URL of ASCII characters, without spaces',
+  ),
+  v.regex(/^https?:\/\/[^/]/i, 'must be a URL that starts with https:// (or http://)'),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const url = URL.parse(dataset.value);
+    if (url === null) {
+      addIssue({ message: 'must be a valid URL' });
+      return NEVER;
+    }
+    return url;
+  }),
+  v.check(
+    (url) => url.username === '' && url.password === '',
+    'must not hold a user name or password',
+  ),
+  v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
+);
+
+const linkLocal = new BlockList();
+linkLocal.addSubnet('169.254.0.0', 16);
+linkLocal.addSubnet('fe80::', 10, 'ipv6');
+linkLocal.addAddress('fd00:ec2::254', 'ipv6');
+
+function isLinkLocal({ hostname }: URL): boolean {
+  return hostname.startsWith('[')
+    ? linkLocal.check(hostname.slice(1, -1), 'ipv6')
+    : linkLocal.check(hostname);
+}
+
+/** The address of a provider's endpoint: cloud metadata services live at link-local addresses. */
+export const providerUrl = v.pipe(
+  httpUrl,
+  v.check((url) => !isLinkLocal(url), 'must not point to a link-local or metadata address'),
+);
+
+/** An origin as browsers send it: scheme, host and port, nothing after. @see RFC 6454 §6.2 */
+export const origin = v.pipe(
+  httpUrl,
+  v.check(
+    (url) => url.href === `${url.origin}/`,
+    'must be an origin such as https://app.example.com: scheme, host and port, without a path',
+  ),
+  v.transform((url) => url.origin),
+);

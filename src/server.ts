@@ -1,0 +1,85 @@
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type FailureCode, RelayError } from './errors.ts';
+import { securityHeaders } from './http/response-headers.ts';
+
+const headersTimeout = 10_000;
+const requestTimeout = 30_000;
+// Longer than the 60 s after which common balancers drop a connection: the client closes first.
+const keepAliveTimeout = 75_000;
+
+/** Thrown when a port cannot be opened; its message is one line for the operator. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** A server that listens. */
+export interface ListeningServer {
+  /** Where it listens, as `http://host:port`. */
+  readonly address: string;
+  /** Stops listening, lets requests under way finish, and closes every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a port.
+ *
+ * @param where.port 0 takes any free port
+ * @throws {ListenError} where the port is taken or may not be used
+ */
+export async function listen(
+  listener: RequestListener,
+  where: { readonly host: string; readonly port: number },
+): Promise<ListeningServer> {
+  const server = createServer({ headersTimeout, requestTimeout, keepAliveTimeout }, listener);
+  server.on('clientError', answerUnreadableRequest);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, where)));
+    server.listen(where, resolve);
+  });
+  return {
+    address: addressOf(server),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function listenError(error: Error, { host, port }: { host: string; port: number }): ListenError {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return new ListenError(`port ${port} on ${host} is already in use`);
+  if (code === 'EACCES')
+    return new ListenError(`port ${port} on ${host} may not be used by this user`);
+  return new ListenError(`cannot listen on ${host}, port ${port} (${code ?? error.name})`);
+}
+
+function addressOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}
+
+const unreadable: Readonly<Record<string, FailureCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+// What the HTTP parser refuses never becomes a request: the answer goes straight to the socket.
+function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { status, detail } = new RelayError(unreadable[error.code ?? ''] ?? 'bad_request');
+  const body = JSON.stringify({ detail });
+  const headers = {
+    ...securityHeaders,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}

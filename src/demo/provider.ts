@@ -1,0 +1,253 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import Router from '@koa/router';
+// The package's own entry point is these three and a warning on the console about every Node
+// release that is not marked LTS.
+import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
+import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
+import { Provider } from 'oidc-provider/lib/provider.js';
+import { type Account, accountById, accountByLogin, accountFor, parseName } from './account.ts';
+import { drawAvatar } from './avatar.ts';
+import { loginPage, messagePage, profilePage, styleSource } from './provider-pages.ts';
+import { createMemoryStore } from './store.ts';
+
+/** What {@link createDemoProvider} is made from. */
+export interface DemoProviderOptions {
+  /** The provider's own address, without a path: `http://localhost:8002`. */
+  readonly issuer: string;
+  /** The one registered client; it authenticates with `client_secret_post`. */
+  readonly client: {
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly redirectUri: string;
+    /** Shown on the login page. */
+    readonly name?: string;
+    /** Where the client's users start; linked where a login cannot go on. */
+    readonly homeUrl?: string;
+  };
+  /** Whether a request without a PKCE challenge is refused (default false). @see RFC 7636 */
+  readonly pkceRequired?: boolean;
+  /** Told about faults of the provider itself; silent by default. */
+  readonly onError?: (error: Error) => void;
+}
+
+const maxFormBytes = 4096;
+
+const minute = 60;
+const hour = 60 * minute;
+
+/**
+ * An OpenID provider in memory where any name logs in, for trying the relay out and for tests.
+ * Its user record (`/me`, scope `openid profile`) has `login`, `name`, `avatar_url` and `html_url`.
+ * It knows no login session: each authorization request shows the login page.
+ */
+export function createDemoProvider(options: DemoProviderOptions): RequestListener {
+  const { issuer, client, onError = () => {} } = options;
+
+  const policy = basePolicy();
+  policy.remove('consent');
+
+  const provider = new Provider(issuer, {
+    adapter: createMemoryStore(),
+    clients: [
+      {
+        client_id: client.clientId,
+        client_secret: client.clientSecret,
+        redirect_uris: [client.redirectUri],
+        response_types: ['code'],
+        grant_types: ['authorization_code'],
+        token_endpoint_auth_method: 'client_secret_post',
+        id_token_signed_response_alg: 'ES256',
+      },
+    ],
+    clientAuthMethods: ['client_secret_post'],
+    responseTypes: ['code'],
+    scopes: ['openid'],
+    claims: { openid: ['sub'], profile: ['login', 'name', 'avatar_url', 'html_url'] },
+    pkce: { required: () => options.pkceRequired ?? false },
+    jwks: { keys: [newSigningKey()] },
+    cookies: {
+      keys: [randomBytes(32).toString('base64url')],
+      // Cookies ignore ports: on localhost these would otherwise reach every other server there.
+      names: {
+        interaction: 'demo_provider_login',
+        resume: 'demo_provider_resume',
+        session: 'demo_provider_session',
+      },
+      long: { httpOnly: true, sameSite: 'lax', signed: true, path: '/authorize' },
+      short: { httpOnly: true, sameSite: 'lax', signed: true },
+    },
+    routes: { authorization: '/authorize' },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+    },
+    interactions: { policy, url: (_ctx, interaction) => `/login/${interaction.uid}` },
+    clientBasedCORS: () => false,
+    expiresWithSession: () => false,
+    ttl: {
+      AccessToken: hour,
+      AuthorizationCode: minute,
+      Grant: hour,
+      IdToken: hour,
+      Interaction: hour,
+      Session: hour,
+    },
+    findAccount: (_ctx, id) => {
+      const account = accountById(id);
+      return account && { accountId: id, claims: () => claimsOf(account, issuer) };
+    },
+    // Stands in for a consent page: whatever is asked for is granted.
+    loadExistingGrant: async (ctx) => {
+      const { client: grantee, session } = ctx.oidc;
+      if (grantee === undefined || session?.accountId === undefined) return undefined;
+      const grant = new provider.Grant({
+        clientId: grantee.clientId,
+        accountId: session.accountId,
+      });
+      grant.addOIDCScope([...ctx.oidc.requestParamScopes].join(' '));
+      await grant.save();
+      return grant;
+    },
+    renderError: (ctx, { error, error_description: description }) => {
+      ctx.type = 'html';
+      ctx.body =
+        error === 'server_error'
+          ? brokenPage()
+          : messagePage({
+              title: 'This request cannot be served',
+              text: description ? `${error}: ${description}` : error,
+              ...home,
+            });
+    },
+  });
+
+  const home = client.homeUrl === undefined ? {} : { homeUrl: client.homeUrl };
+  const clientName = client.name ?? client.clientId;
+  const brokenPage = () =>
+    messagePage({ title: 'The demo provider failed', text: 'Please start again.', ...home });
+
+  const router = new Router();
+
+  router.get('/login/:uid', async (ctx) => {
+    await provider.interactionDetails(ctx.req, ctx.res);
+    ctx.body = loginPage({ clientName });
+  });
+
+  router.post('/login/:uid', async (ctx) => {
+    await provider.interactionDetails(ctx.req, ctx.res);
+    const form = await readForm(ctx.req);
+    if (form === undefined) {
+      ctx.status = 413;
+      ctx.set('Connection', 'close');
+      ctx.body = messagePage({
+        title: 'That was too much',
+        text: 'The form is too long.',
+        ...home,
+      });
+      return;
+    }
+    if (form.get('action') === 'cancel') {
+      ctx.redirect(
+        await provider.interactionResult(ctx.req, ctx.res, {
+          error: 'access_denied',
+          error_description: 'The login was cancelled.',
+        }),
+      );
+      ctx.status = 303;
+      return;
+    }
+    const name = parseName(form.get('name') ?? '');
+    if (name === undefined) {
+      ctx.status = 400;
+      ctx.body = loginPage({ clientName, problem: 'Please enter a name of up to 60 characters.' });
+      return;
+    }
+    const login = { accountId: accountFor(name).id };
+    ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, { login }));
+    ctx.status = 303;
+  });
+
+  router.get('/people/:login.svg', async (ctx, next) => {
+    const account = accountByLogin(ctx.params['login'] ?? '', displayName(ctx.query['name']));
+    if (account === undefined) return next();
+    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    ctx.type = 'image/svg+xml';
+    ctx.body = drawAvatar(account);
+  });
+
+  router.get('/people/:login', async (ctx, next) => {
+    const account = accountByLogin(ctx.params['login'] ?? '', displayName(ctx.query['name']));
+    if (account === undefined) return next();
+    ctx.body = profilePage(account, claimsOf(account, issuer).avatar_url);
+  });
+
+  provider.use(async (ctx, next) => {
+    ctx.set({
+      'Cache-Control': 'no-store',
+      // No form-action: browsers apply it to redirects too, and the login form's answer leads on
+      // to the client and from there to wherever the client sends its users.
+      'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'`,
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+    });
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof SessionNotFound) {
+        ctx.status = 400;
+        ctx.body = messagePage({
+          title: 'This login is over',
+          text: 'It was finished already, took too long, or was started in another browser.',
+          ...home,
+        });
+      } else if (ctx.writable) {
+        onError(error instanceof Error ? error : new Error('unknown fault'));
+        ctx.status = 500;
+        ctx.body = brokenPage();
+      }
+      return;
+    }
+    if (ctx.status === 404 && !ctx.body) {
+      ctx.status = 404;
+      ctx.body = messagePage({ title: 'Nothing here', text: 'No such page.', ...home });
+    }
+  });
+  provider.use(router.routes());
+  provider.on('server_error', (_ctx, error) => onError(error));
+  provider.onerror = onError;
+
+  return provider.callback();
+}
+
+function claimsOf({ id, login, name }: Account, issuer: string) {
+  const query = name === null ? '' : `?${new URLSearchParams({ name })}`;
+  return {
+    sub: id,
+    login,
+    name,
+    avatar_url: `${issuer}/people/${login}.svg${query}`,
+    html_url: `${issuer}/people/${login}${query}`,
+  };
+}
+
+function displayName(parameter: string | string[] | undefined): string | null {
+  return typeof parameter === 'string' ? parameter : null;
+}
+
+/** Reads a URL-encoded form, or answers undefined where it is longer than the login page's can be. */
+async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > maxFormBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString());
+}
+
+function newSigningKey() {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' };
+}

@@ -19,7 +19,7 @@ demo: $(installed) ## try it: a provider, the relay and a front end on this mach
 	@node bin/login-relay.ts demo
 
 test: $(installed) ## run every test
-	@mocha
+	@mocha 'test/**/*.test.ts'
 
 check: $(installed) ## types, lint, imports, unused code
 	@tsc
@@ -27,7 +27,7 @@ check: $(installed) ## types, lint, imports, unused code
 	@knip
 
 coverage: $(installed) ## run every test and report coverage
-	@c8 mocha
+	@c8 mocha 'test/**/*.test.ts'
 
 clean: ## remove what was installed and built
 	rm -rf node_modules coverage dist

@@ -91,6 +91,9 @@ const failures = {
 /** The stable name of a failure, as it appears in logs. */
 export type FailureCode = keyof typeof failures;
 
+/** The names of all failures. */
+export const failureCodes = Object.keys(failures) as readonly FailureCode[];
+
 /** A failure with a defined answer: everything in it may be shown to the caller. */
 export class RelayError extends Error {
   override readonly name = 'RelayError';

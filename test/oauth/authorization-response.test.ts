@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { RelayError } from '../../src/errors.ts';
+import { parseAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
+
+function failureOf(query: string): RelayError {
+  try {
+    parseAuthorizationResponse(query);
+  } catch (error) {
+    if (error instanceof RelayError) return error;
+    throw error;
+  }
+  throw new Error(`accepted: ${query}`);
+}
+
+describe('the authorization response', () => {
+  it('yields the code, exactly as it was sent, whatever its characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }), (code) => {
+        fc.pre(code.isWellFormed() && !code.includes('\u{FFFD}'));
+        expect(parseAuthorizationResponse(`code=${encodeURIComponent(code)}`)).to.deep.equal({
+          code,
+        });
+      }),
+    );
+  });
+
+  it('never fails in another way than with a defined answer', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (query) => {
+        try {
+          parseAuthorizationResponse(query);
+        } catch (error) {
+          expect(error).to.be.instanceOf(RelayError);
+        }
+      }),
+    );
+  });
+
+  it('is refused without a code', () => {
+    for (const query of ['', 'code', 'code=', 'Code=a', 'state=a']) {
+      expect(failureOf(query).code, query).to.equal('code_missing');
+    }
+  });
+
+  it('is refused with a code that is too long, or whose bytes are not text', () => {
+    expect(parseAuthorizationResponse(`code=${'a'.repeat(4096)}`).code).to.have.length(4096);
+    for (const query of [`code=${'a'.repeat(4097)}`, 'code=%FF', 'code=a%C3', 'code=%ED%A0%80']) {
+      expect(failureOf(query).code, query).to.equal('code_malformed');
+    }
+  });
+
+  it('is refused where a parameter is repeated, even with the same value', () => {
+    for (const query of ['code=a&code=a', 'code=a&code=', 'error=a&error=b', 'code=a&c%6Fde=b']) {
+      expect(failureOf(query).code, query).to.equal('parameter_repeated');
+    }
+  });
+
+  it('is refused with the provider’s error, named only where RFC 6749 knows it', () => {
+    expect(failureOf('error=access_denied').detail).to.include('access_denied');
+    for (const query of [
+      'error=canary',
+      'error=',
+      'error=%0d%0aX&error_description=canary',
+      'error=x&code=y',
+    ]) {
+      expect(failureOf(query).code, query).to.equal('authorization_refused');
+      expect(failureOf(query).detail, query).to.equal(
+        new RelayError('authorization_refused').detail,
+      );
+    }
+  });
+});

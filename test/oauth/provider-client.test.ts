@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import {
+  createProviderClient,
+  type ProviderCall,
+  type ProviderClient,
+} from '../../src/oauth/provider-client.ts';
+
+describe('the provider client', () => {
+  let server: Server;
+  let client: ProviderClient;
+  let connections: Set<Socket>;
+  let listener: RequestListener;
+
+  beforeEach(async () => {
+    connections = new Set();
+    server = createServer((request, response) => listener(request, response));
+    server.on('connection', (socket) => connections.add(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    client = createProviderClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
+  });
+  afterEach(async () => {
+    client.close();
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+
+  async function call(
+    by: ProviderClient = client,
+  ): Promise<{ outcome: string; call: ProviderCall | undefined }> {
+    let seen: ProviderCall | undefined;
+    const request = { endpoint: 'user', method: 'GET', url: url(), headers: {} } as const;
+    try {
+      const { status, body } = await by.call(request, (observed) => {
+        seen = observed;
+      });
+      return { outcome: `${status} ${Buffer.from(body)}`, call: seen };
+    } catch (error) {
+      return { outcome: error instanceof RelayError ? error.code : String(error), call: seen };
+    }
+  }
+
+  it('keeps its connection for the next call', async () => {
+    listener = (_, response) => response.end('a');
+    for (const _ of [1, 2, 3]) expect((await call()).outcome).to.equal('200 a');
+    expect(connections.size).to.equal(1);
+  });
+
+  it('makes a call once more, on a new connection, where a kept one had died', async () => {
+    let requests = 0;
+    listener = (request, response) => {
+      requests += 1;
+      if (requests === 2) request.socket.destroy();
+      else response.end('a');
+    };
+    expect((await call()).outcome).to.equal('200 a');
+    expect((await call()).outcome).to.equal('200 a');
+    expect(requests).to.equal(3);
+    expect(connections.size).to.equal(2);
+  });
+
+  it('makes no call a third time', async () => {
+    let requests = 0;
+    listener = (request, response) => {
+      requests += 1;
+      if (requests === 1) response.end('a');
+      else request.socket.destroy();
+    };
+    await call();
+    expect((await call()).outcome).to.equal('provider_unreachable');
+    expect(requests).to.equal(3);
+  });
+
+  it('replays nothing that failed on a new connection', async () => {
+    let requests = 0;
+    listener = (request) => {
+      requests += 1;
+      request.socket.destroy();
+    };
+    expect((await call()).outcome).to.equal('provider_unreachable');
+    expect(requests).to.equal(1);
+  });
+
+  it('replays nothing once a byte of the answer has come', async () => {
+    let requests = 0;
+    listener = (request, response) => {
+      requests += 1;
+      if (requests === 1) response.end('a');
+      else request.socket.write('H', () => request.socket.destroy());
+    };
+    await call();
+    expect((await call()).outcome).to.equal('provider_unreachable');
+    expect(requests).to.equal(2);
+  });
+
+  it('replays nothing that timed out', async () => {
+    const hasty = createProviderClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
+    let requests = 0;
+    listener = (_, response) => {
+      requests += 1;
+      if (requests === 1) response.end('a');
+    };
+    await call(hasty);
+    expect((await call(hasty)).outcome).to.equal('provider_timeout');
+    expect(requests).to.equal(2);
+    hasty.close();
+  });
+
+  it('holds the deadline against an answer that drips', async () => {
+    const hasty = createProviderClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
+    listener = (_, response) => {
+      const drip = setInterval(() => response.write('a'), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    expect((await call(hasty)).outcome).to.equal('provider_timeout');
+    hasty.close();
+  });
+
+  it('takes an answer of 1 MiB and refuses a longer one, compressed or not', async () => {
+    const mebibyte = 1024 * 1024;
+    const answers: [number, boolean][] = [
+      [mebibyte, false],
+      [mebibyte, true],
+      [mebibyte + 1, false],
+      [mebibyte + 1, true],
+      [64 * mebibyte, true],
+    ];
+    for (const [length, zipped] of answers) {
+      listener = (_, response) => {
+        const body = Buffer.alloc(length, 'a');
+        if (zipped) response.setHeader('content-encoding', 'gzip');
+        response.end(zipped ? gzipSync(body) : body);
+      };
+      const { outcome } = await call();
+      expect(outcome.slice(0, 30), `${length} ${zipped}`).to.equal(
+        length > mebibyte ? 'provider_answer_unusable' : `200 ${'a'.repeat(26)}`,
+      );
+    }
+  });
+
+  it('tells the status where it is not 200, even if the body breaks off', async () => {
+    listener = (request, response) => {
+      response.writeHead(500, { 'content-length': 100 });
+      response.write('a', () => request.socket.destroy());
+    };
+    expect((await call()).outcome).to.equal('500 ');
+  });
+
+  it('finds a provider unreachable whose 200 breaks off', async () => {
+    listener = (request, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('a', () => request.socket.destroy());
+    };
+    expect((await call()).outcome).to.equal('provider_unreachable');
+  });
+
+  it('refuses a call beyond the limit at once, and takes calls again when one has ended', async () => {
+    const waiting: (() => void)[] = [];
+    let arrived = () => {};
+    const bothArrived = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    listener = (_, response) => {
+      waiting.push(() => response.end('a'));
+      if (waiting.length === 2) arrived();
+    };
+    const calls = [call(), call()];
+    await bothArrived;
+    const refused = await call();
+    expect(refused.outcome).to.equal('overloaded');
+    expect(refused.call).to.include({ endpoint: 'user', outcome: 'overloaded' });
+    for (const answer of waiting) answer();
+    await Promise.all(calls);
+    listener = (_, response) => response.end('b');
+    expect((await call()).outcome).to.equal('200 b');
+  });
+
+  it('follows no redirect', async () => {
+    let requests = 0;
+    listener = (_, response) => {
+      requests += 1;
+      response.writeHead(302, { location: url() }).end();
+    };
+    expect((await call()).outcome).to.equal('302 ');
+    expect(requests).to.equal(1);
+  });
+
+  it('tells its observer what came of the call', async () => {
+    listener = (_, response) => response.writeHead(404).end();
+    const { call: observed } = await call();
+    expect(observed).to.include({ endpoint: 'user', outcome: 'answered', status: 404 });
+    expect(observed?.durationMs).to.be.greaterThan(0);
+  });
+});

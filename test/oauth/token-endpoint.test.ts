@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import nock from 'nock';
+import { RelayError } from '../../src/errors.ts';
+import { createProviderClient } from '../../src/oauth/provider-client.ts';
+import { exchangeCode } from '../../src/oauth/token-endpoint.ts';
+import type { TokenRequest } from '../../src/providers/provider.ts';
+import { Secret } from '../../src/secret.ts';
+
+const origin = 'https://provider.example';
+const redirectUri = 'https://login.example.com/auth/provider/callback';
+
+describe('the token endpoint', () => {
+  const client = createProviderClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  after(() => client.close());
+  beforeEach(() => nock.disableNetConnect());
+  afterEach(() => {
+    nock.cleanAll();
+    nock.enableNetConnect();
+  });
+
+  const exchange = (tokenRequest: TokenRequest) =>
+    exchangeCode(
+      client,
+      {
+        tokenUrl: `${origin}/token?tenant=1`,
+        tokenRequest,
+        clientId: 'client:id',
+        clientSecret: new Secret('s%cret +'),
+        redirectUri,
+      },
+      'the code',
+      () => {},
+    );
+
+  const success = { access_token: 'token' };
+  const fields = { code: 'the code', redirect_uri: redirectUri };
+  const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
+
+  it('is sent everything in the query, and no body, as the specification says', async () => {
+    nock(origin, { reqheaders: { accept: 'application/json', 'user-agent': 'login-relay/test' } })
+      .post('/token', (body) => body === '')
+      .query({ tenant: '1', ...credentials, ...fields })
+      .reply(200, success);
+    expect(await exchange('query')).to.equal('token');
+  });
+
+  it('is sent a form with the credentials for client_secret_post', async () => {
+    nock(origin, { reqheaders: { 'content-type': 'application/x-www-form-urlencoded' } })
+      .post('/token', { grant_type: 'authorization_code', ...credentials, ...fields })
+      .query({ tenant: '1' })
+      .reply(200, success);
+    expect(await exchange('body')).to.equal('token');
+  });
+
+  it('is sent form-encoded credentials in the Authorization header for client_secret_basic', async () => {
+    const basic = Buffer.from('client%3Aid:s%25cret+%2B').toString('base64');
+    nock(origin, { reqheaders: { authorization: `Basic ${basic}` } })
+      .post('/token', { grant_type: 'authorization_code', ...fields })
+      .query({ tenant: '1' })
+      .reply(200, success);
+    expect(await exchange('basic')).to.equal('token');
+  });
+
+  async function outcome(status: number, body: string): Promise<string> {
+    nock(origin).post('/token').query(true).reply(status, body);
+    try {
+      return `token ${await exchange('query')}`;
+    } catch (error) {
+      expect(error).to.be.instanceOf(RelayError);
+      expect(error).to.not.have.property('cause');
+      return error instanceof RelayError ? error.code : '';
+    }
+  }
+
+  it('refuses with every status but 200, whatever the body says', async () => {
+    for (const status of [201, 204, 302, 400, 401, 404, 429, 500]) {
+      expect(
+        await outcome(status, status === 204 ? '' : JSON.stringify(success)),
+        `${status}`,
+      ).to.equal('token_refused');
+    }
+  });
+
+  it('has given no token where its 200 holds none that can be used', async () => {
+    const bodies = [
+      '',
+      '{}',
+      'null',
+      '[]',
+      '"token"',
+      '{"access_token":',
+      '<html></html>',
+      '\u{FEFF}{"access_token":"a"}',
+      '{"access_token":null}',
+      '{"access_token":""}',
+      '{"access_token":{"a":1}}',
+      '{"access_token":["a"]}',
+      '{"access_token":1}',
+      '{"access_token":"a b"}',
+      '{"access_token":"a\\r\\nX: y"}',
+      '{"access_token":"\\u00e9"}',
+      '{"error":"bad_verification_code"}',
+      'access_token=token&scope=',
+    ];
+    for (const body of bodies) expect(await outcome(200, body), body).to.equal('token_missing');
+  });
+});

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import nock from 'nock';
+import { RelayError } from '../../src/errors.ts';
+import { createProviderClient } from '../../src/oauth/provider-client.ts';
+import { lookUpUser } from '../../src/oauth/user-endpoint.ts';
+
+const origin = 'https://provider.example';
+
+describe('the user lookup', () => {
+  const client = createProviderClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  after(() => client.close());
+  beforeEach(() => nock.disableNetConnect());
+  afterEach(() => {
+    nock.cleanAll();
+    nock.enableNetConnect();
+  });
+
+  async function outcome(status: number, body: string | Buffer): Promise<string> {
+    nock(origin, { reqheaders: { authorization: 'Bearer token' } })
+      .get('/user')
+      .reply(status, body);
+    try {
+      return Buffer.from(await lookUpUser(client, `${origin}/user`, 'token', () => {})).toString();
+    } catch (error) {
+      return error instanceof RelayError ? error.code : String(error);
+    }
+  }
+
+  it('passes a JSON object through byte for byte', async () => {
+    const record =
+      '{ "id":9007199254740993,"big":1e400,"a":1,"a":2,"name":"\\u00e9é\\ud83d\\ude00" }\n';
+    expect(await outcome(200, record)).to.equal(record);
+  });
+
+  it('refuses the token with every status but 200', async () => {
+    for (const status of [201, 301, 401, 403, 404, 429, 500]) {
+      expect(await outcome(status, '{"login":"a"}'), `${status}`).to.equal('token_invalid');
+    }
+  });
+
+  it('finds an answer unusable that is not a JSON object', async () => {
+    const bodies = [
+      '',
+      'null',
+      '[]',
+      '1',
+      '"a"',
+      '{',
+      '{} trailing',
+      '<html>',
+      '\u{FEFF}{}',
+      Buffer.from('{"a":"\xff"}', 'latin1'),
+    ];
+    for (const body of bodies) {
+      expect(await outcome(200, body), `${body}`).to.equal('provider_answer_unusable');
+    }
+  });
+});

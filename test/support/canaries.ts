@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+
+/**
+ * Everything secret in the black-box suite carries this marker, so that one search finds any leak.
+ * It is alphanumeric: percent-encoding, JSON and HTML leave it as it is.
+ */
+const marker = 'c4n4ry';
+
+/** What a canary stands for: a client secret, an authorization code or an access token. */
+export type CanaryKind = 'secret' | 'code' | 'token';
+
+/** A fresh value of the kind given, made of characters that no encoding changes. */
+export function canary(kind: CanaryKind): string {
+  return `${marker}-${kind}-${randomBytes(8).toString('hex')}`;
+}
+
+/** The canary kinds found in the text; a marker hidden in base64 or hex counts as every kind. */
+export function canariesIn(text: string): Set<CanaryKind> {
+  const kinds: CanaryKind[] = ['secret', 'code', 'token'];
+  const lowerCase = text.toLowerCase();
+  const disguised = disguises.some((form) => text.includes(form)) || lowerCase.includes(hexForm);
+  if (disguised || new RegExp(`${marker}(?!-(secret|code|token))`).test(lowerCase)) {
+    return new Set(kinds);
+  }
+  return new Set(kinds.filter((kind) => lowerCase.includes(`${marker}-${kind}`)));
+}
+
+const hexForm = Buffer.from(marker).toString('hex');
+
+/** Base64 of the marker at its three alignments, without the characters its neighbours decide. */
+const disguises = [0, 1, 2].map((offset) => {
+  const encoded = Buffer.from(`${'\0'.repeat(offset)}${marker}\0\0`).toString('base64');
+  const first = Math.ceil((offset * 8) / 6);
+  const end = Math.floor(((offset + marker.length) * 8) / 6);
+  return encoded.slice(first, end);
+});
+
+const leaks: string[] = [];
+
+/** Searches what the relay let out; a canary of a kind that is not allowed fails the whole run. */
+export function inspectForLeaks(where: string, text: string, allowed: CanaryKind[] = []): void {
+  for (const kind of canariesIn(text)) {
+    if (!allowed.includes(kind)) leaks.push(`${kind} in ${where}: ${text.slice(0, 500)}`);
+  }
+}
+
+// A hook outside every `describe` belongs to the root suite: it runs after the last test.
+after('no client secret, code or token has left the relay where it must not', () => {
+  if (leaks.length > 0) throw new Error(`${leaks.length} leaks:\n${leaks.join('\n')}`);
+});

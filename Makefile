@@ -19,7 +19,7 @@ demo: $(installed) ## try it: a provider, the relay and a front end on this mach
 	@node bin/login-relay.ts demo
 
 test: $(installed) ## run every test
-	@mocha 'test/**/*.test.ts'
+	@mocha $(if $(CI),--forbid-pending) 'test/**/*.test.ts'
 
 check: $(installed) ## types, lint, imports, unused code
 	@tsc

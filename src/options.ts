@@ -43,7 +43,7 @@ export const options = {
     variable: 'BASE_URL',
     group: 'Listening',
     help: 'public address of this relay, as browsers and the provider see it',
-    otherwise: 'http://localhost:<port>',
+    otherwise: 'http://localhost:PORT',
     schema: schemas.httpUrl,
   },
   insecureHttp: {

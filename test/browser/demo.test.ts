@@ -1,0 +1,322 @@
+import { expect } from 'chai';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { lowContrastTexts, screenshot, scrollsSideways, useBrowser } from '../support/browser.ts';
+import { RelayProcess } from '../support/relay-process.ts';
+
+describe('the demo in Chromium', () => {
+  const openPage = useBrowser();
+  let demo: RelayProcess;
+  let frontEnd: string;
+  let relay: string;
+  let provider: string;
+
+  before('the demo starts', async () => {
+    demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
+    const address = (name: string) =>
+      demo.output((stdout) => new RegExp(`^ *${name} +(http://\\S+)\n`, 'm').exec(stdout)?.[1]);
+    frontEnd = await address('front end');
+    relay = await address('relay');
+    provider = await address('provider');
+  });
+
+  after('the demo stops', async () => {
+    const { code, stderr } = await demo.stop('SIGINT');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+  });
+
+  async function openFrontEnd(options?: BrowserContextOptions, path = '/'): Promise<Page> {
+    const page = await openPage(options);
+    await page.goto(frontEnd + path);
+    return page;
+  }
+
+  async function logIn(page: Page, name: string): Promise<void> {
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByLabel('Your name').fill(name);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await card(page).waitFor();
+  }
+
+  const card = (page: Page) => page.getByRole('button', { name: 'Log out' });
+  const stored = (page: Page) => page.evaluate('({ ...sessionStorage })');
+  const pictureWidth = (page: Page) =>
+    page.evaluate(`document.querySelector('#picture').decode().then(
+      () => document.querySelector('#picture').naturalWidth)`);
+
+  it('logs a person in, shows who they are, and logs them out', async () => {
+    const page = await openFrontEnd();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await screenshot(page, '1-logged-out');
+
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByLabel('Your name').waitFor();
+    expect(page.url()).to.match(new RegExp(`^${provider}/login/`));
+    await screenshot(page, '2-provider');
+
+    await page.getByLabel('Your name').fill('Ada Lovelace');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    expect(await page.getByText('ada-lovelace', { exact: true }).isVisible()).to.equal(true);
+    expect(await pictureWidth(page)).to.equal(96);
+    expect(page.url()).to.equal(`${frontEnd}/`);
+    expect(await stored(page)).to.have.all.keys('token');
+    await screenshot(page, '3-logged-in');
+
+    const profile = page.getByRole('link', { name: 'View profile' });
+    expect(await profile.getAttribute('href')).to.match(
+      new RegExp(`^${provider}/people/ada-lovelace`),
+    );
+
+    await card(page).click();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    expect(await page.getByText('Ada Lovelace').isVisible()).to.equal(false);
+    expect(await stored(page)).to.deep.equal({});
+    await screenshot(page, '4-logged-out-again');
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it('shows the login where the person has no display name', async () => {
+    const page = await openFrontEnd();
+    await logIn(page, 'ada');
+    expect(await page.getByRole('heading', { name: 'ada', exact: true }).isVisible()).to.equal(
+      true,
+    );
+    await screenshot(page, '5-no-display-name');
+  });
+
+  it('leads to a profile page that shows the person', async () => {
+    const page = await openFrontEnd();
+    await logIn(page, 'Grace Hopper');
+    await page.getByRole('link', { name: 'View profile' }).click();
+    await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+    expect(page.url()).to.match(new RegExp(`^${provider}/people/grace-hopper`));
+    await screenshot(page, '6-profile');
+  });
+
+  it('asks for a name again after a log out, so that another can be tried', async () => {
+    const page = await openFrontEnd();
+    await logIn(page, 'Ada Lovelace');
+    await card(page).click();
+    await logIn(page, 'Grace Hopper');
+    expect(await page.getByRole('heading', { name: 'Grace Hopper' }).isVisible()).to.equal(true);
+  });
+
+  it('stays logged in over a reload', async () => {
+    const page = await openFrontEnd();
+    await logIn(page, 'Ada Lovelace');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+  });
+
+  it('keeps the token out of the history', async () => {
+    const page = await openFrontEnd();
+    const visited: string[] = [];
+    await logIn(page, 'Ada Lovelace');
+    page.on('framenavigated', (frame) => visited.push(frame.url()));
+    await page.goBack();
+    await page.getByRole('heading', { name: 'This login is over' }).waitFor();
+    await screenshot(page, '7-back-at-the-provider');
+    await page.goForward();
+    await card(page).waitFor();
+    expect(visited).to.have.length.at.least(2);
+    expect(visited.filter((url) => url.includes('access_token'))).to.deep.equal([]);
+  });
+
+  it('says so at the relay when the person cancels at the provider', async () => {
+    const page = await openFrontEnd();
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL(`${relay}/auth/provider/callback?**`);
+    expect(await page.getByText('"detail"').textContent()).to.contain('did not authorize');
+  });
+
+  it('discards a token that the relay refuses, and says why', async () => {
+    const page = await openFrontEnd();
+    await page.evaluate(`sessionStorage.setItem('token', 'made-up')`);
+    await page.reload();
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).to.contain('The access token is invalid');
+    expect(await stored(page)).to.deep.equal({});
+    expect(await page.getByRole('button', { name: 'Log in' }).isVisible()).to.equal(true);
+    await screenshot(page, '8-token-refused');
+  });
+
+  it('discards the token when the relay does not answer, and says so', async () => {
+    const page = await openFrontEnd();
+    await logIn(page, 'Ada Lovelace');
+    await page.route('**/api/user', (route) => route.abort());
+    await page.reload();
+    await page.getByRole('alert').getByText('did not answer').waitFor();
+    expect(await stored(page)).to.deep.equal({});
+  });
+
+  it('discards the token when the answer is no user record, and says so', async () => {
+    const page = await openFrontEnd();
+    await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
+    await page.route('**/api/user', (route) => route.fulfill({ json: ['nobody'] }));
+    await page.reload();
+    await page.getByRole('alert').getByText('not a user record').waitFor();
+    expect(await stored(page)).to.deep.equal({});
+  });
+
+  it('shows that it is asking while the relay has not answered yet', async () => {
+    const page = await openFrontEnd();
+    await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/api/user', async (route) => {
+      await released;
+      await route.fulfill({ json: { login: 'ada' } });
+    });
+    await page.reload();
+    await page.getByRole('status').getByText('Asking who you are.').waitFor();
+    await screenshot(page, '9-loading');
+    release();
+    await page.getByRole('status').getByText('Logged in as ada.').waitFor();
+  });
+
+  it('shows an error that comes in the address, and takes it off the address', async () => {
+    const page = await openFrontEnd(
+      {},
+      '/?tab=2&error=server_error&error_description=It+broke+%3Cb%3Ehere#top',
+    );
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).to.equal(
+      'The login failed: It broke <b>here',
+    );
+    expect(page.url()).to.equal(`${frontEnd}/?tab=2#top`);
+  });
+
+  it('accepts a token in the fragment, and takes it off the address', async () => {
+    const first = await openFrontEnd();
+    await logIn(first, 'Ada Lovelace');
+    const token = await first.evaluate(`sessionStorage.getItem('token')`);
+    const page = await openFrontEnd({}, `/#access_token=${token}`);
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    expect(page.url()).to.not.contain('access_token');
+  });
+
+  it('refuses a token beside a state that this tab did not send', async () => {
+    const page = await openFrontEnd({}, '/?access_token=somebody-elses&state=forged');
+    await page.getByRole('alert').getByText('not started in this tab').waitFor();
+    expect(await stored(page)).to.deep.equal({});
+    expect(page.url()).to.equal(`${frontEnd}/`);
+  });
+
+  it('accepts a token beside the state that this tab sent, once', async () => {
+    const page = await openFrontEnd();
+    await page.route('**/api/user', (route) => route.fulfill({ json: { login: 'ada' } }));
+    await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
+    await page.goto(`${frontEnd}/?access_token=some-token&state=mine`);
+    await page.getByRole('heading', { name: 'ada' }).waitFor();
+    await page.goto(`${frontEnd}/?access_token=some-token&state=mine`);
+    await page.getByRole('alert').getByText('not started in this tab').waitFor();
+  });
+
+  it('sends a state of its own, new for each login', async () => {
+    const page = await openFrontEnd();
+    const states: (string | null)[] = [];
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.pathname === '/auth/provider') states.push(url.searchParams.get('state'));
+    });
+    for (const name of ['Ada Lovelace', 'Grace Hopper']) {
+      await logIn(page, name);
+      await card(page).click();
+    }
+    expect(states).to.have.length(2);
+    expect(states[0]).to.match(/^[\w-]{22,}$/);
+    expect(states[1])
+      .to.match(/^[\w-]{22,}$/)
+      .and.to.not.equal(states[0]);
+  });
+
+  for (const [field, value] of [
+    ['html_url', 'javascript:alert(1)'],
+    ['html_url', 'data:text/html,<p>'],
+    ['html_url', null],
+    ['html_url', 'no address'],
+  ] as const) {
+    it(`shows no profile link for ${JSON.stringify(value)}`, async () => {
+      const page = await openFrontEnd();
+      await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
+      const user = { login: 'ada', [field]: value };
+      await page.route('**/api/user', (route) => route.fulfill({ json: user }));
+      await page.reload();
+      await card(page).waitFor();
+      expect(await page.getByRole('link').count()).to.equal(0);
+    });
+  }
+
+  it('shows a letter where the picture cannot be loaded', async () => {
+    const page = await openFrontEnd();
+    await page.route('**/*.svg?*', (route) => route.abort());
+    await logIn(page, 'Ada Lovelace');
+    await page.locator('#picture').waitFor({ state: 'hidden' });
+    expect(await page.getByText('A', { exact: true }).isVisible()).to.equal(true);
+  });
+
+  it('works with the keyboard alone', async () => {
+    const page = await openFrontEnd();
+    const focused = () => page.evaluate('document.activeElement.textContent.trim()');
+    const outline = () =>
+      page.evaluate('getComputedStyle(document.activeElement).outlineStyle !== "none"');
+    await page.keyboard.press('Tab');
+    expect(await focused()).to.equal('Log in');
+    expect(await outline()).to.equal(true);
+    await screenshot(page, 'keyboard-log-in');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Your name').waitFor();
+    await page.keyboard.type('Ada Lovelace');
+    await screenshot(page, 'keyboard-provider');
+    await page.keyboard.press('Enter');
+    await card(page).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused()).to.equal('View profile');
+    await page.keyboard.press('Tab');
+    expect(await focused()).to.equal('Log out');
+    expect(await outline()).to.equal(true);
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    expect(await focused()).to.equal('Log in');
+  });
+
+  it('starts again when the person comes back from the provider with the back button', async () => {
+    const page = await openFrontEnd();
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByLabel('Your name').waitFor();
+    await page.goBack();
+    await logIn(page, 'Ada Lovelace');
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [360, 1280]) {
+      it(`is readable in ${colorScheme} colours, ${width} pixels wide`, async () => {
+        const page = await openFrontEnd({ colorScheme, viewport: { width, height: 740 } });
+        const check = async (step: string) => {
+          await screenshot(page, `${colorScheme}-${width}-${step}`);
+          expect(await scrollsSideways(page), step).to.equal(false);
+          expect(await lowContrastTexts(page), step).to.deep.equal([]);
+        };
+        await check('1-logged-out');
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await page.getByLabel('Your name').fill(' ');
+        await check('2-provider');
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await page.getByRole('alert').waitFor();
+        await check('3-provider-refuses-the-name');
+        await page.getByLabel('Your name').fill('Ada Augusta King, Countess-of-Lovelace-née-Byron');
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await card(page).waitFor();
+        await pictureWidth(page);
+        await check('4-logged-in');
+        await page.evaluate(`sessionStorage.setItem('token', 'made-up')`);
+        await page.reload();
+        await page.getByRole('alert').waitFor();
+        await check('5-problem');
+      });
+    }
+  }
+});

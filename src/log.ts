@@ -23,6 +23,5 @@ export async function createLogger(settings: {
 
 // Only a terminal pays for loading the formatter.
 async function prettyStream(): Promise<DestinationStream> {
-  const { default: pretty } = await import('pino-pretty');
-  return pretty({ sync: true, singleLine: true, ignore: 'stack', translateTime: 'SYS:HH:MM:ss' });
+  return (await import('./pretty-log.ts')).prettyStream();
 }

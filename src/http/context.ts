@@ -3,7 +3,7 @@ import type { FailureCode } from '../errors.ts';
 import type { ProviderCall } from '../oauth/provider-client.ts';
 
 /** What the middleware of one request tell each other; the request log is written from it alone. */
-export interface RequestState {
+interface RequestState {
   requestId: string;
   /** The failure that was answered, or undefined when all went well. */
   failure?: FailureCode;

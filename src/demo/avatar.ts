@@ -10,8 +10,8 @@ export function drawAvatar(account: Account): string {
   const svg = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" width="96" height="96">
 <rect width="96" height="96" fill="hsl(${`${hue}`} 46% 30%)"/>
 <g transform="rotate(${`${spin}`} 48 48)">
-<circle cx="84" cy="48" r="44" fill="hsl(${`${(hue + 38) % 360}`} 52% 37%)"/>
-<circle cx="100" cy="48" r="30" fill="hsl(${`${(hue + 76) % 360}`} 56% 42%)"/>
+<circle cx="84" cy="48" r="44" fill="hsl(${`${(hue + 16) % 360}`} 48% 36%)"/>
+<circle cx="100" cy="48" r="30" fill="hsl(${`${(hue + 32) % 360}`} 50% 42%)"/>
 </g>
 <text x="48" y="48" dy=".35em" text-anchor="middle" fill="#fff" font-family="system-ui, sans-serif" font-size="36" font-weight="600">${initials(account)}</text>
 </svg>`;

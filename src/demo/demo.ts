@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createApp } from '../app.ts';
-import { readConfig } from '../config.ts';
+import { ConfigError, readConfig } from '../config.ts';
 import { createLogger } from '../log.ts';
 import { createProviderClient } from '../oauth/provider-client.ts';
 import { version } from '../version.ts';
 import { createFrontEnd } from './front-end.ts';
 import { type OpenPort, openPort } from './open-port.ts';
 import { createDemoProvider } from './provider.ts';
+
+const highestFirstPort = 65533;
 
 /** A demo that runs: each address is `http://localhost:<port>`. */
 export interface Demo {
@@ -22,16 +24,21 @@ export interface Demo {
  * Starts a provider, the relay against it, and a front end, on loopback only.
  *
  * @param options.port the relay's port; the front end takes the next one and the provider the one
- *   after that. 0 takes any three free ports. At most 65533.
+ *   after that. 0 takes any three free ports.
  * @param options.logger by default, only errors are written
+ * @throws {ConfigError} where the port is not a whole number from 0 to 65533
  * @throws {ListenError} where one of the ports cannot be opened
  */
 export async function startDemo(options: {
   readonly port: number;
   readonly logger?: Logger;
 }): Promise<Demo> {
+  const { port } = options;
+  if (!Number.isInteger(port) || port < 0 || port > highestFirstPort) {
+    throw new ConfigError([`--port must be a whole number from 0 to ${highestFirstPort}`]);
+  }
   const logger = options.logger ?? (await createLogger({ level: 'error', format: 'pretty' }));
-  const [relay, frontEnd, provider] = await openPorts(options.port);
+  const [relay, frontEnd, provider] = await openPorts(port);
 
   const clientId = 'login-relay-demo';
   const clientSecret = randomBytes(32).toString('base64url');
@@ -87,7 +94,8 @@ export async function startDemo(options: {
 }
 
 /** What to tell a person about a demo that has just started; ends with a newline. */
-export function describeDemo({ relayUrl, frontEndUrl, providerUrl }: Demo): string {
+export function describeDemo(demo: Omit<Demo, 'close'>): string {
+  const { relayUrl, frontEndUrl, providerUrl } = demo;
   return `
   The demo runs, on this machine alone:
 

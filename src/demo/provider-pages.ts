@@ -12,7 +12,8 @@ const style = `
 body { margin: 0; min-height: 100svh; display: grid; place-items: center; padding: 1.5rem;
   background: var(--ground); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
 main { width: min(100%, 25rem); padding: 2rem; background: var(--sheet); overflow-wrap: anywhere;
-  border: 1px solid var(--line); border-radius: .5rem; border-top: .3rem solid var(--accent); }
+  border: 1px solid var(--line); border-radius: .5rem;
+  box-shadow: inset 0 .3rem var(--accent); }
 .brand { margin: 0 0 1.75rem; color: var(--soft); font-size: .875rem; }
 h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; }
 p { margin: 0 0 1rem; }

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { ConfigError } from '../../src/config.ts';
+import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
+import { openPort } from '../../src/demo/open-port.ts';
+import { ListenError } from '../../src/server.ts';
+import { RelayProcess, runRelay } from '../support/relay-process.ts';
+import { UserAgent } from './user-agent.ts';
+
+describe('demo', () => {
+  async function withDemo(use: (demo: Demo) => Promise<void>): Promise<void> {
+    const demo = await startDemo({ port: 0 });
+    try {
+      await use(demo);
+    } finally {
+      await demo.close();
+    }
+  }
+
+  it('logs a person in through the relay, up to their user record', async () => {
+    await withDemo(async ({ relayUrl, frontEndUrl, providerUrl }) => {
+      const agent = new UserAgent();
+      const start = await agent.request(`${relayUrl}/auth/provider`);
+      const loginUrl = await agent.follow(start, `${providerUrl}/login/`);
+      const submitted = await agent.submit(loginUrl, { name: 'Ada Lovelace' });
+      const landed = new URL(await agent.follow(submitted, frontEndUrl));
+      const response = await fetch(`${relayUrl}/api/user`, {
+        headers: {
+          Authorization: `Bearer ${landed.searchParams.get('access_token')}`,
+          Origin: frontEndUrl,
+        },
+      });
+      expect(response.status).to.equal(200);
+      expect(response.headers.get('access-control-allow-origin')).to.equal(frontEndUrl);
+      expect(await response.json()).to.deep.include({
+        login: 'ada-lovelace',
+        name: 'Ada Lovelace',
+        avatar_url: `${providerUrl}/people/ada-lovelace.svg?name=Ada+Lovelace`,
+        html_url: `${providerUrl}/people/ada-lovelace?name=Ada+Lovelace`,
+      });
+    });
+  });
+
+  it('runs twice at once with port 0', async () => {
+    await withDemo(async (first) => {
+      await withDemo(async (second) => {
+        const urls = [first, second].flatMap((demo) => [
+          demo.relayUrl,
+          demo.frontEndUrl,
+          demo.providerUrl,
+        ]);
+        expect(new Set(urls).size).to.equal(6);
+      });
+    });
+  });
+
+  it('closes although connections are kept alive, unused, or busy', async () => {
+    const demo = await startDemo({ port: 0 });
+    const agent = new Agent({ keepAlive: true });
+    const closed: Promise<unknown>[] = [];
+    for (const url of [demo.relayUrl, demo.frontEndUrl, demo.providerUrl]) {
+      const { port } = new URL(url);
+      const [response] = await once(get({ host: '127.0.0.1', port, agent }), 'response');
+      closed.push(closing(response.socket));
+      response.resume();
+      for (const bytes of ['', 'GET / HTTP/1.1\r\nHost: x\r\n']) {
+        const socket = connect(Number(port), '127.0.0.1');
+        await once(socket, 'connect');
+        socket.write(bytes);
+        closed.push(closing(socket.resume()));
+      }
+    }
+    await demo.close();
+    await Promise.all(closed);
+    agent.destroy();
+  });
+
+  it('names the port that is taken, and what it was for', async () => {
+    const purposes = ['the relay', 'the front end', 'the provider'];
+    for (const [offset, purpose] of purposes.entries()) {
+      const message = await messageWhereTaken(offset);
+      expect(message.text).to.equal(
+        `port ${message.port}, for ${purpose} of the demo, is already in use`,
+      );
+    }
+  });
+
+  it('gives the ports back that it had opened before it met a taken one', async () => {
+    const { port } = await messageWhereTaken(2);
+    const relay = await openPort(port - 2, 'a test');
+    await relay.close();
+  });
+
+  /** Starts a demo whose port at that offset is taken, and answers what it says. */
+  async function messageWhereTaken(offset: number): Promise<{ text: string; port: number }> {
+    // The ports below a free one may belong to another process: then try elsewhere.
+    for (let attempt = 0; attempt < 50; attempt++) {
+      const taken = await openPort(0, 'a test');
+      const error: unknown = await startDemo({ port: taken.port - offset }).catch((e) => e);
+      await taken.close();
+      if (!(error instanceof ListenError)) throw error;
+      if (error.message.includes(String(taken.port))) {
+        return { text: error.message, port: taken.port };
+      }
+    }
+    throw new Error('found no free ports next to each other');
+  }
+
+  for (const port of [-1, 65534, 1.5, Number.NaN]) {
+    it(`refuses ${port} as a port`, async () => {
+      const error: unknown = await startDemo({ port }).catch((e) => e);
+      expect(error).to.be.instanceOf(ConfigError);
+    });
+  }
+
+  describe('on the command line', () => {
+    it('prints where to go, and nothing more during a login; Ctrl-C ends it with code 0', async () => {
+      const demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
+      const address = (name: string) =>
+        demo.output((stdout) => new RegExp(`^ *${name} +(http://\\S+)\n`, 'm').exec(stdout)?.[1]);
+      const relayUrl = await address('relay');
+      const frontEndUrl = await address('front end');
+      const providerUrl = await address('provider');
+      const agent = new UserAgent();
+      const start = await agent.request(`${relayUrl}/auth/provider`);
+      const loginUrl = await agent.follow(start, `${providerUrl}/login/`);
+      const cancelled = await agent.submit(loginUrl, { action: 'cancel' });
+      await agent.follow(cancelled, `${relayUrl}/auth/provider/callback`);
+      const submitted = await agent.submit(
+        await agent.follow(
+          await agent.request(`${relayUrl}/auth/provider`),
+          `${providerUrl}/login/`,
+        ),
+        { name: 'Ada' },
+      );
+      expect(await agent.follow(submitted, `${frontEndUrl}`)).to.contain('access_token=');
+
+      const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
+      expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
+      expect(stdout).to.equal(describeDemo({ relayUrl, frontEndUrl, providerUrl }));
+    });
+
+    it('says in one line which port is taken, and exits with 1', async () => {
+      const taken = await openPort(0, 'a test');
+      const ending = await runRelay({ words: ['demo'], flags: { port: String(taken.port) } });
+      await taken.close();
+      expect(ending).to.deep.include({
+        code: 1,
+        stdout: '',
+        stderr: `login-relay: port ${taken.port}, for the relay of the demo, is already in use\n`,
+      });
+    });
+
+    it('refuses a port that is no number, and exits with 2', async () => {
+      const ending = await runRelay({ words: ['demo'], flags: { port: 'eight' } });
+      expect(ending.code).to.equal(2);
+      expect(ending.stderr)
+        .to.contain('--port must be a whole number')
+        .and.to.not.contain('    at');
+    });
+  });
+});
+
+/** Resolves when the socket has closed, by whatever way. */
+function closing(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.on('error', () => {}).once('close', () => resolve());
+  });
+}

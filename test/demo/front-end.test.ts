@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { createFrontEnd } from '../../src/demo/front-end.ts';
+import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
+
+describe('demo front end', () => {
+  let port: OpenPort;
+
+  before('start it', async () => {
+    port = await openPort(0, 'a test');
+    port.serve(createFrontEnd('https://relay.example/?a="&b', 'https://pictures.example'));
+  });
+
+  after('stop it', async () => {
+    await port.close();
+  });
+
+  it('is one page that knows the relay’s address', async () => {
+    const response = await fetch(port.url);
+    expect(response.status).to.equal(200);
+    expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    expect(await response.text()).to.contain(
+      '<meta name="login-relay" content="https://relay.example/?a=&quot;&amp;b">',
+    );
+  });
+
+  it('may run its own script alone, and connect to the relay alone', async () => {
+    const policy = (await fetch(port.url)).headers.get('content-security-policy')?.split('; ');
+    expect(policy).to.include.members([
+      "default-src 'none'",
+      'connect-src https://relay.example',
+      'img-src data: https://pictures.example',
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ]);
+    expect(policy?.find((part) => part.startsWith('script-src'))).to.match(
+      /^script-src 'sha256-[\w+/]{43}='$/,
+    );
+  });
+
+  it('is never cached and sends no referrer', async () => {
+    const { headers } = await fetch(port.url);
+    expect(headers.get('cache-control')).to.equal('no-store');
+    expect(headers.get('referrer-policy')).to.equal('no-referrer');
+    expect(headers.get('x-content-type-options')).to.equal('nosniff');
+  });
+
+  it('is served with any query, since the token comes in one', async () => {
+    expect((await fetch(`${port.url}/?access_token=x&state=y`)).status).to.equal(200);
+  });
+
+  it('answers HEAD without a body, other methods with 405, other paths with 404', async () => {
+    const head = await fetch(port.url, { method: 'HEAD' });
+    expect(head.status).to.equal(200);
+    expect(Number(head.headers.get('content-length'))).to.be.above(1000);
+    const post = await fetch(port.url, { method: 'POST', body: 'x' });
+    expect([post.status, post.headers.get('allow')]).to.deep.equal([405, 'GET, HEAD']);
+    expect((await fetch(`${port.url}/elsewhere`)).status).to.equal(404);
+  });
+});

@@ -1,0 +1,339 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
+import { createDemoProvider } from '../../src/demo/provider.ts';
+import { locationOf, UserAgent } from './user-agent.ts';
+
+const client = {
+  clientId: 'a-client',
+  clientSecret: 'a-secret-of-forty-characters-0123456789x',
+  redirectUri: 'http://localhost:1/callback',
+  name: 'A <b>client</b>',
+  homeUrl: 'http://localhost:2/?a=1&b=2',
+};
+
+describe('demo provider', () => {
+  let port: OpenPort;
+  let pkcePort: OpenPort;
+  let issuer: string;
+  const faults: Error[] = [];
+  const onError = (error: Error) => faults.push(error);
+
+  before('start two providers', async () => {
+    port = await openPort(0, 'a test');
+    issuer = port.url;
+    port.serve(createDemoProvider({ issuer, client, onError }));
+    pkcePort = await openPort(0, 'a test');
+    const pkce = { issuer: pkcePort.url, client, onError, pkceRequired: true };
+    pkcePort.serve(createDemoProvider(pkce));
+  });
+
+  after('stop them', async () => {
+    await Promise.all([port.close(), pkcePort.close()]);
+  });
+
+  afterEach('no fault was reported', () => {
+    expect(faults.splice(0)).to.deep.equal([]);
+  });
+
+  function authorizeUrl(more: Record<string, string> = {}, at = issuer): string {
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: client.clientId,
+      redirect_uri: client.redirectUri,
+      scope: 'openid profile',
+      ...more,
+    });
+    return `${at}/authorize?${query}`;
+  }
+
+  async function startLogin(agent: UserAgent, more = {}): Promise<string> {
+    const response = await agent.request(authorizeUrl(more));
+    expect(response.status).to.equal(303);
+    return locationOf(response);
+  }
+
+  /** Answers the query of the authorization response. */
+  async function finishLogin(agent: UserAgent, loginUrl: string, fields: Record<string, string>) {
+    const response = await agent.submit(loginUrl, fields);
+    return new URL(await agent.follow(response, client.redirectUri)).searchParams;
+  }
+
+  async function codeFor(name: string, more = {}): Promise<string> {
+    const agent = new UserAgent();
+    const answer = await finishLogin(agent, await startLogin(agent, more), { name });
+    return answer.get('code') ?? '';
+  }
+
+  async function exchange(code: string, more: Record<string, string> = {}) {
+    const response = await fetch(`${issuer}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code,
+        client_id: client.clientId,
+        client_secret: client.clientSecret,
+        redirect_uri: client.redirectUri,
+        ...more,
+      }),
+    });
+    return { status: response.status, body: await jsonObject(response) };
+  }
+
+  async function userOf(token: unknown) {
+    const response = await fetch(`${issuer}/me`, { headers: { authorization: `Bearer ${token}` } });
+    return { status: response.status, body: await jsonObject(response) };
+  }
+
+  async function userNamed(name: string) {
+    const { body } = await exchange(await codeFor(name));
+    return (await userOf(body['access_token'])).body;
+  }
+
+  describe('logs anyone in', () => {
+    for (const { typed, login, name } of [
+      { typed: 'Ada Lovelace', login: 'ada-lovelace', name: 'Ada Lovelace' },
+      { typed: '  Ada \t Lovelace ', login: 'ada-lovelace', name: 'Ada Lovelace' },
+      { typed: 'ada', login: 'ada', name: null },
+      { typed: 'ada-lovelace', login: 'ada-lovelace', name: null },
+      { typed: 'Ada', login: 'ada', name: 'Ada' },
+      { typed: 'ada lovelace', login: 'ada-lovelace', name: 'ada lovelace' },
+      { typed: 'Zoë O’Brien', login: 'zoe-o-brien', name: 'Zoë O’Brien' },
+      { typed: '-ada-', login: 'ada', name: '-ada-' },
+      { typed: 'constructor', login: 'constructor', name: null },
+      { typed: 'A\u202Eda\u0000', login: 'ada', name: 'Ada' },
+      { typed: '李小龙', login: /^user-[0-9a-f]{8}$/, name: '李小龙' },
+      { typed: '🙂', login: /^user-[0-9a-f]{8}$/, name: '🙂' },
+      { typed: 'x'.repeat(60), login: 'x'.repeat(60), name: null },
+      { typed: '<script>&"\'', login: 'script', name: '<script>&"\'' },
+    ]) {
+      it(`who types ${JSON.stringify(typed)} is ${login}, ${name}`, async () => {
+        const user = await userNamed(typed);
+        expect(user['name']).to.equal(name);
+        if (typeof login === 'string') expect(user['login']).to.equal(login);
+        else expect(user['login']).to.match(login);
+        expect(user['sub']).to.match(/^[\w-]{1,255}$/);
+      });
+    }
+
+    it('the same name is the same person, another name another', async () => {
+      const [first, again, other] = await Promise.all(['Ada', 'Ada', 'ada'].map(userNamed));
+      expect(first).to.deep.equal(again);
+      expect(first?.['sub']).to.not.equal(other?.['sub']);
+    });
+  });
+
+  for (const name of ['Ada Lovelace', 'ada', '<script>&"\'', '李小龙']) {
+    it(`serves the picture and the profile of ${JSON.stringify(name)}, escaped`, async () => {
+      const user = await userNamed(name);
+      const picture = await fetch(String(user['avatar_url']));
+      expect(picture.status).to.equal(200);
+      expect(picture.headers.get('content-type')).to.match(/^image\/svg\+xml/);
+      expect(picture.headers.get('cross-origin-resource-policy')).to.equal('cross-origin');
+      expect(await picture.text()).to.match(/^<svg [^<]*(<[^s&][^<]*)*<\/svg>$/);
+
+      const profile = await fetch(String(user['html_url']));
+      expect(profile.status).to.equal(200);
+      const escaped = name
+        .replace('&', '&amp;')
+        .replace('<', '&lt;')
+        .replace('>', '&gt;')
+        .replace('"', '&quot;')
+        .replace("'", '&#39;');
+      expect(await profile.text())
+        .to.contain(`<h1>${escaped}</h1>`)
+        .and.to.not.contain('<script');
+    });
+  }
+
+  it('has no profile for a name that does not belong to the account', async () => {
+    const response = await fetch(`${issuer}/people/ada?name=Somebody+Else`);
+    expect(response.status).to.equal(404);
+  });
+
+  it('shows whom the login is for, escaped', async () => {
+    const agent = new UserAgent();
+    const page = await (await agent.request(await startLogin(agent))).text();
+    expect(page).to.contain('A &lt;b&gt;client&lt;/b&gt;');
+  });
+
+  it('hands state and issuer back beside the code', async () => {
+    const agent = new UserAgent();
+    const answer = await finishLogin(agent, await startLogin(agent, { state: 'a state' }), {
+      name: 'ada',
+    });
+    expect(answer.get('state')).to.equal('a state');
+    expect(answer.get('iss')).to.equal(issuer);
+  });
+
+  it('answers access_denied when the person cancels', async () => {
+    const agent = new UserAgent();
+    const answer = await finishLogin(agent, await startLogin(agent), { action: 'cancel' });
+    expect(answer.get('error')).to.equal('access_denied');
+    expect(answer.has('code')).to.equal(false);
+  });
+
+  it('shows the login page again in a browser that has logged in before', async () => {
+    const agent = new UserAgent();
+    await finishLogin(agent, await startLogin(agent), { name: 'Ada' });
+    const loginUrl = await startLogin(agent);
+    expect((await agent.request(loginUrl)).status).to.equal(200);
+    const { body } = await exchange(
+      (await finishLogin(agent, loginUrl, { name: 'Grace' })).get('code') ?? '',
+    );
+    expect((await userOf(body['access_token'])).body['login']).to.equal('grace');
+  });
+
+  it('finishes logins of several tabs in any order', async () => {
+    const agent = new UserAgent();
+    const names = ['ada', 'grace', 'edsger', 'barbara'];
+    const tabs: [string, string][] = [];
+    for (const name of names) tabs.push([name, await startLogin(agent)]);
+    for (const [name, loginUrl] of tabs.reverse()) {
+      const code = (await finishLogin(agent, loginUrl, { name })).get('code') ?? '';
+      const { body } = await exchange(code);
+      expect((await userOf(body['access_token'])).body['login']).to.equal(name);
+    }
+  });
+
+  describe('refuses', () => {
+    for (const [what, name] of [
+      ['an empty name', ''],
+      ['a name of spaces', ' \u00a0\u200b'],
+      ['a name over 60 characters', 'x'.repeat(61)],
+    ] as const) {
+      it(`${what}, and asks again`, async () => {
+        const agent = new UserAgent();
+        const loginUrl = await startLogin(agent);
+        const response = await agent.submit(loginUrl, { name });
+        expect(response.status).to.equal(400);
+        expect(await response.text()).to.contain('role="alert"');
+        expect((await finishLogin(agent, loginUrl, { name: 'ada' })).has('code')).to.equal(true);
+      });
+    }
+
+    it('a form that is too long', async () => {
+      const agent = new UserAgent();
+      const response = await agent.submit(await startLogin(agent), { name: 'x'.repeat(100_000) });
+      expect(response.status).to.equal(413);
+    });
+
+    it('a login that another browser started', async () => {
+      const loginUrl = await startLogin(new UserAgent());
+      const response = await new UserAgent().submit(loginUrl, { name: 'ada' });
+      expect(response.status).to.equal(400);
+      expect(await response.text()).to.contain('href="http://localhost:2/?a=1&amp;b=2"');
+    });
+
+    it('a login that is over', async () => {
+      const agent = new UserAgent();
+      const loginUrl = await startLogin(agent);
+      await finishLogin(agent, loginUrl, { name: 'ada' });
+      expect((await agent.request(loginUrl)).status).to.equal(400);
+    });
+
+    for (const [what, more] of [
+      ['another redirect URI', { redirect_uri: 'http://localhost:1/elsewhere' }],
+      ['an unknown client', { client_id: 'somebody' }],
+    ] as const) {
+      it(`${what} with a page, never a redirect`, async () => {
+        const response = await new UserAgent().request(authorizeUrl(more));
+        expect(response.status).to.equal(400);
+        expect(response.headers.get('location')).to.equal(null);
+      });
+    }
+
+    it('a code that was used before, and revokes its token', async () => {
+      const code = await codeFor('ada');
+      const first = await exchange(code);
+      expect(first.status).to.equal(200);
+      const second = await exchange(code);
+      expect(second.status).to.equal(400);
+      expect(second.body['error']).to.equal('invalid_grant');
+      expect((await userOf(first.body['access_token'])).status).to.equal(401);
+    });
+
+    it('a wrong client secret', async () => {
+      const { status, body } = await exchange(await codeFor('ada'), { client_secret: 'wrong' });
+      expect([status, body['error']]).to.deep.equal([401, 'invalid_client']);
+    });
+
+    it('a token that it did not issue', async () => {
+      expect((await userOf('made-up')).status).to.equal(401);
+    });
+  });
+
+  describe('with PKCE', () => {
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = {
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    };
+
+    it('takes the right verifier', async () => {
+      const code = await codeFor('ada', challenge);
+      expect((await exchange(code, { code_verifier: verifier })).status).to.equal(200);
+    });
+
+    it('refuses a wrong verifier and a missing one', async () => {
+      const wrong = `x${verifier.slice(1)}x`;
+      const codes = [await codeFor('ada', challenge), await codeFor('ada', challenge)] as const;
+      expect((await exchange(codes[0], { code_verifier: wrong })).status).to.equal(400);
+      expect((await exchange(codes[1])).status).to.equal(400);
+    });
+
+    it('refuses a request without a challenge where PKCE is required', async () => {
+      const response = await new UserAgent().request(authorizeUrl({}, pkcePort.url));
+      expect(new URL(locationOf(response)).searchParams.get('error')).to.equal('invalid_request');
+      const allowed = await new UserAgent().request(authorizeUrl(challenge, pkcePort.url));
+      expect(locationOf(allowed)).to.match(new RegExp(`^${pkcePort.url}/login/`));
+    });
+  });
+
+  it('forbids its pages scripts, frames, caches and referrers', async () => {
+    const agent = new UserAgent();
+    for (const url of [await startLogin(agent), `${issuer}/people/ada`, `${issuer}/nothing`]) {
+      const { headers } = await agent.request(url);
+      expect(headers.get('content-security-policy'))
+        .to.contain("default-src 'none'")
+        .and.to.contain("frame-ancestors 'none'")
+        .and.to.not.contain('script-src');
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect(headers.get('referrer-policy')).to.equal('no-referrer');
+      expect(headers.get('x-content-type-options')).to.equal('nosniff');
+    }
+  });
+
+  it('sets no cookie that another server on the same host would get', async () => {
+    const agent = new UserAgent();
+    const started = await agent.request(authorizeUrl());
+    const submitted = await agent.submit(locationOf(started), { name: 'ada' });
+    const resumed = await agent.request(locationOf(submitted));
+    const lines = [started, submitted, resumed].flatMap(({ headers }) => headers.getSetCookie());
+    expect(lines).to.have.length.above(0);
+    for (const line of lines) expect(line).to.match(/; path=\/(authorize|login)\b/);
+  });
+
+  it('stays up whatever it is sent', async () => {
+    const paths = ['/%', '//', '/login/%ff', '/people/%00.svg', '/people/..%2f', '/authorize/x'];
+    const hostile = ['/token', '/me', '/login/x', '/authorize?code=%&&=&client_id[]=1', '/jwks'];
+    for (const path of [...paths, ...hostile]) {
+      for (const method of ['GET', 'POST', 'PUT', 'OPTIONS', 'DELETE']) {
+        const response = await fetch(issuer + path, {
+          method,
+          redirect: 'manual',
+          ...(method === 'GET' ? {} : { body: '{"a":[[[%', headers: { cookie: 'a=%; ;=' } }),
+        });
+        expect(response.status, `${method} ${path}`).to.be.below(500);
+        await response.body?.cancel();
+      }
+    }
+    expect((await userNamed('ada'))['login']).to.equal('ada');
+  });
+});
+
+async function jsonObject(response: Response): Promise<Record<string, unknown>> {
+  const body: unknown = await response.json();
+  if (typeof body !== 'object' || body === null) throw new Error('not a JSON object');
+  return { ...body };
+}

@@ -103,15 +103,20 @@ export async function listening(
   return { relay, port, callbackUrl };
 }
 
+/** Flags that change the usual ones, or what makes them once the provider listens. */
+export type FlagChanges = Flags | ((provider: StrictProvider) => Flags | Promise<Flags>);
+
 /** Starts a strict provider and a relay for it; the caller stops them. */
 export async function startRelay(
-  flags: Flags = {},
+  changes: FlagChanges = {},
   client: Partial<ClientRegistration> = {},
 ): Promise<RelayUnderTest> {
   const provider = await StrictProvider.start(registration(client));
   try {
     return await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const { relay, port } = await listening({ flags: { ...flagsFor(provider, file), ...flags } });
+      const changed = typeof changes === 'function' ? await changes(provider) : changes;
+      const flags = { ...flagsFor(provider, file), ...changed };
+      const { relay, port } = await listening({ flags });
       return new RelayUnderTest(relay, port, provider);
     });
   } catch (error) {
@@ -125,7 +130,7 @@ export async function startRelay(
  * well at the start of every test, and a violation that it records fails the test.
  */
 export function relayUnderTest(
-  flags: Flags = {},
+  flags: FlagChanges = {},
   client: Partial<ClientRegistration> = {},
 ): () => RelayUnderTest {
   let underTest: RelayUnderTest | undefined;

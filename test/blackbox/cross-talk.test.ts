@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import { expectError, expectUser } from '../support/expectations.ts';
+import { keepAliveAgent } from '../support/http-client.ts';
+import { hangUp, reset, truncated } from '../support/provider-behaviours.ts';
+import { relayUnderTest, userPath } from '../support/relay-under-test.ts';
+import { type Behaviour, userRecord } from '../support/strict-provider.ts';
+
+describe('many people at once', () => {
+  const underTest = relayUnderTest();
+
+  it('never get the record of somebody else, even where connections break', async function () {
+    this.timeout(60_000);
+    const { provider } = underTest();
+    const tokens = Array.from({ length: 50 }, () => canary('token'));
+    const breaks: Behaviour[] = [
+      reset,
+      hangUp,
+      truncated(200, '{"login":"nobody"'),
+      (response) => response.socket?.write('HTTP/1.1 200 O', () => response.socket?.destroy()),
+    ];
+    let arrived = 0;
+    // Answers come in another order than the calls, and a tenth of the connections break.
+    const waiting: (() => void)[] = [];
+    provider.onUser = (response, call) => {
+      arrived += 1;
+      const number = arrived;
+      const fault = breaks[Math.floor(number / 10) % breaks.length] ?? reset;
+      waiting.push(() => (number % 10 === 0 ? fault : userRecord)(response, call));
+      setImmediate(() => waiting.pop()?.());
+    };
+
+    const agent = keepAliveAgent(100);
+    let served = 0;
+    let failed = 0;
+    await Promise.all(
+      Array.from({ length: 1000 }, async (_, index) => {
+        const token = tokens[index % tokens.length];
+        const answered = await underTest().send({
+          path: userPath,
+          headers: [['Authorization', `Bearer ${token}`]],
+          agent,
+        });
+        if (answered.status === 200) {
+          expect(expectUser(answered)).to.include({ login: `owner-of-${token}` });
+          served += 1;
+        } else {
+          expectError(answered, 502);
+          failed += 1;
+        }
+      }),
+    );
+    agent.destroy();
+    expect(served).to.be.at.least(850);
+    expect(failed).to.be.at.least(10);
+    expect(served + failed).to.equal(1000);
+    expect(new Set(provider.credentials('user'))).to.deep.equal(new Set(tokens));
+  });
+});

@@ -1,0 +1,212 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import type { Answer } from '../support/http-client.ts';
+import { answer, json, reset, silence } from '../support/provider-behaviours.ts';
+import type { LogLine } from '../support/relay-process.ts';
+import { callbackPath, loginPath, relayUnderTest, userPath } from '../support/relay-under-test.ts';
+
+const requestFields = [
+  'level',
+  'time',
+  'msg',
+  'requestId',
+  'method',
+  'route',
+  'status',
+  'durationMs',
+  'outcome',
+  'provider',
+];
+const providerFields = ['call', 'outcome', 'status', 'durationMs'];
+
+describe('the log', () => {
+  describe('as JSON', () => {
+    const underTest = relayUnderTest({ 'provider-timeout': '0.3' });
+
+    /** The line about the request that got this answer. */
+    async function lineOf(answered: Answer): Promise<LogLine> {
+      const id = answered.headers['x-request-id'];
+      expect(id).to.be.a('string');
+      return await underTest().process.logLine((line) => line['requestId'] === id);
+    }
+
+    it('says where the relay listens and which callback URL to register', () => {
+      const [line] = underTest().process.logLines.filter(({ msg }) => msg === 'listening');
+      expect(line).to.include({
+        level: 'info',
+        address: `http://127.0.0.1:${underTest().port}`,
+        callbackUrl: 'https://relay.example/auth/provider/callback',
+      });
+    });
+
+    it('has a level, a time and a message in every line', async () => {
+      await lineOf(await underTest().get('/unknown'));
+      for (const line of underTest().process.logLines) {
+        expect(line['level']).to.be.oneOf(['debug', 'info', 'warn', 'error', 'fatal']);
+        expect(new Date(String(line['time'])).getTime()).to.be.closeTo(Date.now(), 600_000);
+        expect(line['msg']).to.be.a('string').and.not.equal('');
+      }
+    });
+
+    it('has one line a request', async () => {
+      const answers = [
+        await underTest().get(loginPath),
+        await underTest().logIn(),
+        await underTest().lookUp(),
+        await underTest().get('/unknown'),
+        await underTest().send({ method: 'POST', path: userPath }),
+        await underTest().get(callbackPath),
+      ];
+      for (const answered of answers) await lineOf(answered);
+      // Lines come in the order in which the answers ended, so the last one has been written.
+      const lines = underTest().process.logLines;
+      for (const answered of answers) {
+        const id = answered.headers['x-request-id'];
+        expect(lines.filter(({ requestId }) => requestId === id)).to.have.lengthOf(1);
+      }
+    });
+
+    const situations: Record<string, { act: () => Promise<Answer>; line: LogLine }> = {
+      'a login that starts': {
+        act: () => underTest().get(`${loginPath}?secret=${canary('code')}`),
+        line: { level: 'info', method: 'GET', route: loginPath, status: 307, outcome: 'ok' },
+      },
+      'a login that succeeds': {
+        act: () => underTest().logIn(),
+        line: {
+          level: 'info',
+          method: 'GET',
+          route: callbackPath,
+          status: 307,
+          outcome: 'ok',
+          provider: { call: 'token', outcome: 'ok', status: 200 },
+        },
+      },
+      'a record': {
+        act: () => underTest().lookUp(),
+        line: {
+          method: 'GET',
+          route: userPath,
+          status: 200,
+          outcome: 'ok',
+          provider: { call: 'user', outcome: 'ok', status: 200 },
+        },
+      },
+      'a refused code': {
+        act: () => {
+          underTest().provider.onToken = answer(404, canary('token'));
+          return underTest().logIn();
+        },
+        line: { route: callbackPath, status: 400, provider: { call: 'token', status: 404 } },
+      },
+      'a token that is missing': {
+        act: () => {
+          underTest().provider.onToken = json({ error: canary('code') });
+          return underTest().logIn();
+        },
+        line: { route: callbackPath, status: 400, provider: { call: 'token', status: 200 } },
+      },
+      'a refused token': {
+        act: () => {
+          underTest().provider.onUser = answer(401, canary('token'));
+          return underTest().lookUp();
+        },
+        line: { route: userPath, status: 401, provider: { call: 'user', status: 401 } },
+      },
+      'a provider that is gone': {
+        act: () => {
+          underTest().provider.onUser = reset;
+          return underTest().lookUp();
+        },
+        line: { route: userPath, status: 502, provider: { call: 'user' } },
+      },
+      'a provider that is too slow': {
+        act: () => {
+          underTest().provider.onToken = silence;
+          return underTest().logIn();
+        },
+        line: { route: callbackPath, status: 504, provider: { call: 'token' } },
+      },
+      'a code that is missing': {
+        act: () => underTest().get(`${callbackPath}?other=${canary('code')}`),
+        line: { route: callbackPath, status: 400 },
+      },
+      'a code that is repeated': {
+        act: () => underTest().get(`${callbackPath}?code=${canary('code')}&code=x`),
+        line: { route: callbackPath, status: 400 },
+      },
+      'a refusal with free text': {
+        act: () =>
+          underTest().get(
+            `${callbackPath}?error=${canary('code')}&error_description=%0d%0a${canary('code')}`,
+          ),
+        line: { route: callbackPath, status: 400 },
+      },
+      'no credentials': {
+        act: () => underTest().get(userPath),
+        line: { route: userPath, status: 401 },
+      },
+      'a token that none can be': {
+        act: () => underTest().lookUp(`Bearer ${canary('token')}\xff`),
+        line: { route: userPath, status: 401 },
+      },
+      'an unknown path': {
+        act: () => underTest().get(`/${canary('token')}?code=${canary('code')}`),
+        line: { method: 'GET', status: 404 },
+      },
+    };
+    for (const [name, { act, line: expected }] of Object.entries(situations)) {
+      it(`holds what may be known of ${name}, and nothing else`, async () => {
+        const line = await lineOf(await act());
+        expect(requestFields).to.include.members(Object.keys(line));
+        expect(line).to.include({ msg: 'request' });
+        expect(line['durationMs']).to.be.a('number').and.be.at.least(0);
+        expect(line['outcome']).to.match(/^[a-z]+(_[a-z]+)*$/);
+        if (line['status'] !== 307 && line['status'] !== 200) {
+          expect(line['outcome']).not.to.equal('ok');
+        }
+
+        const { provider: expectedCall, ...rest } = expected;
+        expect(line).to.include(rest);
+        if (expectedCall === undefined) {
+          expect(line).not.to.have.property('provider');
+        } else {
+          const call = Object(line['provider']);
+          expect(providerFields).to.include.members(Object.keys(call));
+          expect(call).to.include(expectedCall);
+          expect(call.durationMs).to.be.a('number').and.be.at.least(0);
+          expect(call.outcome).to.match(/^[a-z]+(_[a-z]+)*$/);
+        }
+      });
+    }
+
+    it('gives each kind of failure an outcome of its own', async () => {
+      const outcomes = new Map<unknown, string>();
+      for (const [name, { act, line }] of Object.entries(situations)) {
+        underTest().provider.forget();
+        if (line['outcome'] === 'ok') continue;
+        const { outcome } = await lineOf(await act());
+        expect(outcomes.get(outcome), `${outcome}: ${name}`).to.equal(undefined);
+        outcomes.set(outcome, name);
+      }
+    });
+
+    it('knows no route for an unknown path', async () => {
+      const line = await lineOf(await underTest().get('/unknown'));
+      expect(line['route'] ?? null).to.equal(null);
+    });
+
+    it('has a line for a client that leaves before the answer', async () => {
+      const { provider } = underTest();
+      provider.onUser = silence;
+      const earlier = new Set(underTest().process.logLines.map((line) => line['requestId']));
+      const socket = connect(underTest().port, '127.0.0.1');
+      socket.write(`GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n\r\n`);
+      await provider.arrivals(1);
+      socket.destroy();
+      const line = await underTest().process.logLine(({ requestId }) => !earlier.has(requestId));
+      expect(line).to.include({ msg: 'request', route: userPath });
+    });
+  });
+});

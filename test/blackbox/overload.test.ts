@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import type { Answer } from '../support/http-client.ts';
+import { reset } from '../support/provider-behaviours.ts';
+import { loginPath, relayUnderTest, userPath } from '../support/relay-under-test.ts';
+import { type Behaviour, userRecord } from '../support/strict-provider.ts';
+
+/** How many provider calls may be under way. */
+const limit = 256;
+
+describe('overload', () => {
+  const underTest = relayUnderTest({ 'provider-timeout': '60' });
+
+  /** Makes the provider hold every call; the result lets them go on. */
+  function holdCalls(): () => void {
+    const { provider } = underTest();
+    const held: (() => void)[] = [];
+    const hold =
+      (behaviour: Behaviour): Behaviour =>
+      (response, call) => {
+        held.push(() => behaviour(response, call));
+      };
+    provider.onToken = hold(provider.issueToken);
+    provider.onUser = hold(userRecord);
+    return () => {
+      provider.onToken = provider.issueToken;
+      provider.onUser = userRecord;
+      for (const proceed of held) proceed();
+    };
+  }
+
+  /** Starts as many calls as may be under way, logins and lookups, and waits until they are. */
+  async function fill(): Promise<Promise<Answer>[]> {
+    const answers = Array.from({ length: limit }, (_, index) =>
+      index % 2 ? underTest().logIn() : underTest().lookUp(),
+    );
+    await underTest().provider.arrivals(limit);
+    return answers;
+  }
+
+  it('is answered with 503 at once, and the calls under way go on', async () => {
+    const { provider } = underTest();
+    const release = holdCalls();
+    const answers = await fill();
+
+    const refused = [await underTest().logIn(), await underTest().lookUp()];
+    for (const answered of refused) {
+      expectError(answered, 503);
+      expect(answered.headers['retry-after']).to.match(/^[1-9]\d*$/);
+    }
+    expect(provider.calls, 'calls at the provider').to.have.lengthOf(limit);
+
+    release();
+    for (const [index, answered] of (await Promise.all(answers)).entries()) {
+      if (index % 2) expectToken(answered);
+      else expectUser(answered);
+    }
+    expectToken(await underTest().logIn());
+    expectUser(await underTest().lookUp());
+  });
+
+  it('leaves everything alone that needs no provider', async () => {
+    const release = holdCalls();
+    const answers = await fill();
+    expectRedirect(await underTest().get(loginPath));
+    expectError(await underTest().get(userPath), 401);
+    expectError(await underTest().get('/unknown'), 404);
+    release();
+    await Promise.all(answers);
+  });
+
+  it('does not spend a code that was refused: it is good for the next try', async () => {
+    const { provider } = underTest();
+    const release = holdCalls();
+    const answers = await fill();
+    const code = canary('code');
+    expectError(await underTest().logIn(code), 503);
+    release();
+    await Promise.all(answers);
+    expect(expectToken(await underTest().logIn(code))).to.equal(provider.tokenFor(code));
+  });
+
+  it('ends when calls fail as well', async () => {
+    const { provider } = underTest();
+    for (let time = 0; time < 2; time += 1) {
+      provider.forget();
+      holdCalls();
+      const answers = await fill();
+      // What is sent again on a new connection fails too.
+      provider.onToken = reset;
+      provider.onUser = reset;
+      for (const socket of provider.openSockets) socket.resetAndDestroy();
+      for (const answered of await Promise.all(answers)) expectError(answered, 502);
+    }
+    provider.forget();
+    expectUser(await underTest().lookUp());
+  });
+});

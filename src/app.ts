@@ -7,6 +7,7 @@ import { allow } from './http/allow.ts';
 import { cors } from './http/cors.ts';
 import { errorResponder } from './http/error-responder.ts';
 import { requestLog } from './http/request-log.ts';
+import { requireHost } from './http/require-host.ts';
 import { responseHeaders } from './http/response-headers.ts';
 import { authorizationRequestUrl } from './oauth/authorization-request.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
@@ -39,6 +40,7 @@ export function createApp(
   app.use(requestLog(logger));
   app.use(responseHeaders);
   app.use(errorResponder);
+  app.use(requireHost);
   app.use(cors(config.origin));
   app.use(router.routes());
   app.use(() => {

@@ -11,9 +11,13 @@ const failures = {
     status: 400,
     detail: 'The callback was opened without an authorization code. Start the login again.',
   },
+  code_too_long: {
+    status: 400,
+    detail: 'The authorization code is too long. Start the login again.',
+  },
   code_malformed: {
     status: 400,
-    detail: 'The authorization code is too long or not valid text. Start the login again.',
+    detail: 'The authorization code is not valid percent-encoded text. Start the login again.',
   },
   parameter_repeated: {
     status: 400,
@@ -79,6 +83,7 @@ const failures = {
     status: 405,
     detail: 'This address does not take this method: see the Allow header.',
   },
+  host_missing: { status: 400, detail: 'The request has no Host header.' },
   bad_request: { status: 400, detail: 'The request is not valid HTTP.' },
   request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
   headers_too_large: { status: 431, detail: 'The request line and headers are too large.' },

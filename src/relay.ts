@@ -17,7 +17,10 @@ export async function startRelay(config: Config, logger: Logger): Promise<Listen
     timeout: config.providerTimeout,
     concurrentCalls,
   });
-  const server = await listen(createApp(config, { logger, client }).callback(), config);
+  const app = createApp(config, { logger, client });
+  const server = await listen(app.callback(), config, (unreadable) => {
+    logger.info({ ...unreadable, method: null, route: null }, 'request');
+  });
   return {
     address: server.address,
     async close() {

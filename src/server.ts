@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FailureCode, RelayError } from './errors.ts';
@@ -13,6 +14,13 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
+/** A request that was answered without ever reaching the application. */
+export interface UnreadableRequest {
+  readonly requestId: string;
+  readonly status: number;
+  readonly outcome: FailureCode;
+}
+
 /** A server that listens. */
 export interface ListeningServer {
   /** Where it listens, as `http://host:port`. */
@@ -25,14 +33,24 @@ export interface ListeningServer {
  * Opens a port.
  *
  * @param where.port 0 takes any free port
+ * @param observe told of every request that the HTTP parser refused
  * @throws {ListenError} where the port is taken or may not be used
  */
 export async function listen(
   listener: RequestListener,
   where: { readonly host: string; readonly port: number },
+  observe: (request: UnreadableRequest) => void,
 ): Promise<ListeningServer> {
-  const server = createServer({ headersTimeout, requestTimeout, keepAliveTimeout }, listener);
-  server.on('clientError', answerUnreadableRequest);
+  const server = createServer(
+    // The application answers a missing Host itself, as JSON.
+    { headersTimeout, requestTimeout, keepAliveTimeout, requireHostHeader: false },
+    listener,
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // A client that hung up awaits no answer.
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+    else observe(answerUnreadableRequest(error.code ?? '', socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
     server.listen(where, resolve);
@@ -67,19 +85,18 @@ const unreadable: Readonly<Record<string, FailureCode>> = {
 };
 
 // What the HTTP parser refuses never becomes a request: the answer goes straight to the socket.
-function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const { status, detail } = new RelayError(unreadable[error.code ?? ''] ?? 'bad_request');
+function answerUnreadableRequest(parserCode: string, socket: Socket): UnreadableRequest {
+  const { code, status, detail } = new RelayError(unreadable[parserCode] ?? 'bad_request');
+  const requestId = randomUUID();
   const body = JSON.stringify({ detail });
   const headers = {
     ...securityHeaders,
+    'X-Request-Id': requestId,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  return { requestId, status, outcome: code };
 }

@@ -1,4 +1,5 @@
 import { RelayError } from '../errors.ts';
+import { parseQuery, type Query } from './query.ts';
 
 const longestCode = 4096;
 
@@ -24,21 +25,21 @@ export interface AuthorizationResponse {
  * @throws {RelayError} where it holds an error, no code, or a code that cannot be passed on exactly
  * @see RFC 6749 §4.1.2
  */
-export function parseAuthorizationResponse(query: string): AuthorizationResponse {
-  const parameters = new URLSearchParams(query);
-  for (const name of ['code', 'error']) {
-    // RFC 6749 §3.1: parameters must not be included more than once.
-    if (parameters.getAll(name).length > 1) throw new RelayError('parameter_repeated');
-  }
-  const error = parameters.get('error');
-  if (error !== null) throw authorizationRefused(error);
-  const code = parameters.get('code');
-  if (code === null || code === '') throw new RelayError('code_missing');
-  // U+FFFD stands where the bytes were not UTF-8: the code that was sent cannot be told any more.
-  if (code.length > longestCode || code.includes('\u{FFFD}')) {
-    throw new RelayError('code_malformed');
-  }
+export function parseAuthorizationResponse(queryString: string): AuthorizationResponse {
+  const query = parseQuery(queryString);
+  const error = single(query['error']);
+  const code = single(query['code']);
+  if (error !== undefined) throw authorizationRefused(error);
+  if (code === undefined || code === '') throw new RelayError('code_missing');
+  if (code.length > longestCode) throw new RelayError('code_too_long');
+  if (!code.isWellFormed()) throw new RelayError('code_malformed');
   return { code };
+}
+
+/** @see RFC 6749 §3.1: parameters must not be included more than once */
+function single(value: Query[string]): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw new RelayError('parameter_repeated');
 }
 
 function authorizationRefused(error: string): RelayError {

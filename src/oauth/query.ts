@@ -1,0 +1,27 @@
+import { parse } from 'node:querystring';
+
+/** A query, decoded. A value that cannot be decoded exactly is not well-formed Unicode. */
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+// A lone surrogate: no UTF-8 decodes to it.
+const undecodable = '\u{D800}';
+
+/**
+ * Decodes a query as forms are encoded: percent-encoded UTF-8, `+` for a space. Nothing is
+ * repaired: a stray `%`, bytes that are not UTF-8 and raw bytes beyond ASCII yield a value whose
+ * `isWellFormed()` is false.
+ *
+ * @see RFC 6749 appendix B
+ */
+export function parseQuery(query: string): Query {
+  return parse(query, '&', '=', { decodeURIComponent: decode, maxKeys: 0 });
+}
+
+function decode(text: string): string {
+  if (!/^[\x21-\x7e]*$/.test(text)) return undecodable;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undecodable;
+  }
+}

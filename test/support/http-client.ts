@@ -23,13 +23,15 @@ export interface Sending {
   headers?: [name: string, value: string][];
   body?: string;
   agent?: Agent;
+  /** The address to send it to; 127.0.0.1 by default. */
+  host?: string;
 }
 
-/** Sends one request to 127.0.0.1 and reads the whole answer; rejects when there is none. */
+/** Sends one request to this machine and reads the whole answer; rejects when there is none. */
 export async function send(port: number, sending: Sending): Promise<Answer> {
   const headers = [['Host', `127.0.0.1:${port}`], ...(sending.headers ?? [])];
   const request = httpRequest({
-    host: '127.0.0.1',
+    host: sending.host ?? '127.0.0.1',
     port,
     method: sending.method ?? 'GET',
     path: sending.path,

@@ -1,0 +1,31 @@
+/** Every flag of the contract with its environment variable, written down independently. */
+export const variables = {
+  port: 'PORT',
+  host: 'HOST',
+  origin: 'FRONTEND_ORIGIN',
+  'frontend-url': 'FRONTEND_URL',
+  'base-url': 'BASE_URL',
+  'client-id': 'PROVIDER_CLIENT_ID',
+  'client-secret': 'PROVIDER_CLIENT_SECRET',
+  'client-secret-file': 'PROVIDER_CLIENT_SECRET_FILE',
+  provider: 'PROVIDER',
+  'authorize-url': 'PROVIDER_AUTHORIZE_URL',
+  'token-url': 'PROVIDER_TOKEN_URL',
+  'user-url': 'PROVIDER_USER_URL',
+  scope: 'PROVIDER_SCOPE',
+  'token-request': 'PROVIDER_TOKEN_REQUEST',
+  'path-name': 'PROVIDER_PATH_NAME',
+  'token-delivery': 'TOKEN_DELIVERY',
+  'provider-timeout': 'PROVIDER_TIMEOUT',
+  'log-level': 'LOG_LEVEL',
+  'log-format': 'LOG_FORMAT',
+  'insecure-http': 'INSECURE_HTTP',
+} as const;
+
+/** A flag of the contract, without its dashes. */
+export type FlagName = keyof typeof variables;
+
+/** The flag names, in the order of the contract. */
+export const flagNames = Object.keys(variables).filter(
+  (name): name is FlagName => name in variables,
+);

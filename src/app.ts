@@ -4,39 +4,56 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { RelayError } from './errors.ts';
 import { allow } from './http/allow.ts';
+import type { RequestState } from './http/context.ts';
 import { cors } from './http/cors.ts';
 import { errorResponder } from './http/error-responder.ts';
+import { refuseFrames } from './http/refuse-frames.ts';
+import { refusePrefetch } from './http/refuse-prefetch.ts';
 import { requestLog } from './http/request-log.ts';
 import { requireHost } from './http/require-host.ts';
 import { responseHeaders } from './http/response-headers.ts';
-import { authorizationRequestUrl } from './oauth/authorization-request.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
+import type { StateKeys } from './oauth/state-keys.ts';
+import { createLoginProtection } from './protection/login-protection.ts';
 import { currentUser } from './routes/current-user.ts';
 import { loginCallback } from './routes/login-callback.ts';
 import { startLogin } from './routes/start-login.ts';
 
-/**
- * Builds the relay as a Koa application that listens nowhere yet.
- *
- * @param dependencies.client the calls to the provider; the caller closes it
- */
+/** What the application works with, made by who starts it. */
+export interface Dependencies {
+  readonly logger: Logger;
+  /** The calls to the provider; whoever made it closes it. */
+  readonly client: ProviderClient;
+  readonly stateKeys: StateKeys;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Builds the relay as a Koa application that listens nowhere yet. */
 export function createApp(
   config: Config,
-  { logger, client }: { readonly logger: Logger; readonly client: ProviderClient },
-): Koa {
+  { logger, client, stateKeys, now }: Dependencies,
+): Koa<RequestState> {
+  const { provider, stateCheck } = config;
+  const protection =
+    stateCheck === 'off'
+      ? undefined
+      : createLoginProtection({ ...config, stateCheck, pkce: provider.pkce }, stateKeys, now);
+
   const loginPath = `/auth/${config.pathName}`;
-  const { authorizeUrl, userUrl } = config.provider;
-  const router = new Router({ sensitive: true, strict: true });
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  router.all(loginPath, allow('GET'), refusePrefetch, startLogin(config, protection));
   router.all(
-    loginPath,
+    `${loginPath}/callback`,
     allow('GET'),
-    startLogin(authorizationRequestUrl({ ...config, authorizeUrl })),
+    refusePrefetch,
+    refuseFrames,
+    loginCallback(config, client, protection),
   );
-  router.all(`${loginPath}/callback`, allow('GET'), loginCallback(config, client));
-  router.all('/api/user', allow('GET', 'HEAD'), currentUser(userUrl, client));
+  router.all('/api/user', allow('GET', 'HEAD'), currentUser(provider.userUrl, client));
 
   // Koa would read NODE_ENV itself.
-  const app = new Koa({ env: 'production' });
+  const app = new Koa<RequestState>({ env: 'production' });
   app.use(requestLog(logger));
   app.use(responseHeaders);
   app.use(errorResponder);

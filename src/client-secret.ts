@@ -3,23 +3,9 @@ import { type OptionSources, type Report, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { visibleCharacters } from './schemas.ts';
 import { Secret } from './secret.ts';
-
-/** What reading a small text file yields. */
-export interface TextFile {
-  readonly text: string;
-  readonly readableByOthers: boolean;
-}
-
-/** Reads a file, or throws an error with Node's `code`. */
-export type ReadFile = (path: string) => TextFile;
+import { type ReadFile, readSecretFile } from './secret-file.ts';
 
 const credentialName = 'provider-client-secret';
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'names a file that does not exist',
-  EACCES: 'names a file that this user may not read',
-  EISDIR: 'names a directory, not a file',
-};
 
 /**
  * Finds the client secret: the flags, else the variables, else the systemd credential.
@@ -52,33 +38,10 @@ export function readClientSecret(
     fault('clientSecret', 'is required, or a file with it');
     return undefined;
   }
-  return path ? readSecretFile(path, sources.readFile, fault, warn) : undefined;
-}
-
-function readSecretFile(
-  path: string,
-  readFile: ReadFile,
-  fault: Report,
-  warn: Report,
-): Secret | undefined {
-  let file: TextFile;
-  try {
-    file = readFile(path);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    fault('clientSecretFile', reasons[code] ?? 'names a file that cannot be read');
-    return undefined;
-  }
-  if (file.readableByOthers) {
-    warn('clientSecretFile', 'names a file that every user can read: chmod o-r it');
-  }
-  const text = file.text.replace(/\r?\n$/, '');
-  if (text === '') {
-    fault('clientSecretFile', 'names an empty file');
-    return undefined;
-  }
-  const result = v.safeParse(visibleCharacters, text, { abortPipeEarly: true });
-  if (result.success) return new Secret(result.output);
+  if (!path) return undefined;
+  const text = readSecretFile('clientSecretFile', path, sources.readFile, fault, warn);
+  if (text === undefined) return undefined;
+  if (v.is(visibleCharacters, text)) return new Secret(text);
   fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
   return undefined;
 }

@@ -1,9 +1,11 @@
-import { type ReadFile, readClientSecret } from './client-secret.ts';
+import { readClientSecret } from './client-secret.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { presets } from './providers/presets.ts';
 import type { Provider } from './providers/provider.ts';
 import type { Secret } from './secret.ts';
+import type { ReadFile } from './secret-file.ts';
+import { readStateKeys } from './state-key-file.ts';
 
 /** Everything the relay has to know, checked and frozen. */
 export interface Config {
@@ -14,6 +16,7 @@ export interface Config {
   readonly origin: string;
   readonly frontendUrl: string;
   readonly tokenDelivery: 'query' | 'fragment';
+  readonly errorDelivery: 'json' | 'redirect';
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly provider: Provider;
@@ -21,6 +24,9 @@ export interface Config {
   readonly pathName: string;
   /** Milliseconds that a whole call to the provider may take. */
   readonly providerTimeout: number;
+  readonly stateCheck: 'browsers' | 'always' | 'off';
+  /** The current key and the previous one, if any. Undefined: derived from the client secret. */
+  readonly stateKeys: readonly [Secret, ...Secret[]] | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Undefined: pretty on a terminal, else json. */
   readonly logFormat: 'pretty' | 'json' | undefined;
@@ -55,6 +61,7 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
 
   const values = readOptionValues(sources, fault);
   const clientSecret = readClientSecret(sources, values, fault, warn);
+  const stateKeys = readStateKeys(values.stateKeyFile, sources.readFile, fault, warn);
   reportMissing(values, sources, fault);
   reportContradictions(values, fault);
   if (faults.length > 0) throw new ConfigError(faults);
@@ -70,10 +77,11 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
     origin,
     frontendUrl: values.frontendUrl?.href ?? `${origin}/`,
     tokenDelivery: checked(values.tokenDelivery),
+    errorDelivery: checked(values.errorDelivery),
     clientId: checked(values.clientId),
     clientSecret: checked(clientSecret),
     provider: Object.freeze({
-      ...preset,
+      ...(values.authorizeUrl ? withoutIssuer(preset) : preset),
       authorizeUrl: values.authorizeUrl?.href ?? preset.authorizeUrl,
       tokenUrl: values.tokenUrl?.href ?? preset.tokenUrl,
       userUrl: values.userUrl?.href ?? preset.userUrl,
@@ -82,6 +90,8 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
     scope: values.scope,
     pathName,
     providerTimeout: checked(values.providerTimeout),
+    stateCheck: checked(values.stateCheck),
+    stateKeys,
     logLevel: checked(values.logLevel),
     logFormat: values.logFormat,
   };
@@ -119,6 +129,11 @@ function reportContradictions(values: OptionValues, fault: Report): void {
       );
     }
   }
+}
+
+// Another authorization endpoint answers in another name than the preset's.
+function withoutIssuer({ issuer: _, ...provider }: Provider): Provider {
+  return provider;
 }
 
 /** @see RFC 6761 §6.3 for localhost */

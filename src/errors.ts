@@ -23,6 +23,52 @@ const failures = {
     status: 400,
     detail: 'A parameter of the callback was given more than once. Start the login again.',
   },
+  front_end_state_unusable: {
+    status: 400,
+    detail: 'The state that the front end sent is not text of at most 512 characters.',
+  },
+  state_missing: {
+    status: 400,
+    detail: 'This login was not started here: the callback has no state. Start the login again.',
+  },
+  state_unknown: {
+    status: 400,
+    detail: 'This browser did not start this login, or has forgotten it. Start the login again.',
+  },
+  state_finished: {
+    status: 400,
+    detail: 'This login is already finished. Start a new one to log in again.',
+  },
+  state_expired: {
+    status: 400,
+    detail: 'This login took longer than ten minutes and has expired. Start the login again.',
+  },
+  state_premature: {
+    status: 400,
+    detail:
+      'This login was started by a machine whose clock is ahead. Start the login again in a minute.',
+  },
+  state_altered: {
+    status: 400,
+    detail:
+      'The state of this login was altered, or sealed by another relay. Start the login again.',
+  },
+  cookie_invalid: {
+    status: 400,
+    detail: 'The cookie of this login is damaged or doubled. Start the login again.',
+  },
+  issuer_mismatch: {
+    status: 400,
+    detail: 'The answer comes from another provider than the login was sent to. Start it again.',
+  },
+  callback_framed: {
+    status: 400,
+    detail: 'A login cannot be finished inside a frame. Open it in a window of its own.',
+  },
+  access_denied: {
+    status: 400,
+    detail: 'The login was cancelled or denied at the provider (access_denied). Start it again.',
+  },
   authorization_refused: {
     status: 400,
     detail: 'The provider did not authorize the login. Start the login again.',
@@ -78,6 +124,11 @@ const failures = {
     detail: 'Too many logins and lookups are under way. Try again in a moment.',
     headers: { 'Retry-After': '1' },
   },
+  prefetch_refused: {
+    status: 503,
+    detail: 'A login is not started or finished ahead of time: open the address itself.',
+    headers: { 'Retry-After': '1' },
+  },
   not_found: { status: 404, detail: 'There is nothing at this address.' },
   method_not_allowed: {
     status: 405,
@@ -93,7 +144,7 @@ const failures = {
   },
 } as const satisfies Record<string, Failure>;
 
-/** The stable name of a failure, as it appears in logs. */
+/** The stable name of a failure, as it appears in logs and as `error` at the front end. */
 export type FailureCode = keyof typeof failures;
 
 /** The names of all failures. */

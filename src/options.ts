@@ -8,7 +8,7 @@ export interface Option {
   /** What the flag takes, as help shows it; without one the flag is a switch. */
   readonly argument?: string;
   readonly variable: string;
-  readonly group: 'Listening' | 'Front end' | 'Provider' | 'Logs';
+  readonly group: 'Listening' | 'Front end' | 'Provider' | 'Login protection' | 'Logs';
   readonly help: string;
   /** The value when neither flag nor variable is given. */
   readonly default?: string;
@@ -80,6 +80,15 @@ export const options = {
     help: 'part of the URL that carries the token to the front end: query or fragment',
     default: 'query',
     schema: schemas.oneOf(['query', 'fragment']),
+  },
+  errorDelivery: {
+    flag: '--error-delivery',
+    argument: '<how>',
+    variable: 'ERROR_DELIVERY',
+    group: 'Front end',
+    help: 'how a failed callback is answered: json, or redirect to the front end with error, error_description and request_id',
+    default: 'json',
+    schema: schemas.oneOf(['json', 'redirect']),
   },
   clientId: {
     flag: '--client-id',
@@ -179,6 +188,24 @@ export const options = {
     help: 'time a whole call to the provider may take',
     default: '10',
     schema: schemas.seconds(0.1, 300),
+  },
+  stateCheck: {
+    flag: '--state-check',
+    argument: '<who>',
+    variable: 'STATE_CHECK',
+    group: 'Login protection',
+    help: 'whose callbacks must carry a state: browsers, always (everyone) or off (nobody: the bare protocol)',
+    default: 'browsers',
+    schema: schemas.oneOf(['browsers', 'always', 'off']),
+  },
+  stateKeyFile: {
+    flag: '--state-key-file',
+    argument: '<path>',
+    variable: 'STATE_KEY_FILE',
+    group: 'Login protection',
+    help: 'file with a key of 32 or more characters on its first line and, while keys are rotated, the previous one on its second',
+    otherwise: 'derived from the client secret',
+    schema: schemas.filePath,
   },
   logLevel: {
     flag: '--log-level',

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import type { TextFile } from './client-secret.ts';
+import type { TextFile } from './secret-file.ts';
 
 const readableByOthersBit = 0o004;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { TextFile } from '../src/client-secret.ts';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
 import type { OptionName } from '../src/options.ts';
+import type { TextFile } from '../src/secret-file.ts';
 
 const minimal = {
   FRONTEND_ORIGIN: 'https://app.example.com',
@@ -52,6 +52,7 @@ describe('the configuration', () => {
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',
       tokenDelivery: 'query',
+      errorDelivery: 'json',
       clientId: 'client',
       provider: {
         name: 'github',
@@ -59,10 +60,14 @@ describe('the configuration', () => {
         tokenUrl: 'https://github.com/login/oauth/access_token',
         userUrl: 'https://api.github.com/user',
         tokenRequest: 'query',
+        pkce: true,
+        issuer: 'https://github.com/login/oauth',
       },
       scope: undefined,
       pathName: 'provider',
       providerTimeout: 10_000,
+      stateCheck: 'browsers',
+      stateKeys: undefined,
       logLevel: 'info',
       logFormat: undefined,
     });
@@ -95,6 +100,11 @@ describe('the configuration', () => {
     const { provider } = config({ flags: { userUrl: 'https://ghe.example.com/api/v3/user' } });
     expect(provider.userUrl).to.equal('https://ghe.example.com/api/v3/user');
     expect(provider.tokenUrl).to.equal('https://github.com/login/oauth/access_token');
+  });
+
+  it('expects no issuer of the preset’s at another authorization endpoint', () => {
+    const authorizeUrl = 'https://ghe.example.com/login/oauth/authorize';
+    expect(config({ flags: { authorizeUrl } }).provider).to.not.have.property('issuer');
   });
 
   it('reports every fault at once, each with flag and variable, none with a value', () => {
@@ -158,6 +168,27 @@ describe('the configuration', () => {
           expect(faults({ flags: { ...flags, insecureHttp: 'true' } })).to.deep.equal([]);
         }
       }
+    });
+  });
+
+  describe('the keys for states', () => {
+    const key = 'k'.repeat(32);
+    const keysIn = (text: string) => {
+      const given = { files: { '/keys': { text } }, flags: { stateKeyFile: '/keys' } };
+      return config(given).stateKeys?.map((secret) => secret.reveal());
+    };
+
+    it('are the current one and the previous one, a line each', () => {
+      expect(keysIn(`${key}\n`)).to.deep.equal([key]);
+      expect(keysIn(`${key}1\n${key}2\n`)).to.deep.equal([`${key}1`, `${key}2`]);
+    });
+
+    it('are refused where one is short, where there are too many, and where there is no file', () => {
+      for (const text of ['', 'short', `${key}\nshort`, `${key}\n\n`, `${key}\n${key}\n${key}`]) {
+        const given = { files: { '/keys': { text } }, flags: { stateKeyFile: '/keys' } };
+        expect(faults(given), JSON.stringify(text)).to.have.length(1);
+      }
+      expect(faults({ flags: { stateKeyFile: '/missing' } })).to.have.length(1);
     });
   });
 

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { createApp } from '../app.ts';
 import { ConfigError, readConfig } from '../config.ts';
 import { createLogger } from '../log.ts';
-import { createProviderClient } from '../oauth/provider-client.ts';
-import { version } from '../version.ts';
+import { createRelay } from '../relay.ts';
 import { createFrontEnd } from './front-end.ts';
 import { type OpenPort, openPort } from './open-port.ts';
 import { createDemoProvider } from './provider.ts';
@@ -76,11 +74,8 @@ export async function startDemo(options: {
     }),
   );
   frontEnd.serve(createFrontEnd(relay.url, provider.url));
-  const client = createProviderClient(`login-relay/${version}`, {
-    timeout: config.providerTimeout,
-    concurrentCalls: 64,
-  });
-  relay.serve(createApp(config, { logger, client }).callback());
+  const { listener, close } = await createRelay(config, logger);
+  relay.serve(listener);
 
   return {
     relayUrl: relay.url,
@@ -88,7 +83,7 @@ export async function startDemo(options: {
     providerUrl: provider.url,
     async close() {
       await Promise.all([relay.close(), frontEnd.close(), provider.close()]);
-      client.close();
+      close();
     },
   };
 }

@@ -1,15 +1,19 @@
 import type { ParameterizedContext } from 'koa';
-import type { FailureCode } from '../errors.ts';
+import type { FailureCode, RelayError } from '../errors.ts';
 import type { ProviderCall } from '../oauth/provider-client.ts';
 
 /** What the middleware of one request tell each other; the request log is written from it alone. */
-interface RequestState {
+export interface RequestState {
   requestId: string;
   /** The failure that was answered, or undefined when all went well. */
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string;
   providerCall?: ProviderCall;
+  /** What the front end gave to the start of this login, once the callback has proved it. */
+  frontEndState?: string;
+  /** Where a failure is delivered by redirect, in place of a JSON answer. */
+  failureTarget?: (failure: RelayError) => string;
 }
 
 /** The context every handler and middleware of the relay gets. */

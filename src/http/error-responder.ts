@@ -1,8 +1,12 @@
 import type { Next } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context } from './context.ts';
+import { redirect } from './redirect.ts';
 
-/** The one catch: answers every failure as JSON, `{ "detail": … }`. */
+/**
+ * The one catch: answers every failure as JSON, `{ "detail": … }`, or takes it to the front end
+ * where the route asked for that.
+ */
 export async function errorResponder(ctx: Context, next: Next): Promise<void> {
   try {
     await next();
@@ -10,6 +14,10 @@ export async function errorResponder(ctx: Context, next: Next): Promise<void> {
     const failure = error instanceof RelayError ? error : new RelayError('internal_error');
     if (failure !== error) ctx.state.stack = stackFrames(error);
     ctx.state.failure = failure.code;
+    if (ctx.state.failureTarget) {
+      redirect(ctx, ctx.state.failureTarget(failure));
+      return;
+    }
     ctx.set(failure.headers);
     ctx.status = failure.status;
     ctx.body = { detail: failure.detail };

@@ -17,3 +17,24 @@ export function authorizationRequestUrl(request: {
   if (request.scope !== undefined) url.searchParams.set('scope', request.scope);
   return url.href;
 }
+
+/** The parameters that protect one login. @see RFC 6749 §10.12, RFC 7636 §4.3 */
+export interface ProtectionParameters {
+  readonly state: string;
+  /** The S256 challenge, where the provider takes PKCE. */
+  readonly codeChallenge: string | undefined;
+}
+
+/** The authorization request of one protected login. */
+export function withProtection(
+  authorizationRequestUrl: string,
+  { state, codeChallenge }: ProtectionParameters,
+): string {
+  const url = new URL(authorizationRequestUrl);
+  url.searchParams.set('state', state);
+  if (codeChallenge !== undefined) {
+    url.searchParams.set('code_challenge', codeChallenge);
+    url.searchParams.set('code_challenge_method', 'S256');
+  }
+  return url.href;
+}

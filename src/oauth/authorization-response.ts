@@ -1,5 +1,5 @@
 import { RelayError } from '../errors.ts';
-import { parseQuery, type Query } from './query.ts';
+import { parseQuery, single } from './query.ts';
 
 const longestCode = 4096;
 
@@ -7,42 +7,60 @@ const longestCode = 4096;
 const errorCodes: ReadonlySet<string> = new Set([
   'invalid_request',
   'unauthorized_client',
-  'access_denied',
   'unsupported_response_type',
   'invalid_scope',
   'server_error',
   'temporarily_unavailable',
 ]);
 
-/** What the provider sends the browser back with. */
+/** The parameters with which the provider sends the browser back, each at most once. */
 export interface AuthorizationResponse {
-  readonly code: string;
+  readonly code: string | undefined;
+  readonly error: string | undefined;
+  readonly state: string | undefined;
+  readonly iss: string | undefined;
 }
 
 /**
  * Reads the query of the callback.
  *
- * @throws {RelayError} where it holds an error, no code, or a code that cannot be passed on exactly
+ * @throws {RelayError} `parameter_repeated`
  * @see RFC 6749 §4.1.2
  */
 export function parseAuthorizationResponse(queryString: string): AuthorizationResponse {
   const query = parseQuery(queryString);
-  const error = single(query['error']);
-  const code = single(query['code']);
+  return {
+    code: single(query['code']),
+    error: single(query['error']),
+    state: single(query['state']),
+    iss: single(query['iss']),
+  };
+}
+
+/**
+ * Takes the authorization code out of the response.
+ *
+ * @param issuer the provider's, where it is known
+ * @throws {RelayError} where the response comes from another issuer, holds an error, no code, or a
+ *   code that cannot be passed on exactly
+ * @see RFC 9207 §2.4 for the issuer
+ */
+export function authorizationCode(
+  { code, error, iss }: AuthorizationResponse,
+  issuer: string | undefined,
+): string {
+  if (issuer !== undefined && iss !== undefined && iss !== issuer) {
+    throw new RelayError('issuer_mismatch');
+  }
   if (error !== undefined) throw authorizationRefused(error);
   if (code === undefined || code === '') throw new RelayError('code_missing');
   if (code.length > longestCode) throw new RelayError('code_too_long');
   if (!code.isWellFormed()) throw new RelayError('code_malformed');
-  return { code };
-}
-
-/** @see RFC 6749 §3.1: parameters must not be included more than once */
-function single(value: Query[string]): string | undefined {
-  if (value === undefined || typeof value === 'string') return value;
-  throw new RelayError('parameter_repeated');
+  return code;
 }
 
 function authorizationRefused(error: string): RelayError {
+  if (error === 'access_denied') return new RelayError('access_denied');
   if (!errorCodes.has(error)) return new RelayError('authorization_refused');
   return new RelayError('authorization_refused', {
     detail: `The provider did not authorize the login (${error}). Start the login again.`,

@@ -1,4 +1,5 @@
 import { parse } from 'node:querystring';
+import { RelayError } from '../errors.ts';
 
 /** A query, decoded. A value that cannot be decoded exactly is not well-formed Unicode. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -15,6 +16,16 @@ const undecodable = '\u{D800}';
  */
 export function parseQuery(query: string): Query {
   return parse(query, '&', '=', { decodeURIComponent: decode, maxKeys: 0 });
+}
+
+/**
+ * The value of a parameter, or undefined where it is absent.
+ *
+ * @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1
+ */
+export function single(value: Query[string]): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  throw new RelayError('parameter_repeated');
 }
 
 function decode(text: string): string {

@@ -19,6 +19,13 @@ export interface TokenEndpoint {
   readonly redirectUri: string;
 }
 
+/** What is exchanged for a token. */
+export interface CodeGrant {
+  readonly code: string;
+  /** The PKCE verifier, where the authorization request carried a challenge. @see RFC 7636 §4.5 */
+  readonly codeVerifier: string | undefined;
+}
+
 /**
  * Exchanges an authorization code for an access token.
  *
@@ -28,52 +35,47 @@ export interface TokenEndpoint {
 export async function exchangeCode(
   client: ProviderClient,
   endpoint: TokenEndpoint,
-  code: string,
+  grant: CodeGrant,
   observe: ObserveCall,
 ): Promise<string> {
   return parseTokenResponse(
-    await client.call(tokenRequests[endpoint.tokenRequest](endpoint, code), observe),
+    await client.call(tokenRequests[endpoint.tokenRequest](endpoint, grant), observe),
   );
 }
 
 const tokenRequests: Readonly<
-  Record<TokenRequest, (endpoint: TokenEndpoint, code: string) => ProviderRequest>
+  Record<TokenRequest, (endpoint: TokenEndpoint, grant: CodeGrant) => ProviderRequest>
 > = {
-  query({ tokenUrl, clientId, clientSecret, redirectUri }, code) {
-    const url = new URL(tokenUrl);
-    url.searchParams.set('client_id', clientId);
-    url.searchParams.set('client_secret', clientSecret.reveal());
-    url.searchParams.set('code', code);
-    url.searchParams.set('redirect_uri', redirectUri);
+  query(endpoint, grant) {
+    const url = new URL(endpoint.tokenUrl);
+    const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return { endpoint: 'token', method: 'POST', url, headers: {} };
   },
-  body({ tokenUrl, clientId, clientSecret, redirectUri }, code) {
-    return form(
-      tokenUrl,
-      {},
-      {
-        grant_type: 'authorization_code',
-        client_id: clientId,
-        client_secret: clientSecret.reveal(),
-        code,
-        redirect_uri: redirectUri,
-      },
-    );
+  body(endpoint, grant) {
+    const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
+    return form(endpoint.tokenUrl, {}, parameters);
   },
-  basic({ tokenUrl, clientId, clientSecret, redirectUri }, code) {
+  basic(endpoint, grant) {
     // RFC 6749 §2.3.1: both are form-encoded before they become user name and password.
-    const credentials = `${formEncode(clientId)}:${formEncode(clientSecret.reveal())}`;
-    return form(
-      tokenUrl,
-      { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
-      {
-        grant_type: 'authorization_code',
-        code,
-        redirect_uri: redirectUri,
-      },
-    );
+    const { client_id, client_secret } = clientParameters(endpoint);
+    const credentials = Buffer.from(`${formEncode(client_id)}:${formEncode(client_secret)}`);
+    const headers = { authorization: `Basic ${credentials.toString('base64')}` };
+    return form(endpoint.tokenUrl, headers, grantParameters(endpoint, grant));
   },
 };
+
+function clientParameters({ clientId, clientSecret }: TokenEndpoint) {
+  return { client_id: clientId, client_secret: clientSecret.reveal() };
+}
+
+function grantParameters({ redirectUri }: TokenEndpoint, { code, codeVerifier }: CodeGrant) {
+  return {
+    code,
+    redirect_uri: redirectUri,
+    ...(codeVerifier !== undefined && { code_verifier: codeVerifier }),
+  };
+}
 
 function form(
   url: string,
@@ -85,7 +87,7 @@ function form(
     method: 'POST',
     url,
     headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams(parameters).toString(),
+    body: new URLSearchParams({ grant_type: 'authorization_code', ...parameters }).toString(),
   };
 }
 

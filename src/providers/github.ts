@@ -7,4 +7,6 @@ export const github: Provider = {
   tokenUrl: 'https://github.com/login/oauth/access_token',
   userUrl: 'https://api.github.com/user',
   tokenRequest: 'query',
+  pkce: true,
+  issuer: 'https://github.com/login/oauth',
 };

@@ -15,4 +15,8 @@ export interface Provider {
   readonly tokenUrl: string;
   readonly userUrl: string;
   readonly tokenRequest: TokenRequest;
+  /** Whether it takes the parameters of PKCE with S256. @see RFC 7636 */
+  readonly pkce: boolean;
+  /** How it names itself in `iss`, where it does. @see RFC 9207 */
+  readonly issuer?: string;
 }

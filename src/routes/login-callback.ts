@@ -1,32 +1,45 @@
 import type { Middleware } from 'koa';
 import type { Config } from '../config.ts';
-import type { Context } from '../http/context.ts';
+import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
-import { parseAuthorizationResponse } from '../oauth/authorization-response.ts';
+import { authorizationCode, parseAuthorizationResponse } from '../oauth/authorization-response.ts';
 import type { ProviderClient } from '../oauth/provider-client.ts';
 import { exchangeCode } from '../oauth/token-endpoint.ts';
+import type { LoginProtection } from '../protection/login-protection.ts';
+import { frontEndUrl } from './front-end-url.ts';
 
-/** `GET /auth/provider/callback`: exchanges the code and hands the token to the front end. */
-export function loginCallback(config: Config, client: ProviderClient): Middleware {
+/**
+ * `GET /auth/provider/callback`: exchanges the code and hands the token to the front end.
+ *
+ * @param protection undefined: the bare protocol
+ */
+export function loginCallback(
+  config: Config,
+  client: ProviderClient,
+  protection: LoginProtection | undefined,
+): Middleware<RequestState> {
   const endpoint = { ...config.provider, ...config };
   return async (ctx: Context) => {
-    const { code } = parseAuthorizationResponse(ctx.querystring);
-    const accessToken = await exchangeCode(client, endpoint, code, (call) => {
+    if (config.errorDelivery === 'redirect') deliverFailures(ctx, config);
+    const response = parseAuthorizationResponse(ctx.querystring);
+    // An error spends nothing: it is told even where the provider lost the state.
+    const checked = response.error === undefined || response.state !== undefined;
+    const codeVerifier = checked ? protection?.finish(ctx, response.state) : undefined;
+    const code = authorizationCode(response, config.provider.issuer);
+    const accessToken = await exchangeCode(client, endpoint, { code, codeVerifier }, (call) => {
       ctx.state.providerCall = call;
     });
-    redirect(ctx, frontendUrlWith(config, { access_token: accessToken }));
+    const { frontEndState: state } = ctx.state;
+    redirect(ctx, frontEndUrl(config, { access_token: accessToken, state }));
   };
 }
 
-function frontendUrlWith(
-  { frontendUrl, tokenDelivery }: Config,
-  parameters: Record<string, string>,
-): string {
-  const url = new URL(frontendUrl);
-  if (tokenDelivery === 'fragment') {
-    url.hash = new URLSearchParams(parameters).toString();
-  } else {
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  }
-  return url.href;
+function deliverFailures(ctx: Context, config: Config): void {
+  ctx.state.failureTarget = ({ code, detail }) =>
+    frontEndUrl(config, {
+      error: code,
+      error_description: detail,
+      request_id: ctx.state.requestId,
+      state: ctx.state.frontEndState,
+    });
 }

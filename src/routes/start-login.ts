@@ -1,9 +1,37 @@
 import type { Middleware } from 'koa';
+import type { Config } from '../config.ts';
+import { RelayError } from '../errors.ts';
+import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
+import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
+import { parseQuery, single } from '../oauth/query.ts';
+import type { LoginProtection } from '../protection/login-protection.ts';
 
-/** `GET /auth/provider`: sends the browser to the provider. */
-export function startLogin(authorizationRequestUrl: string): Middleware {
-  return async (ctx) => {
-    redirect(ctx, authorizationRequestUrl);
+const longestFrontEndState = 512;
+
+/**
+ * `GET /auth/provider`: sends the browser to the provider.
+ *
+ * @param protection undefined: the bare protocol
+ */
+export function startLogin(
+  config: Config,
+  protection: LoginProtection | undefined,
+): Middleware<RequestState> {
+  const { authorizeUrl } = config.provider;
+  const bareUrl = authorizationRequestUrl({ ...config, authorizeUrl });
+  return async (ctx: Context) => {
+    redirect(
+      ctx,
+      protection === undefined
+        ? bareUrl
+        : withProtection(bareUrl, protection.start(ctx, frontEndState(ctx))),
+    );
   };
+}
+
+function frontEndState(ctx: Context): string {
+  const state = single(parseQuery(ctx.querystring)['state']) ?? '';
+  if (state.length <= longestFrontEndState && state.isWellFormed()) return state;
+  throw new RelayError('front_end_state_unusable');
 }

@@ -1,11 +1,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/errors.ts';
-import { parseAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
+import {
+  authorizationCode,
+  parseAuthorizationResponse,
+} from '../../src/oauth/authorization-response.ts';
+
+const issuer = 'https://provider.example';
+
+const codeOf = (query: string) => authorizationCode(parseAuthorizationResponse(query), issuer);
 
 function failureOf(query: string): RelayError {
   try {
-    parseAuthorizationResponse(query);
+    codeOf(query);
   } catch (error) {
     if (error instanceof RelayError) return error;
     throw error;
@@ -18,9 +25,7 @@ describe('the authorization response', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }), (code) => {
         fc.pre(code.isWellFormed());
-        expect(parseAuthorizationResponse(`code=${encodeURIComponent(code)}`)).to.deep.equal({
-          code,
-        });
+        expect(codeOf(`code=${encodeURIComponent(code)}`)).to.equal(code);
       }),
     );
   });
@@ -29,7 +34,7 @@ describe('the authorization response', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (query) => {
         try {
-          parseAuthorizationResponse(query);
+          codeOf(query);
         } catch (error) {
           expect(error).to.be.instanceOf(RelayError);
         }
@@ -44,7 +49,7 @@ describe('the authorization response', () => {
   });
 
   it('is refused with a code that is too long', () => {
-    expect(parseAuthorizationResponse(`code=${'a'.repeat(4096)}`).code).to.have.length(4096);
+    expect(codeOf(`code=${'a'.repeat(4096)}`)).to.have.length(4096);
     expect(failureOf(`code=${'a'.repeat(4097)}`).code).to.equal('code_too_long');
   });
 
@@ -53,17 +58,26 @@ describe('the authorization response', () => {
     for (const value of values) {
       expect(failureOf(`code=${value}`).code, value).to.equal('code_malformed');
     }
-    expect(parseAuthorizationResponse('code=a+b%2B%EF%BF%BD').code).to.equal('a b+\u{FFFD}');
+    expect(codeOf('code=a+b%2B%EF%BF%BD')).to.equal('a b+\u{FFFD}');
   });
 
   it('is refused where a parameter is repeated, even with the same value', () => {
-    for (const query of ['code=a&code=a', 'code=a&code=', 'error=a&error=b', 'code=a&c%6Fde=b']) {
+    for (const query of [
+      'code=a&code=a',
+      'code=a&code=',
+      'error=a&error=b',
+      'code=a&state=b&state=c',
+      'code=a&iss=b&iss=b',
+      'code=a&c%6Fde=b',
+    ]) {
       expect(failureOf(query).code, query).to.equal('parameter_repeated');
     }
   });
 
   it('is refused with the provider’s error, named only where RFC 6749 knows it', () => {
-    expect(failureOf('error=access_denied').detail).to.include('access_denied');
+    expect(failureOf('error=access_denied').code).to.equal('access_denied');
+    expect(failureOf('error=server_error').code).to.equal('authorization_refused');
+    expect(failureOf('error=server_error').detail).to.include('server_error');
     for (const query of [
       'error=canary',
       'error=',
@@ -75,5 +89,18 @@ describe('the authorization response', () => {
         new RelayError('authorization_refused').detail,
       );
     }
+  });
+
+  it('is refused from another issuer, also when it brings an error', () => {
+    const other = encodeURIComponent('https://provider.example/');
+    expect(failureOf(`code=a&iss=${other}`).code).to.equal('issuer_mismatch');
+    expect(failureOf(`error=server_error&iss=${other}`).code).to.equal('issuer_mismatch');
+    expect(failureOf('code=a&iss=').code).to.equal('issuer_mismatch');
+    expect(codeOf(`code=a&iss=${encodeURIComponent(issuer)}`)).to.equal('a');
+    expect(codeOf('code=a')).to.equal('a');
+  });
+
+  it('may come from anyone where the issuer is not known', () => {
+    expect(authorizationCode(parseAuthorizationResponse('code=a&iss=b'), undefined)).to.equal('a');
   });
 });

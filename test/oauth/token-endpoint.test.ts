@@ -18,7 +18,7 @@ describe('the token endpoint', () => {
     nock.enableNetConnect();
   });
 
-  const exchange = (tokenRequest: TokenRequest) =>
+  const exchange = (tokenRequest: TokenRequest, codeVerifier?: string) =>
     exchangeCode(
       client,
       {
@@ -28,7 +28,7 @@ describe('the token endpoint', () => {
         clientSecret: new Secret('s%cret +'),
         redirectUri,
       },
-      'the code',
+      { code: 'the code', codeVerifier },
       () => {},
     );
 
@@ -59,6 +59,20 @@ describe('the token endpoint', () => {
       .query({ tenant: '1' })
       .reply(200, success);
     expect(await exchange('basic')).to.equal('token');
+  });
+
+  it('is sent the code verifier where the login has one', async () => {
+    const all = { ...fields, code_verifier: 'verifier' };
+    nock(origin)
+      .post('/token')
+      .query({ tenant: '1', ...credentials, ...all })
+      .reply(200, success);
+    expect(await exchange('query', 'verifier')).to.equal('token');
+    nock(origin)
+      .post('/token', { grant_type: 'authorization_code', ...all })
+      .query({ tenant: '1' })
+      .reply(200, success);
+    expect(await exchange('basic', 'verifier')).to.equal('token');
   });
 
   async function outcome(status: number, body: string): Promise<string> {

@@ -1,0 +1,10 @@
+import type { Next } from 'koa';
+import { RelayError } from '../errors.ts';
+import type { Context } from './context.ts';
+
+/** Refuses what a browser loads ahead of time: nobody has asked for a login yet. */
+export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
+  const purpose = ctx.get('Sec-Purpose') || ctx.get('Purpose');
+  if (/\b(prefetch|prerender|preview)\b/i.test(purpose)) throw new RelayError('prefetch_refused');
+  return next();
+}

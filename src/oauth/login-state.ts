@@ -1,0 +1,118 @@
+import {
+  createHmac,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+
+const version = 1;
+const issuedAtLength = 4;
+const idLength = 16;
+const macLength = 32;
+const headLength = 1 + issuedAtLength + idLength;
+// Room for the longest front-end state (512 characters of 4 bytes) with some to spare.
+const longestState = 4096;
+
+/** One login, from its start to its callback. */
+export interface Transaction {
+  /** 16 random bytes. */
+  readonly id: Buffer;
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+  /** The front end's own state; empty where it sent none. */
+  readonly frontEndState: string;
+}
+
+/** A state as it was received: what it claims, and the code that is to prove it. */
+export interface ReceivedState {
+  readonly transaction: Transaction;
+  readonly payload: Buffer;
+  readonly mac: Buffer;
+}
+
+/**
+ * Seals transactions into the `state` parameter, bound to one browser, client and redirect URI.
+ *
+ * @see RFC 6749 §10.12, RFC 9700 §4.7
+ */
+export interface StateSealer {
+  seal(transaction: Transaction, browserSecret: Buffer): string;
+  /** Whether the state was sealed here, for the browser that holds the secret. Constant time. */
+  isAuthentic(state: ReceivedState, browserSecret: Buffer): boolean;
+}
+
+/** @param issuedAt seconds since 1970 */
+export function newTransaction(issuedAt: number, frontEndState: string): Transaction {
+  return { id: randomBytes(idLength), issuedAt, frontEndState };
+}
+
+/** @param keys the first one seals, every one is accepted: that is how keys are rotated */
+export function createStateSealer(
+  keys: readonly [Buffer, ...Buffer[]],
+  client: { readonly clientId: string; readonly redirectUri: string },
+): StateSealer {
+  const keyObjects = keys.map((key) => createSecretKey(key));
+  const audience = Buffer.concat([client.clientId, client.redirectUri].map(lengthPrefixed));
+
+  // Every field carries its length, so that no two inputs run together into the same bytes.
+  function macOf(key: KeyObject, payload: Buffer, browserSecret: Buffer): Buffer {
+    return createHmac('sha256', key)
+      .update(lengthPrefixed(payload))
+      .update(lengthPrefixed(hash('sha256', browserSecret, 'buffer')))
+      .update(audience)
+      .digest();
+  }
+
+  return {
+    seal(transaction, browserSecret) {
+      const payload = encode(transaction);
+      const [sealingKey] = keyObjects;
+      if (sealingKey === undefined) throw new Error('no key to seal with');
+      return Buffer.concat([payload, macOf(sealingKey, payload, browserSecret)]).toString(
+        'base64url',
+      );
+    },
+    isAuthentic({ payload, mac }, browserSecret) {
+      return keyObjects.some((key) => timingSafeEqual(macOf(key, payload, browserSecret), mac));
+    },
+  };
+}
+
+/**
+ * Takes a state apart, without believing it yet.
+ *
+ * @returns undefined where no state of this relay looks like this
+ */
+export function parseState(state: string): ReceivedState | undefined {
+  if (state.length > longestState) return undefined;
+  const bytes = Buffer.from(state, 'base64url');
+  // Decoding skips what is not base64url: only what encodes back the same was sealed here.
+  if (bytes.toString('base64url') !== state) return undefined;
+  if (bytes.length < headLength + macLength || bytes[0] !== version) return undefined;
+  const payload = bytes.subarray(0, -macLength);
+  return {
+    transaction: {
+      issuedAt: payload.readUInt32BE(1),
+      id: payload.subarray(1 + issuedAtLength, headLength),
+      frontEndState: payload.subarray(headLength).toString(),
+    },
+    payload,
+    mac: bytes.subarray(-macLength),
+  };
+}
+
+function encode({ id, issuedAt, frontEndState }: Transaction): Buffer {
+  const head = Buffer.alloc(1 + issuedAtLength);
+  head[0] = version;
+  head.writeUInt32BE(issuedAt, 1);
+  return Buffer.concat([head, id, Buffer.from(frontEndState)]);
+}
+
+function lengthPrefixed(field: string | Buffer): Buffer {
+  const bytes = Buffer.from(field);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { RelayError } from '../errors.ts';
+import type { Context } from '../http/context.ts';
+import type { ProtectionParameters } from '../oauth/authorization-request.ts';
+import {
+  createStateSealer,
+  newTransaction,
+  parseState,
+  type ReceivedState,
+  type StateSealer,
+} from '../oauth/login-state.ts';
+import { codeChallenge, codeVerifier } from '../oauth/pkce.ts';
+import type { StateKeys } from '../oauth/state-keys.ts';
+import { showsSignOfBrowser } from './browser-signs.ts';
+import {
+  createTransactionCookies,
+  loginLifetime,
+  type TransactionCookies,
+} from './transaction-cookies.ts';
+
+const clockSkew = 60;
+const browserSecretLength = 32;
+
+/** Ties every callback to the browser that started its login, without storing anything. */
+export interface LoginProtection {
+  /** Starts a login in this browser: sets its cookie, and tells what the provider is sent. */
+  start(ctx: Context, frontEndState: string): ProtectionParameters;
+  /**
+   * Lets a callback pass, and ends its login: its cookie is cleared, whatever comes after, and the
+   * front end's own state is known from then on.
+   *
+   * @returns the PKCE verifier of the login, if it has one
+   * @throws {RelayError} that says why the callback may not pass
+   */
+  finish(ctx: Context, state: string | undefined): string | undefined;
+}
+
+/**
+ * @param settings.stateCheck who must bring a state: `browsers`, or `always` everyone
+ * @param now milliseconds since 1970
+ * @see RFC 9700 §4.7
+ */
+export function createLoginProtection(
+  settings: {
+    readonly stateCheck: 'browsers' | 'always';
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly pkce: boolean;
+  },
+  keys: StateKeys,
+  now: () => number,
+): LoginProtection {
+  const sealer = createStateSealer(keys, settings);
+  const cookies = createTransactionCookies(settings.redirectUri.startsWith('https:'));
+  const seconds = () => Math.floor(now() / 1000);
+
+  return {
+    start(ctx, frontEndState) {
+      const transaction = newTransaction(seconds(), frontEndState);
+      const browserSecret = randomBytes(browserSecretLength);
+      cookies.set(ctx, transaction.id, browserSecret);
+      return {
+        state: sealer.seal(transaction, browserSecret),
+        codeChallenge: settings.pkce
+          ? codeChallenge(codeVerifier(browserSecret, transaction.id))
+          : undefined,
+      };
+    },
+    finish(ctx, received) {
+      if (received === undefined || received === '') {
+        const excused = settings.stateCheck === 'browsers' && received === undefined;
+        if (excused && !showsSignOfBrowser(ctx.req)) return undefined;
+        throw new RelayError('state_missing');
+      }
+      const state = parseState(received);
+      if (state === undefined) throw new RelayError('state_altered');
+      const browserSecret = authenticate(ctx, state, sealer, cookies, seconds());
+      const { id, issuedAt, frontEndState } = state.transaction;
+      cookies.finish(ctx, id);
+      if (frontEndState !== '') ctx.state.frontEndState = frontEndState;
+      if (issuedAt < seconds() - loginLifetime) throw new RelayError('state_expired');
+      if (issuedAt > seconds() + clockSkew) throw new RelayError('state_premature');
+      return settings.pkce ? codeVerifier(browserSecret, id) : undefined;
+    },
+  };
+}
+
+/** @returns the secret that this browser keeps for the state, which it proves authentic */
+function authenticate(
+  ctx: Context,
+  state: ReceivedState,
+  sealer: StateSealer,
+  cookies: TransactionCookies,
+  now: number,
+): Buffer {
+  const { id, issuedAt } = state.transaction;
+  const browserSecret = cookies.get(ctx, id);
+  if (browserSecret === undefined) {
+    // Nothing proves the state without its cookie: what it claims decides the wording alone.
+    if (cookies.isFinished(ctx, id)) throw new RelayError('state_finished');
+    if (issuedAt < now - loginLifetime) throw new RelayError('state_expired');
+    throw new RelayError('state_unknown');
+  }
+  if (!sealer.isAuthentic(state, browserSecret)) throw new RelayError('state_altered');
+  return browserSecret;
+}

@@ -1,0 +1,102 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import { RelayError } from '../errors.ts';
+import type { Context } from '../http/context.ts';
+
+/** Seconds that a login may take, and that its cookie is kept. */
+export const loginLifetime = 600;
+
+const kept = 20;
+const plainPrefix = 'lr_';
+// Browsers let only HTTP responses of this very host, over TLS, set a cookie of this name.
+const securePrefix = '__Host-Http-lr_';
+const finishedName = 'finished';
+const idPrefixLength = 8;
+const idPrefixForm = '[0-9a-f]{16}';
+const finishedId = new RegExp(`^${idPrefixForm}$`);
+const secretLength = 32;
+
+/** The cookies that tie each login to the browser which started it: one a transaction. */
+export interface TransactionCookies {
+  /** Keeps the secret of a new transaction; beyond 20 transactions the oldest are dropped. */
+  set(ctx: Context, id: Buffer, browserSecret: Buffer): void;
+  /**
+   * The secret that this browser keeps for the transaction.
+   *
+   * @throws {RelayError} `cookie_invalid`, where it is doubled or not of the form that was set
+   */
+  get(ctx: Context, id: Buffer): Buffer | undefined;
+  /** Forgets the secret, and remembers that the transaction came to its end. */
+  finish(ctx: Context, id: Buffer): void;
+  /** Whether this browser has finished the transaction. */
+  isFinished(ctx: Context, id: Buffer): boolean;
+}
+
+/** Whether a Cookie header holds a cookie of any transaction. */
+export function hasTransactionCookie(header: string | undefined): boolean {
+  return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
+}
+
+/** @param secure whether the relay's public address is https */
+export function createTransactionCookies(secure: boolean): TransactionCookies {
+  const prefix = secure ? securePrefix : plainPrefix;
+  const nameOf = (id: Buffer) => prefix + idPrefix(id);
+  const transactionName = new RegExp(`^${prefix}${idPrefixForm}$`);
+
+  function append(ctx: Context, name: string, value: string, maxAge: number): void {
+    ctx.append(
+      'Set-Cookie',
+      stringifySetCookie({
+        name,
+        value,
+        maxAge,
+        path: '/',
+        httpOnly: true,
+        secure,
+        sameSite: 'lax',
+      }),
+    );
+  }
+  const clear = (ctx: Context, name: string) => append(ctx, name, '', 0);
+
+  function finished(ctx: Context): string[] {
+    const ids = readCookies(ctx)[prefix + finishedName]?.split('.') ?? [];
+    return ids.filter((id) => finishedId.test(id));
+  }
+
+  return {
+    set(ctx, id, browserSecret) {
+      // Browsers send the cookies that they have had longest first. @see RFC 6265 §5.4
+      const names = Object.keys(readCookies(ctx)).filter((name) => transactionName.test(name));
+      for (const name of names.slice(0, Math.max(0, names.length + 1 - kept))) clear(ctx, name);
+      append(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
+    },
+    get(ctx, id) {
+      const name = nameOf(id);
+      const value = readCookies(ctx)[name];
+      if (value === undefined) return undefined;
+      const secret = Buffer.from(value, 'base64url');
+      const doubled = ctx.get('Cookie').split(`${name}=`).length > 2;
+      if (doubled || secret.length !== secretLength || secret.toString('base64url') !== value) {
+        throw new RelayError('cookie_invalid');
+      }
+      return secret;
+    },
+    finish(ctx, id) {
+      clear(ctx, nameOf(id));
+      const ids = [idPrefix(id), ...finished(ctx)].slice(0, kept);
+      append(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
+    },
+    isFinished(ctx, id) {
+      return finished(ctx).includes(idPrefix(id));
+    },
+  };
+}
+
+function idPrefix(id: Buffer): string {
+  return id.subarray(0, idPrefixLength).toString('hex');
+}
+
+function readCookies(ctx: Context): Readonly<Record<string, string | undefined>> {
+  // None of the relay's cookies is quoted: what stands inside quotes belongs to another cookie.
+  return parseCookie(ctx.get('Cookie').replaceAll(/"[^"]*"/g, '""'), { decode: (value) => value });
+}

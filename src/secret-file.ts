@@ -1,0 +1,45 @@
+import type { Report } from './option-values.ts';
+import type { OptionName } from './options.ts';
+
+/** What reading a small text file yields. */
+export interface TextFile {
+  readonly text: string;
+  readonly readableByOthers: boolean;
+}
+
+/** Reads a file, or throws an error with Node's `code`. */
+export type ReadFile = (path: string) => TextFile;
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'names a file that does not exist',
+  EACCES: 'names a file that this user may not read',
+  EISDIR: 'names a directory, not a file',
+};
+
+/**
+ * Reads a file that holds a secret, without its final newline.
+ *
+ * @param name the option that names the file, for what is reported
+ * @returns undefined after reporting why the file is of no use
+ */
+export function readSecretFile(
+  name: OptionName,
+  path: string,
+  readFile: ReadFile,
+  fault: Report,
+  warn: Report,
+): string | undefined {
+  let file: TextFile;
+  try {
+    file = readFile(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    fault(name, reasons[code] ?? 'names a file that cannot be read');
+    return undefined;
+  }
+  if (file.readableByOthers) warn(name, 'names a file that every user can read: chmod o-r it');
+  const text = file.text.replace(/\r?\n$/, '');
+  if (text !== '') return text;
+  fault(name, 'names an empty file');
+  return undefined;
+}

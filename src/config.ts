@@ -62,6 +62,9 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
   const values = readOptionValues(sources, fault);
   const clientSecret = readClientSecret(sources, values, fault, warn);
   const stateKeys = readStateKeys(values.stateKeyFile, sources.readFile, fault, warn);
+  if (sources.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    faults.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: anyone could pose as the provider');
+  }
   reportMissing(values, sources, fault);
   reportContradictions(values, fault);
   if (faults.length > 0) throw new ConfigError(faults);

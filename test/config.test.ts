@@ -129,6 +129,12 @@ describe('the configuration', () => {
     ).to.have.length(1);
   });
 
+  it('refuses to go without checking the provider’s certificate', () => {
+    const lines = faults({ environment: { ...minimal, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.match(/^NODE_TLS_REJECT_UNAUTHORIZED /);
+  });
+
   it('refuses a flag that is given twice', () => {
     expect(faults({ flags: { port: ['1', '2'] } })).to.deep.equal([
       '--port (PORT) is given more than once',

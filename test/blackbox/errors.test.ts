@@ -86,8 +86,10 @@ describe('errors', () => {
     }
   });
 
-  it('400 for an empty host', async () => {
-    const answered = await underTest().sendBytes(`GET ${loginPath} HTTP/1.1\r\n\r\n`);
+  it('400 where no host is named', async () => {
+    const answered = await underTest().sendBytes(
+      `GET ${loginPath} HTTP/1.1\r\nConnection: close\r\n\r\n`,
+    );
     expectError(answered, 400);
   });
 

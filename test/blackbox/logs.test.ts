@@ -18,7 +18,7 @@ const requestFields = [
   'outcome',
   'provider',
 ];
-const providerFields = ['call', 'outcome', 'status', 'durationMs'];
+const providerFields = ['endpoint', 'outcome', 'status', 'durationMs'];
 
 describe('the log', () => {
   describe('as JSON', () => {
@@ -80,7 +80,7 @@ describe('the log', () => {
           route: callbackPath,
           status: 307,
           outcome: 'ok',
-          provider: { call: 'token', outcome: 'ok', status: 200 },
+          provider: { endpoint: 'token', outcome: 'answered', status: 200 },
         },
       },
       'a record': {
@@ -90,7 +90,7 @@ describe('the log', () => {
           route: userPath,
           status: 200,
           outcome: 'ok',
-          provider: { call: 'user', outcome: 'ok', status: 200 },
+          provider: { endpoint: 'user', outcome: 'answered', status: 200 },
         },
       },
       'a refused code': {
@@ -98,35 +98,35 @@ describe('the log', () => {
           underTest().provider.onToken = answer(404, canary('token'));
           return underTest().logIn();
         },
-        line: { route: callbackPath, status: 400, provider: { call: 'token', status: 404 } },
+        line: { route: callbackPath, status: 400, provider: { endpoint: 'token', status: 404 } },
       },
       'a token that is missing': {
         act: () => {
           underTest().provider.onToken = json({ error: canary('code') });
           return underTest().logIn();
         },
-        line: { route: callbackPath, status: 400, provider: { call: 'token', status: 200 } },
+        line: { route: callbackPath, status: 400, provider: { endpoint: 'token', status: 200 } },
       },
       'a refused token': {
         act: () => {
           underTest().provider.onUser = answer(401, canary('token'));
           return underTest().lookUp();
         },
-        line: { route: userPath, status: 401, provider: { call: 'user', status: 401 } },
+        line: { route: userPath, status: 401, provider: { endpoint: 'user', status: 401 } },
       },
       'a provider that is gone': {
         act: () => {
           underTest().provider.onUser = reset;
           return underTest().lookUp();
         },
-        line: { route: userPath, status: 502, provider: { call: 'user' } },
+        line: { route: userPath, status: 502, provider: { endpoint: 'user' } },
       },
       'a provider that is too slow': {
         act: () => {
           underTest().provider.onToken = silence;
           return underTest().logIn();
         },
-        line: { route: callbackPath, status: 504, provider: { call: 'token' } },
+        line: { route: callbackPath, status: 504, provider: { endpoint: 'token' } },
       },
       'a code that is missing': {
         act: () => underTest().get(`${callbackPath}?other=${canary('code')}`),

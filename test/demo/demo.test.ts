@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ConfigError } from '../../src/config.ts';
@@ -57,24 +56,21 @@ describe('demo', () => {
   });
 
   it('closes although connections are kept alive, unused, or busy', async () => {
+    const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
     const demo = await startDemo({ port: 0 });
-    const agent = new Agent({ keepAlive: true });
-    const closed: Promise<unknown>[] = [];
+    const sockets: Socket[] = [];
     for (const url of [demo.relayUrl, demo.frontEndUrl, demo.providerUrl]) {
-      const { port } = new URL(url);
-      const [response] = await once(get({ host: '127.0.0.1', port, agent }), 'response');
-      closed.push(closing(response.socket));
-      response.resume();
-      for (const bytes of ['', 'GET / HTTP/1.1\r\nHost: x\r\n']) {
-        const socket = connect(Number(port), '127.0.0.1');
+      for (const bytes of [`${request}\r\n`, request, '']) {
+        const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+        sockets.push(socket);
         await once(socket, 'connect');
         socket.write(bytes);
-        closed.push(closing(socket.resume()));
+        if (bytes.endsWith('\r\n\r\n')) await once(socket, 'data');
       }
     }
+    // Resolves once each server has seen the end of its last connection.
     await demo.close();
-    await Promise.all(closed);
-    agent.destroy();
+    for (const socket of sockets) socket.destroy();
   });
 
   it('names the port that is taken, and what it was for', async () => {
@@ -162,10 +158,3 @@ describe('demo', () => {
     });
   });
 });
-
-/** Resolves when the socket has closed, by whatever way. */
-function closing(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    socket.on('error', () => {}).once('close', () => resolve());
-  });
-}

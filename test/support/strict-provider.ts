@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -21,6 +22,8 @@ export interface Call {
   requestOnConnection: number;
   /** The authorization code of a token call; the access token of a user call. */
   credential: string;
+  /** The PKCE verifier of a token call; it fits the challenge of the code, or there is no call. */
+  codeVerifier?: string;
 }
 
 /** Decides what a call gets: an answer, a fault, or nothing at all. */
@@ -44,6 +47,7 @@ export class StrictProvider {
   readonly #server: Server;
   readonly #sockets = new Map<Socket, { id: number; requests: number; timer?: NodeJS.Timeout }>();
   readonly #tokens = new Map<string, string>();
+  readonly #challenges = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
 
   private constructor(registration: ClientRegistration) {
@@ -107,6 +111,30 @@ export class StrictProvider {
     return this.#tokens.get(code);
   }
 
+  /**
+   * Plays the authorization endpoint: someone consents, and a code is issued. A challenge is
+   * remembered, so that the code can be spent with its verifier alone.
+   */
+  authorize(authorizationRequest: URL): string {
+    const { origin, pathname, searchParams } = authorizationRequest;
+    const { clientId, redirectUri } = this.registration;
+    if (`${origin}${pathname}` !== this.authorizeUrl) this.violations.push('another endpoint');
+    const parameters = readForm(searchParams.toString());
+    if (typeof parameters === 'string') throw new Error(`authorization request: ${parameters}`);
+    const expected = { response_type: 'code', client_id: clientId, redirect_uri: redirectUri };
+    for (const [name, value] of Object.entries(expected)) {
+      if (parameters.get(name) !== value) this.violations.push(`authorization with no ${name}`);
+    }
+    const code = canary('code');
+    const challenge = parameters.get('code_challenge');
+    if (challenge !== undefined) {
+      const method = parameters.get('code_challenge_method');
+      if (method !== 'S256') this.violations.push(`code challenge with method ${method}`);
+      this.#challenges.set(code, challenge);
+    }
+    return code;
+  }
+
   /** Resolves once that many calls have arrived since the last `forget`. */
   async arrivals(count: number): Promise<void> {
     if (this.calls.length >= count) return;
@@ -167,7 +195,7 @@ export class StrictProvider {
       return;
     }
     const body = Buffer.concat(chunks).toString();
-    const reading = read(request, body, this.registration);
+    const reading = read(request, body, this.registration, this.#challenges);
     if (typeof reading === 'string') {
       this.violations.push(reading);
       response.writeHead(400, { 'Content-Type': 'application/json' });
@@ -194,12 +222,16 @@ export const userRecord: Behaviour = (response, call) => {
 const tokenPath = '/login/oauth/access_token';
 const userPath = '/user';
 
+/** What a call says for itself. */
+type Reading = Pick<Call, 'endpoint' | 'credential' | 'codeVerifier'>;
+
 /** The call's endpoint and credential, or the sentence that says what is wrong with it. */
 function read(
   request: IncomingMessage,
   body: string,
   registration: ClientRegistration,
-): Pick<Call, 'endpoint' | 'credential'> | string {
+  challenges: ReadonlyMap<string, string>,
+): Reading | string {
   const [path, ...query] = (request.url ?? '').split('?');
   const repeated = repeatedHeader(request.rawHeaders);
   if (repeated) return `header ${repeated} is repeated`;
@@ -207,19 +239,24 @@ function read(
     if (strangeHeaders.test(name)) return `header ${name} is none of the provider's business`;
   }
   if (!request.headers['user-agent']) return 'User-Agent is missing';
-  if (path === tokenPath) return readTokenCall(request, query.join('?'), body, registration);
+  if (path === tokenPath)
+    return readTokenCall(request, query.join('?'), body, registration, challenges);
   if (path === userPath) return readUserCall(request, query.join('?'), body);
   return `no such path: ${path}`;
 }
 
 const strangeHeaders = /^(cookie|origin|referer|forwarded|x-forwarded-.*|x-real-ip|sec-.*|expect)$/;
 
+/** @see RFC 7636 §4.1 */
+const codeVerifierForm = /^[\w.~-]{43,128}$/;
+
 function readTokenCall(
   request: IncomingMessage,
   query: string,
   body: string,
   { clientId, clientSecret, redirectUri, tokenRequest }: ClientRegistration,
-): Pick<Call, 'endpoint' | 'credential'> | string {
+  challenges: ReadonlyMap<string, string>,
+): Reading | string {
   if (request.method !== 'POST') return `token call with method ${request.method}`;
   if (request.headers.accept !== 'application/json') {
     return `token call with Accept: ${request.headers.accept}`;
@@ -240,6 +277,16 @@ function readTokenCall(
     if (form.get(name) !== value) return `token call with another ${name}`;
     form.delete(name);
   }
+  const codeVerifier = form.get('code_verifier');
+  const challenge = challenges.get(code);
+  if (challenge !== undefined) {
+    if (codeVerifier === undefined) return 'token call without code_verifier';
+    if (!codeVerifierForm.test(codeVerifier)) return 'token call with a malformed code_verifier';
+    if (hash('sha256', codeVerifier, 'base64url') !== challenge) {
+      return 'token call with another code_verifier';
+    }
+    form.delete('code_verifier');
+  }
   if (form.size > 0) return `token call with extra parameters: ${[...form.keys()].join(', ')}`;
 
   if (tokenRequest === 'query') {
@@ -257,14 +304,10 @@ function readTokenCall(
   if (tokenRequest === 'basic' && readBasic(authorization) !== `${clientId}\n${clientSecret}`) {
     return 'token call with a wrong Authorization';
   }
-  return { endpoint: 'token', credential: code };
+  return { endpoint: 'token', credential: code, ...(codeVerifier && { codeVerifier }) };
 }
 
-function readUserCall(
-  request: IncomingMessage,
-  query: string,
-  body: string,
-): Pick<Call, 'endpoint' | 'credential'> | string {
+function readUserCall(request: IncomingMessage, query: string, body: string): Reading | string {
   if (request.method !== 'GET') return `user call with method ${request.method}`;
   if (query !== '') return 'user call with a query';
   if (body !== '' || request.headers['content-length'] || request.headers['transfer-encoding']) {

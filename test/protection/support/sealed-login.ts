@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { createStateSealer, newTransaction } from '../../../src/oauth/login-state.ts';
+import { codeChallenge, codeVerifier } from '../../../src/oauth/pkce.ts';
+import { registration } from '../../support/relay-under-test.ts';
+import type { StrictProvider } from '../../support/strict-provider.ts';
+import { type Login, remember } from './fake-browser.ts';
+
+/** How a login is sealed by who knows the key. */
+export interface Sealing {
+  readonly key: string;
+  readonly clientId?: string;
+  readonly redirectUri?: string;
+  /** Seconds that the login is old; negative for one from the future. */
+  readonly age?: number;
+  readonly frontEndState?: string;
+}
+
+/** Makes a login as the relay itself would, without asking it: any age, any audience, any key. */
+export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
+  const { clientId, redirectUri } = { ...registration(), ...sealing };
+  const issuedAt = Math.floor(Date.now() / 1000) - (sealing.age ?? 0);
+  const transaction = newTransaction(issuedAt, sealing.frontEndState ?? '');
+  const secret = randomBytes(32);
+  const sealer = createStateSealer([Buffer.from(sealing.key)], { clientId, redirectUri });
+  const state = sealer.seal(transaction, secret);
+  const authorizationRequest = new URL(provider.authorizeUrl);
+  authorizationRequest.search = new URLSearchParams({
+    response_type: 'code',
+    client_id: provider.registration.clientId,
+    redirect_uri: provider.registration.redirectUri,
+    code_challenge: codeChallenge(codeVerifier(secret, transaction.id)),
+    code_challenge_method: 'S256',
+    state,
+  }).toString();
+  const name = `__Host-Http-lr_${transaction.id.toString('hex', 0, 8)}`;
+  const value = secret.toString('base64url');
+  remember(state, value);
+  return {
+    authorizationRequest,
+    state,
+    code: provider.authorize(authorizationRequest),
+    cookie: { name, value },
+  };
+}

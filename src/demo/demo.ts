@@ -53,6 +53,8 @@ export async function startDemo(options: {
       userUrl: [`${backChannel}/me`],
       scope: ['openid profile'],
       tokenRequest: ['body'],
+      // Who cancels at the provider comes back to the page instead of ending up at some JSON.
+      errorDelivery: ['redirect'],
     },
     environment: {},
     readFile: () => {
@@ -70,6 +72,7 @@ export async function startDemo(options: {
         name: 'the relay’s demo page',
         homeUrl: frontEnd.url,
       },
+      pkceRequired: true,
       onError: ({ message }) => logger.error({ message }, 'the demo provider failed'),
     }),
   );

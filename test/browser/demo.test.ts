@@ -7,7 +7,6 @@ describe('the demo in Chromium', () => {
   const openPage = useBrowser();
   let demo: RelayProcess;
   let frontEnd: string;
-  let relay: string;
   let provider: string;
 
   before('the demo starts', async () => {
@@ -15,7 +14,6 @@ describe('the demo in Chromium', () => {
     const address = (name: string) =>
       demo.output((stdout) => new RegExp(`^ *${name} +(http://\\S+)\n`, 'm').exec(stdout)?.[1]);
     frontEnd = await address('front end');
-    relay = await address('relay');
     provider = await address('provider');
   });
 
@@ -124,12 +122,14 @@ describe('the demo in Chromium', () => {
     expect(visited.filter((url) => url.includes('access_token'))).to.deep.equal([]);
   });
 
-  it('says so at the relay when the person cancels at the provider', async () => {
+  it('says so on the page when the person cancels at the provider', async () => {
     const page = await openFrontEnd();
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.waitForURL(`${relay}/auth/provider/callback?**`);
-    expect(await page.getByText('"detail"').textContent()).to.contain('did not authorize');
+    await page.getByRole('alert').getByText('The login was cancelled.').waitFor();
+    expect(page.url()).to.equal(`${frontEnd}/`);
+    await screenshot(page, '10-cancelled');
+    await logIn(page, 'Ada Lovelace');
   });
 
   it('discards a token that the relay refuses, and says why', async () => {
@@ -190,20 +190,25 @@ describe('the demo in Chromium', () => {
   });
 
   it('accepts a token in the fragment, and takes it off the address', async () => {
-    const first = await openFrontEnd();
-    await logIn(first, 'Ada Lovelace');
-    const token = await first.evaluate(`sessionStorage.getItem('token')`);
-    const page = await openFrontEnd({}, `/#access_token=${token}`);
-    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-    expect(page.url()).to.not.contain('access_token');
+    const page = await openFrontEnd();
+    await page.route('**/api/user', (route) => route.fulfill({ json: { login: 'ada' } }));
+    await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
+    await page.goto(`${frontEnd}/?tab=2#access_token=some-token&state=mine`);
+    await page.getByRole('heading', { name: 'ada' }).waitFor();
+    expect(page.url()).to.equal(`${frontEnd}/?tab=2`);
   });
 
-  it('refuses a token beside a state that this tab did not send', async () => {
-    const page = await openFrontEnd({}, '/?access_token=somebody-elses&state=forged');
-    await page.getByRole('alert').getByText('not started in this tab').waitFor();
-    expect(await stored(page)).to.deep.equal({});
-    expect(page.url()).to.equal(`${frontEnd}/`);
-  });
+  for (const [what, query] of [
+    ['beside a state that this tab did not send', 'access_token=somebody-elses&state=forged'],
+    ['without a state', 'access_token=somebody-elses'],
+  ]) {
+    it(`refuses a token ${what}`, async () => {
+      const page = await openFrontEnd({}, `/?${query}`);
+      await page.getByRole('alert').getByText('not started in this tab').waitFor();
+      expect(await stored(page)).to.deep.equal({});
+      expect(page.url()).to.equal(`${frontEnd}/`);
+    });
+  }
 
   it('accepts a token beside the state that this tab sent, once', async () => {
     const page = await openFrontEnd();

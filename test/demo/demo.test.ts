@@ -123,7 +123,7 @@ describe('demo', () => {
       const start = await agent.request(`${relayUrl}/auth/provider`);
       const loginUrl = await agent.follow(start, `${providerUrl}/login/`);
       const cancelled = await agent.submit(loginUrl, { action: 'cancel' });
-      await agent.follow(cancelled, `${relayUrl}/auth/provider/callback`);
+      expect(await agent.follow(cancelled, frontEndUrl)).to.contain('error=access_denied');
       const submitted = await agent.submit(
         await agent.follow(
           await agent.request(`${relayUrl}/auth/provider`),

@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { screenshot, useBrowser } from '../support/browser.ts';
+import { authorize, startLogin, useLoginSite } from '../support/login-site.ts';
+
+describe('login protection in Chromium', () => {
+  const openPage = useBrowser();
+  const card = (page: Page) => page.getByRole('button', { name: 'Log out' });
+  const shownName = (page: Page) => page.getByRole('heading').textContent();
+  const token = (page: Page) => page.evaluate(`sessionStorage.getItem('token')`);
+  const answer = async (page: Page): Promise<unknown> =>
+    JSON.parse((await page.locator('body').textContent()) ?? '');
+  const expired = 'This login took longer than ten minutes and has expired. Start the login again.';
+  const finished = 'This login is already finished. Start a new one to log in again.';
+
+  describe('that answers failures as JSON', () => {
+    const site = useLoginSite();
+
+    async function openFrontEnd(): Promise<Page> {
+      const page = await openPage();
+      await page.goto(site().frontEnd);
+      return page;
+    }
+
+    /** A page that is logged in, and the address of the callback that did it. */
+    async function finishedLogin(): Promise<{ page: Page; callback: string }> {
+      const page = await openFrontEnd();
+      await startLogin(page);
+      await authorize(page, 'Ada Lovelace');
+      await card(page).waitFor();
+      return { page, callback: site().callbacks[0]?.url.href ?? '' };
+    }
+
+    it('logs 20 tabs in that start at once and finish in reverse order', async function () {
+      this.timeout(60_000);
+      const first = await openFrontEnd();
+      const others = Array.from({ length: 19 }, async () => {
+        const page = await first.context().newPage();
+        await page.goto(site().frontEnd);
+        return page;
+      });
+      const tabs = [first, ...(await Promise.all(others))];
+      // No click of the mouse: that would wait for a tab to be painted, so for one after the other.
+      await Promise.all(
+        tabs.map((tab) => tab.evaluate(`document.querySelector('#login').click()`)),
+      );
+      await Promise.all(tabs.map((tab) => tab.waitForURL(`${site().provider}/login/*`)));
+      expect(site().callbacks).to.deep.equal([]);
+
+      const logins = tabs.map((tab, index) => ({ tab, name: `Person ${index}` }));
+      for (const { tab, name } of logins.toReversed()) {
+        await tab.bringToFront();
+        await authorize(tab, name);
+        await card(tab).waitFor();
+      }
+      for (const { tab, name } of logins) expect(await shownName(tab)).to.equal(name);
+      expect(new Set(await Promise.all(tabs.map(token))).size).to.equal(20);
+      expect(site().tokenCalls).to.have.length(20);
+      expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(Array(20).fill('ok'));
+    });
+
+    it('leaves no cookie of a login behind but the note which ones are finished', async () => {
+      const { page } = await finishedLogin();
+      const cookies = await page.context().cookies(site().relay);
+      expect(cookies.map(({ name }) => name)).to.deep.equal(['lr_finished']);
+    });
+
+    it('logs in a tab that was left for nine minutes', async () => {
+      const page = await openFrontEnd();
+      await startLogin(page);
+      site().advance(9);
+      await authorize(page, 'Ada Lovelace');
+      await card(page).waitFor();
+      expect(site().tokenCalls).to.have.length(1);
+    });
+
+    it('tells a tab that was left for eleven minutes to start again, and lets it', async () => {
+      const page = await openFrontEnd();
+      await startLogin(page);
+      site().advance(11);
+      await authorize(page, 'Ada Lovelace');
+      await page.waitForURL(`${site().callbackUrl}?**`);
+      expect(await answer(page)).to.deep.equal({ detail: expired });
+      expect(site().tokenCalls).to.deep.equal([]);
+      await screenshot(page, 'protection-1-expired-json');
+
+      await page.goto(site().frontEnd);
+      expect(await token(page)).to.equal(null);
+      await startLogin(page);
+      await authorize(page, 'Ada Lovelace');
+      await card(page).waitFor();
+    });
+
+    it('tells so as well where the browser has dropped the cookie by then', async () => {
+      const page = await openFrontEnd();
+      await startLogin(page);
+      site().advance(11);
+      await page.context().clearCookies({ name: /^lr_/ });
+      await authorize(page, 'Ada Lovelace');
+      await page.waitForURL(`${site().callbackUrl}?**`);
+      expect(await answer(page)).to.deep.equal({ detail: expired });
+      expect(site().tokenCalls).to.deep.equal([]);
+    });
+
+    it('says that a login is finished when its callback is opened, reloaded and come back to', async () => {
+      const { page, callback } = await finishedLogin();
+      const before = await token(page);
+      const visits = [
+        () => page.goto(callback),
+        () => page.reload(),
+        async () => {
+          await page.goBack();
+          await card(page).waitFor();
+          expect(await token(page)).to.equal(before);
+          return await page.goForward();
+        },
+      ];
+      for (const visit of visits) {
+        expect((await visit())?.status()).to.equal(400);
+        expect(page.url()).to.equal(callback);
+        expect(await answer(page)).to.deep.equal({ detail: finished });
+      }
+      await screenshot(page, 'protection-2-finished');
+      expect(site().tokenCalls).to.have.length(1);
+      const outcomes = site().callbacks.map(({ outcome }) => outcome);
+      expect(outcomes).to.deep.equal(['ok', ...Array(3).fill('state_finished')]);
+    });
+
+    it('gives no token to another tab in which a finished callback is opened', async () => {
+      const { page, callback } = await finishedLogin();
+      const other = await page.context().newPage();
+      await other.goto(callback);
+      expect(await answer(other)).to.deep.equal({ detail: finished });
+      await other.goto(site().frontEnd);
+      await other.getByText('Log in', { exact: true }).waitFor();
+      expect(await token(other)).to.equal(null);
+      expect(site().tokenCalls).to.have.length(1);
+    });
+
+    it('does not spend a new code on a login that is finished', async () => {
+      const { page } = await finishedLogin();
+      const authorizationRequest = site().exchanges.find(({ location }) =>
+        location?.startsWith(site().provider),
+      );
+      await page.goto(authorizationRequest?.location ?? '');
+      await authorize(page, 'Grace Hopper');
+      await page.waitForURL(`${site().callbackUrl}?**`);
+      expect(await answer(page)).to.deep.equal({ detail: finished });
+      expect(site().tokenCalls).to.have.length(1);
+    });
+
+    it('says that a cancelled login is finished when its answer is reloaded', async () => {
+      const page = await openFrontEnd();
+      await startLogin(page);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.waitForURL(`${site().callbackUrl}?**`);
+      expect(site().callbacks[0]?.outcome).to.equal('access_denied');
+      await page.reload();
+      expect(await answer(page)).to.deep.equal({ detail: finished });
+      expect(site().tokenCalls).to.deep.equal([]);
+    });
+
+    it('does not disturb a login that is under way in another tab', async () => {
+      const { page, callback } = await finishedLogin();
+      const other = await page.context().newPage();
+      await other.goto(site().frontEnd);
+      await startLogin(other);
+      await page.goto(callback);
+      await page.goto(`${site().callbackUrl}?code=made-up&state=made-up`);
+      await page.goto(`${site().callbackUrl}?code=made-up`);
+      await authorize(other, 'Grace Hopper');
+      await card(other).waitFor();
+      expect(await shownName(other)).to.equal('Grace Hopper');
+      const outcomes = site().callbacks.map(({ outcome }) => outcome);
+      const refused = ['state_finished', 'state_altered', 'state_missing'];
+      expect(outcomes).to.deep.equal(['ok', ...refused, 'ok']);
+    });
+  });
+
+  describe('that takes failures to the front end', () => {
+    const site = useLoginSite({ flags: { errorDelivery: 'redirect' } });
+
+    it('lets a tab that was left for eleven minutes read why, and start again with one click', async () => {
+      const page = await openPage();
+      await page.goto(site().frontEnd);
+      await startLogin(page);
+      site().advance(11);
+      await authorize(page, 'Ada Lovelace');
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').textContent()).to.contain(expired);
+      expect(page.url()).to.equal(`${site().frontEnd}/`);
+      expect(await token(page)).to.equal(null);
+      expect(site().tokenCalls).to.deep.equal([]);
+      await screenshot(page, 'protection-3-expired-redirect');
+
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await authorize(page, 'Ada Lovelace');
+      await card(page).waitFor();
+      expect(await shownName(page)).to.equal('Ada Lovelace');
+      expect(site().tokenCalls).to.have.length(1);
+    });
+
+    it('shows that a login is finished when its callback is opened again', async () => {
+      const page = await openPage();
+      await page.goto(site().frontEnd);
+      await startLogin(page);
+      await authorize(page, 'Ada Lovelace');
+      await card(page).waitFor();
+      await page.goto(site().callbacks[0]?.url.href ?? '');
+      await page.getByRole('alert').getByText(finished).waitFor();
+      expect(site().tokenCalls).to.have.length(1);
+    });
+  });
+});

@@ -99,10 +99,15 @@ export function callback(parameters: Readonly<Record<string, string>>): string {
   return `${callbackPath}?${new URLSearchParams(parameters)}`;
 }
 
-/** A refusal for this reason, before any code was spent. */
-export function expectRefusal(target: Target, answer: Answer, failure: FailureCode): void {
-  const { detail, status } = new RelayError(failure);
-  expect(expectError(answer, status)).to.equal(detail);
+/** A refusal for this reason, or one of these, before any code was spent. */
+export function expectRefusal(
+  target: Target,
+  answer: Answer,
+  ...failures: [FailureCode, ...FailureCode[]]
+): void {
+  const { status } = new RelayError(failures[0]);
+  const details = failures.map((failure) => new RelayError(failure).detail);
+  expect(expectError(answer, status)).to.be.oneOf(details);
   expect(answer.headers).not.to.have.property('location');
   expect(answer.body.toString()).not.to.contain('access_token');
   expect(target.provider.calls).to.deep.equal([]);

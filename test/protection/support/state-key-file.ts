@@ -1,0 +1,23 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A file of state keys for the tests of the `describe` that this is called in. */
+export function stateKeyFile(): {
+  readonly path: () => string;
+  write(...keys: string[]): Promise<string>;
+} {
+  let directory = '';
+  const path = () => join(directory, 'state-keys');
+  before('make room for a state key file', async () => {
+    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  });
+  after('remove the state key file', async () => await rm(directory, { recursive: true }));
+  return {
+    path,
+    async write(...keys) {
+      await writeFile(path(), `${keys.join('\n')}\n`, { mode: 0o600 });
+      return path();
+    },
+  };
+}

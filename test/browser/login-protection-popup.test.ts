@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { screenshot, useBrowser } from '../support/browser.ts';
+import { authorize, useLoginSite } from '../support/login-site.ts';
+
+type Channel = 'postMessage' | 'BroadcastChannel';
+
+/** A front end that logs in through a popup, which comes back to this very page. */
+function popupPage(relay: string, channel: Channel): string {
+  const broadcast = channel === 'BroadcastChannel';
+  return `<!doctype html>
+<title>Front end</title>
+<button>Log in</button>
+<p role="status">Nobody</p>
+<script>
+  const answer = Object.fromEntries(new URLSearchParams(location.search));
+  history.replaceState(null, '', location.pathname);
+  const channel = new BroadcastChannel('login');
+  const status = document.querySelector('p');
+
+  async function take({ access_token: token, error }) {
+    if (error) return status.textContent = error;
+    sessionStorage.setItem('token', token);
+    const headers = { Authorization: 'Bearer ' + token };
+    const user = await (await fetch('${relay}/api/user', { headers })).json();
+    status.textContent = 'Hello, ' + user.name;
+  }
+
+  if (answer.access_token || answer.error) {
+    ${broadcast ? 'channel' : 'opener'}.postMessage(answer${broadcast ? '' : ', location.origin'});
+    close();
+  }
+  ${
+    broadcast
+      ? 'channel.onmessage = ({ data }) => take(data);'
+      : 'onmessage = ({ origin, data }) => origin === location.origin && take(data);'
+  }
+  document.querySelector('button').onclick = () =>
+    open('${relay}/auth/provider', 'login', 'popup,width=480,height=640${broadcast ? ',noopener' : ''}');
+</script>`;
+}
+
+describe('a login in a popup in Chromium', () => {
+  const openPage = useBrowser();
+
+  async function openPopup(page: Page): Promise<Page> {
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    const popup = await opened;
+    await popup.getByLabel('Your name').waitFor();
+    return popup;
+  }
+
+  for (const channel of ['postMessage', 'BroadcastChannel'] as const) {
+    describe(`that hands its answer over by ${channel}`, () => {
+      const site = useLoginSite({
+        frontEnd: (relay) => popupPage(relay, channel),
+        flags: { errorDelivery: 'redirect' },
+      });
+
+      async function openFrontEnd(): Promise<Page> {
+        const page = await openPage();
+        await page.goto(site().frontEnd);
+        return page;
+      }
+
+      it('logs the page in that opened it, and closes', async () => {
+        const page = await openFrontEnd();
+        const popup = await openPopup(page);
+        await screenshot(popup, `popup-${channel}-1-at-the-provider`);
+        const closed = popup.waitForEvent('close');
+        await authorize(popup, 'Ada Lovelace');
+        await closed;
+        await page.getByText('Hello, Ada Lovelace').waitFor();
+        await screenshot(page, `popup-${channel}-2-logged-in`);
+        expect(page.url()).to.equal(`${site().frontEnd}/`);
+        expect(site().tokenCalls).to.have.length(1);
+        expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['ok']);
+      });
+
+      it('tells the page that opened it why it failed', async () => {
+        const page = await openFrontEnd();
+        const popup = await openPopup(page);
+        const closed = popup.waitForEvent('close');
+        await popup.getByRole('button', { name: 'Cancel' }).click();
+        await closed;
+        await page.getByText('access_denied').waitFor();
+        expect(await page.evaluate('({ ...sessionStorage })')).to.deep.equal({});
+        expect(site().tokenCalls).to.deep.equal([]);
+      });
+    });
+  }
+});

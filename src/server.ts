@@ -9,6 +9,8 @@ const requestTimeout = 30_000;
 // Longer than the 60 s after which common balancers drop a connection: the client closes first.
 const keepAliveTimeout = 75_000;
 
+const closeTimeout = 30_000;
+
 /** Thrown when a port cannot be opened; its message is one line for the operator. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
@@ -60,6 +62,8 @@ export async function listen(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
+        // A connection that never sent anything would otherwise hold up the end.
+        setTimeout(() => server.closeAllConnections(), closeTimeout).unref();
       }),
   };
 }

@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 
 /** Refuses what a browser loads ahead of time: nobody has asked for a login yet. */
 export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
-  const purpose = ctx.get('Sec-Purpose') || ctx.get('Purpose');
-  if (/\b(prefetch|prerender|preview)\b/i.test(purpose)) throw new RelayError('prefetch_refused');
+  const purposes = `${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`;
+  if (/\b(prefetch|prerender|preview)\b/i.test(purposes)) throw new RelayError('prefetch_refused');
   return next();
 }

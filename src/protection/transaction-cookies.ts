@@ -59,26 +59,26 @@ export function createTransactionCookies(secure: boolean): TransactionCookies {
   const clear = (ctx: Context, name: string) => append(ctx, name, '', 0);
 
   function finished(ctx: Context): string[] {
-    const ids = readCookies(ctx)[prefix + finishedName]?.split('.') ?? [];
+    const ids =
+      readCookies(ctx)
+        .get(prefix + finishedName)?.[0]
+        ?.split('.') ?? [];
     return ids.filter((id) => finishedId.test(id));
   }
 
   return {
     set(ctx, id, browserSecret) {
       // Browsers send the cookies that they have had longest first. @see RFC 6265 §5.4
-      const names = Object.keys(readCookies(ctx)).filter((name) => transactionName.test(name));
+      const names = [...readCookies(ctx).keys()].filter((name) => transactionName.test(name));
       for (const name of names.slice(0, Math.max(0, names.length + 1 - kept))) clear(ctx, name);
       append(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
     },
     get(ctx, id) {
-      const name = nameOf(id);
-      const value = readCookies(ctx)[name];
+      const [value, second] = readCookies(ctx).get(nameOf(id)) ?? [];
       if (value === undefined) return undefined;
       const secret = Buffer.from(value, 'base64url');
-      const doubled = ctx.get('Cookie').split(`${name}=`).length > 2;
-      if (doubled || secret.length !== secretLength || secret.toString('base64url') !== value) {
-        throw new RelayError('cookie_invalid');
-      }
+      const wellFormed = secret.length === secretLength && secret.toString('base64url') === value;
+      if (second !== undefined || !wellFormed) throw new RelayError('cookie_invalid');
       return secret;
     },
     finish(ctx, id) {
@@ -96,7 +96,18 @@ function idPrefix(id: Buffer): string {
   return id.subarray(0, idPrefixLength).toString('hex');
 }
 
-function readCookies(ctx: Context): Readonly<Record<string, string | undefined>> {
-  // None of the relay's cookies is quoted: what stands inside quotes belongs to another cookie.
-  return parseCookie(ctx.get('Cookie').replaceAll(/"[^"]*"/g, '""'), { decode: (value) => value });
+// None of the relay's cookies is quoted: what stands inside quotes belongs to another cookie.
+const quotedValue = /(?<==[ \t]*)"[^"]*"(?=[ \t]*(;|$))/g;
+
+/** Every cookie with all of its values: a parser of whole headers would keep one of each. */
+function readCookies(ctx: Context): ReadonlyMap<string, readonly string[]> {
+  const cookies = new Map<string, string[]>();
+  for (const pair of ctx.get('Cookie').replaceAll(quotedValue, '').split(';')) {
+    for (const [name, value = ''] of Object.entries(
+      parseCookie(pair, { decode: (text) => text }),
+    )) {
+      cookies.set(name, [...(cookies.get(name) ?? []), value]);
+    }
+  }
+  return cookies;
 }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import nock from 'nock';
 import { RelayError } from '../../src/errors.ts';
 import { createProviderClient } from '../../src/oauth/provider-client.ts';
 import { exchangeCode } from '../../src/oauth/token-endpoint.ts';
 import type { TokenRequest } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
+import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';
 const redirectUri = 'https://login.example.com/auth/provider/callback';
@@ -12,11 +12,7 @@ const redirectUri = 'https://login.example.com/auth/provider/callback';
 describe('the token endpoint', () => {
   const client = createProviderClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
   after(() => client.close());
-  beforeEach(() => nock.disableNetConnect());
-  afterEach(() => {
-    nock.cleanAll();
-    nock.enableNetConnect();
-  });
+  useNock();
 
   const exchange = (tokenRequest: TokenRequest, codeVerifier?: string) =>
     exchangeCode(

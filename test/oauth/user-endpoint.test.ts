@@ -1,19 +1,15 @@
 import { expect } from 'chai';
-import nock from 'nock';
 import { RelayError } from '../../src/errors.ts';
 import { createProviderClient } from '../../src/oauth/provider-client.ts';
 import { lookUpUser } from '../../src/oauth/user-endpoint.ts';
+import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';
 
 describe('the user lookup', () => {
   const client = createProviderClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
   after(() => client.close());
-  beforeEach(() => nock.disableNetConnect());
-  afterEach(() => {
-    nock.cleanAll();
-    nock.enableNetConnect();
-  });
+  useNock();
 
   async function outcome(status: number, body: string | Buffer): Promise<string> {
     nock(origin, { reqheaders: { authorization: 'Bearer token' } })

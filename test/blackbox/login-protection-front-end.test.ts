@@ -1,0 +1,391 @@
+import { expect } from 'chai';
+import type { FailureCode } from '../../src/errors.ts';
+import { RelayError } from '../../src/errors.ts';
+import {
+  callback,
+  expectLogin,
+  expectRefusal,
+  FakeBrowser,
+  type Login,
+  navigation,
+  navigationWith,
+} from '../protection/support/fake-browser.ts';
+import { protectedRelay } from '../protection/support/protected-relay.ts';
+import { sealLogin } from '../protection/support/sealed-login.ts';
+import { clearedCookies, setCookies } from '../protection/support/set-cookies.ts';
+import { stateKeyFile } from '../protection/support/state-key-file.ts';
+import { canary } from '../support/canaries.ts';
+import { expectError, expectRedirect } from '../support/expectations.ts';
+import { answer, json, reset, silence } from '../support/provider-behaviours.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  startRelay,
+} from '../support/relay-under-test.ts';
+import type { Behaviour } from '../support/strict-provider.ts';
+
+const ownStates: Record<string, string> = {
+  'a word': 'opaque',
+  'characters that URLs give a meaning': 'a=b&c=d?e#f/g+h%20i;j"k\'l\\m<n>',
+  'spaces at its ends': ' padded ',
+  'line breaks and a NUL': 'a\r\nX-Evil: 1\n\0b',
+  'a byte order mark in front': '\u{FEFF}a',
+  'letters of several scripts': 'Zürich, Ἀθῆναι, 東京, القاهرة',
+  'a letter in two spellings': 'e\u{301} \u{E9}',
+  emoji: '👩‍👩‍👧‍👦🏳️‍🌈',
+  'the last code points of Unicode': '\u{FFFD}\u{FFFF}\u{10FFFF}',
+  JSON: '{"return_to":"/posts/1?draft=true","nonce":"4f"}',
+  'a foreign URL': 'https://evil.example/',
+  'its own encoding': '%25%32%35',
+  '512 characters': 's'.repeat(512),
+  '512 characters of two bytes': 'é'.repeat(512),
+  '512 characters of three bytes': '東'.repeat(512),
+};
+
+describe("the front end's own state", () => {
+  describe('with the token in the query', () => {
+    const underTest = protectedRelay();
+    let browser: FakeBrowser;
+    beforeEach(() => {
+      browser = new FakeBrowser(underTest);
+    });
+
+    for (const [kind, state] of Object.entries(ownStates)) {
+      it(`comes back beside the token as it was: ${kind}`, async () => {
+        const login = await browser.start(`?state=${encodeURIComponent(state)}`);
+        const location = expectLogin(underTest(), await browser.finish(login), login);
+        expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
+        expect(location.searchParams.get('state')).to.equal(state);
+        expect(location.href.startsWith(`${frontendOrigin}/?`)).to.equal(true);
+        expect(location.hash).to.equal('');
+      });
+    }
+
+    it('is decoded as forms are', async () => {
+      const login = await browser.start('?state=a+b%2Bc');
+      const location = expectLogin(underTest(), await browser.finish(login), login);
+      expect(location.searchParams.get('state')).to.equal('a b+c');
+    });
+
+    it('is counted in characters, not in units of UTF-16: 512 emoji are 512', async () => {
+      const state = '🔑'.repeat(512);
+      const login = await browser.start(`?state=${encodeURIComponent(state)}`);
+      const location = expectLogin(underTest(), await browser.finish(login), login);
+      expect(location.searchParams.get('state')).to.equal(state);
+    });
+
+    for (const [kind, query] of Object.entries({
+      'has 513 characters': `?state=${'s'.repeat(513)}`,
+      'has 513 characters of two bytes': `?state=${encodeURIComponent('é'.repeat(513))}`,
+      'has thousands of them': `?state=${'s'.repeat(12_000)}`,
+      'is a lone percent sign': '?state=%',
+      'is not UTF-8': '?state=%ff',
+      'is half a surrogate pair': '?state=%ed%a0%80',
+    })) {
+      it(`is refused where it ${kind}, and no login is started`, async () => {
+        const answered = await browser.open(`${loginPath}${query}`);
+        expectRefusal(underTest(), answered, 'front_end_state_unusable');
+        expect(setCookies(answered)).to.deep.equal([]);
+      });
+    }
+
+    for (const query of [
+      '?state=a&state=b',
+      '?state=a&state=a',
+      '?state=a&state',
+      '?state&st%61te',
+    ]) {
+      it(`is refused where it is repeated (${query})`, async () => {
+        const answered = await browser.open(`${loginPath}${query}`);
+        const detail = expectError(answered, 400);
+        expect(detail).to.match(/more than once/);
+        // The person is at the start of a login: nothing here is about a callback.
+        expect(detail).not.to.match(/callback/);
+        expect(setCookies(answered)).to.deep.equal([]);
+      });
+    }
+
+    for (const query of ['', '?state=', '?state', '?State=a', '?state%5B%5D=a', '?x=1']) {
+      it(`is none where there is none (${query || 'no query'})`, async () => {
+        const login = await browser.start(query);
+        const location = expectLogin(underTest(), await browser.finish(login), login);
+        expect([...location.searchParams.keys()]).to.deep.equal(['access_token']);
+      });
+    }
+
+    it('stays unread by the provider and in the URL of the callback', async () => {
+      const login = await browser.start('?state=front-end-secret');
+      expect(login.authorizationRequest.href).not.to.contain('front-end-secret');
+    });
+
+    it('belongs to its own login, with several pending', async () => {
+      const one = await browser.start('?state=one');
+      const two = await browser.start('?state=two');
+      for (const [login, state] of [
+        [two, 'two'],
+        [one, 'one'],
+      ] as const) {
+        const location = expectLogin(underTest(), await browser.finish(login), login);
+        expect(location.searchParams.get('state')).to.equal(state);
+      }
+    });
+  });
+
+  describe('with the token in the fragment of a page that has a query', () => {
+    const page = `${frontendOrigin}/app/?theme=dark`;
+    const underTest = protectedRelay({ 'token-delivery': 'fragment', 'frontend-url': page });
+
+    for (const [kind, state] of Object.entries(ownStates)) {
+      it(`comes back there as it was: ${kind}`, async () => {
+        const browser = new FakeBrowser(underTest);
+        const login = await browser.start(`?state=${encodeURIComponent(state)}`);
+        const location = expectRedirect(await browser.finish(login));
+        const fragment = new URLSearchParams(location.hash.slice(1));
+        expect([...fragment]).to.deep.equal([
+          ['access_token', underTest().provider.tokenFor(login.code)],
+          ['state', state],
+        ]);
+        location.hash = '';
+        expect(location.href).to.equal(page);
+      });
+    }
+  });
+
+  it('comes back beside a query that the page has, replacing a state there', async () => {
+    const relay = await startRelay({
+      'frontend-url': `${frontendOrigin}/?state=of-the-page&theme=dark`,
+    });
+    try {
+      const browser = new FakeBrowser(() => relay);
+      const login = await browser.start('?state=own');
+      const location = expectLogin(relay, await browser.finish(login), login);
+      expect(location.searchParams.getAll('state')).to.deep.equal(['own']);
+      expect(location.searchParams.get('theme')).to.equal('dark');
+    } finally {
+      await relay.stop();
+    }
+  });
+});
+
+const key = 'the-current-key-of-this-very-relay-1';
+const eleven = 11 * 60;
+
+/** How a callback fails, and what the front end learns of it. */
+interface FailedCallback {
+  readonly failure: FailureCode;
+  /** Whether the callback proved whose login it is, so that the front end's state is known. */
+  readonly proved: boolean;
+  readonly detail?: string;
+  readonly onToken?: Behaviour;
+  /** Changes the browser before the callback; returns the path of the callback. */
+  readonly prepare?: (login: Login, browser: FakeBrowser) => string | Promise<string>;
+  readonly age?: number;
+}
+
+const failedCallbacks: Record<string, FailedCallback> = {
+  'there is no code': {
+    failure: 'code_missing',
+    proved: true,
+    prepare: ({ state }) => callback({ state }),
+  },
+  'the code is too long': {
+    failure: 'code_too_long',
+    proved: true,
+    prepare: ({ state }) => callback({ state, code: 'c'.repeat(4097) }),
+  },
+  'the code cannot be decoded': {
+    failure: 'code_malformed',
+    proved: true,
+    prepare: ({ state }) => `${callback({ state })}&code=%ff`,
+  },
+  'a parameter is repeated': {
+    failure: 'parameter_repeated',
+    proved: false,
+    prepare: ({ state, code }) => `${callback({ state, code })}&code=${code}`,
+  },
+  'the state is missing': {
+    failure: 'state_missing',
+    proved: false,
+    prepare: ({ code }) => callback({ code }),
+  },
+  'the state is of another browser': {
+    failure: 'state_unknown',
+    proved: false,
+    prepare({ state, code }, browser) {
+      browser.cookies.clear();
+      return callback({ state, code });
+    },
+  },
+  'the login is already finished': {
+    failure: 'state_finished',
+    proved: false,
+    async prepare(login, browser) {
+      await browser.open(callback({ state: login.state, error: 'access_denied' }));
+      return callback({ state: login.state, code: login.code });
+    },
+  },
+  'the state has expired': { failure: 'state_expired', proved: true, age: eleven },
+  'the state comes from the future': { failure: 'state_premature', proved: true, age: -eleven },
+  'the state is altered': {
+    failure: 'state_altered',
+    proved: false,
+    prepare: ({ state, code }) => callback({ state: `${state}AAAA`, code }),
+  },
+  'the cookie is damaged': {
+    failure: 'cookie_invalid',
+    proved: false,
+    prepare({ state, code, cookie }, browser) {
+      browser.cookies.set(cookie.name, 'damaged');
+      return callback({ state, code });
+    },
+  },
+  'the person denies access': {
+    failure: 'access_denied',
+    proved: true,
+    prepare: ({ state }) => callback({ state, error: 'access_denied' }),
+  },
+  'the provider refuses for a reason that is known': {
+    failure: 'authorization_refused',
+    proved: true,
+    detail: 'The provider did not authorize the login (server_error). Start the login again.',
+    prepare: ({ state }) => callback({ state, error: 'server_error' }),
+  },
+  'the provider refuses for a reason of its own': {
+    failure: 'authorization_refused',
+    proved: true,
+    prepare: ({ state }) =>
+      callback({ state, error: '<b>', error_description: 'Log in at https://evil.example' }),
+  },
+  'the provider refuses and forgets the state': {
+    failure: 'access_denied',
+    proved: false,
+    prepare: () => callback({ error: 'access_denied' }),
+  },
+  'the provider refuses the code': {
+    failure: 'token_refused',
+    proved: true,
+    onToken: answer(401, '{}'),
+  },
+  'the provider sends no token': { failure: 'token_missing', proved: true, onToken: json({}) },
+  'the provider resets the connection': {
+    failure: 'provider_unreachable',
+    proved: true,
+    onToken: reset,
+  },
+  'the provider sends too much': {
+    failure: 'provider_answer_unusable',
+    proved: true,
+    onToken: answer(200, ' '.repeat(1_100_000)),
+  },
+  'the provider is silent': { failure: 'provider_timeout', proved: true, onToken: silence },
+};
+
+describe('a failed callback with --error-delivery redirect', () => {
+  for (const delivery of ['query', 'fragment'] as const) {
+    describe(`and --token-delivery ${delivery}`, () => {
+      const keyFile = stateKeyFile();
+      const underTest = protectedRelay(async () => ({
+        'state-key-file': await keyFile.write(key),
+        'error-delivery': 'redirect',
+        'token-delivery': delivery,
+        'provider-timeout': '0.5',
+      }));
+      let browser: FakeBrowser;
+      beforeEach(() => {
+        browser = new FakeBrowser(underTest);
+      });
+
+      /** The parameters that the front end gets; nothing may lead anywhere else. */
+      function received(location: URL): Record<string, string> {
+        const carrier =
+          delivery === 'query'
+            ? location.searchParams
+            : new URLSearchParams(location.hash.slice(1));
+        expect(delivery === 'query' ? location.hash : location.search).to.equal('');
+        expect(`${location.origin}${location.pathname}`).to.equal(`${frontendOrigin}/`);
+        const names = [...carrier.keys()];
+        expect(names).to.deep.equal([...new Set(names)]);
+        return Object.fromEntries(carrier);
+      }
+
+      for (const [kind, failing] of Object.entries(failedCallbacks)) {
+        it(`tells the front end that ${kind}`, async () => {
+          const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
+          const frontEndState = 'own & "state" – ✓';
+          const login = sealLogin(underTest().provider, { key, age, frontEndState });
+          browser.cookies.set(login.cookie.name, login.cookie.value);
+          if (onToken) underTest().provider.onToken = onToken;
+          const { code, state } = login;
+          const path = (await prepare?.(login, browser)) ?? callback({ code, state });
+
+          const answered = await browser.open(path);
+          expect(received(expectRedirect(answered))).to.deep.equal({
+            error: failure,
+            error_description: detail ?? new RelayError(failure).detail,
+            request_id: answered.headers['x-request-id'],
+            ...(proved && { state: frontEndState }),
+          });
+          expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
+          expect(underTest().provider.calls.length > 0).to.equal(onToken !== undefined);
+        });
+      }
+
+      it('sends no state where the front end gave none', async () => {
+        const { state } = await browser.start();
+        const answered = await browser.open(callback({ state, error: 'access_denied' }));
+        expect(received(expectRedirect(answered))).to.have.all.keys(
+          'error',
+          'error_description',
+          'request_id',
+        );
+      });
+
+      it('finishes a good login as ever', async () => {
+        const login = await browser.start('?state=own');
+        expect(received(expectRedirect(await browser.finish(login)))).to.deep.equal({
+          access_token: underTest().provider.tokenFor(login.code),
+          state: 'own',
+        });
+      });
+
+      it('answers what was loaded ahead of time, or in a frame, where it was loaded', async () => {
+        const login = await browser.start();
+        const prefetched = navigationWith('Sec-Purpose', 'prefetch');
+        const framed = navigationWith('Sec-Fetch-Dest', 'iframe');
+        const answers = [
+          ['prefetch_refused', await browser.finish(login, { headers: prefetched })],
+          ['callback_framed', await browser.finish(login, { headers: framed })],
+        ] as const;
+        for (const [failure, answered] of answers) expectRefusal(underTest(), answered, failure);
+        expectRedirect(await browser.finish(login));
+        expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
+      });
+
+      it('answers everything but a failed callback as JSON', async () => {
+        expectError(await browser.open(`${loginPath}?state=${'s'.repeat(513)}`), 400);
+        expectError(await browser.open(callback({}), { method: 'POST' }), 405);
+        expectError(await browser.open(`${callbackPath}/`), 404);
+        expectError(await browser.open('/api/user', { headers: navigation }), 401);
+      });
+
+      it('goes to the one front end, whatever the request says', async () => {
+        const answered = await underTest().sendBytes(
+          `GET https://evil.example${callbackPath}?error=access_denied&redirect_uri=https%3A%2F%2F` +
+            'evil.example&error_uri=https%3A%2F%2Fevil.example HTTP/1.1\r\nHost: evil.example\r\n' +
+            'Origin: https://evil.example\r\nReferer: https://evil.example/\r\n' +
+            'X-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n',
+        );
+        const location = expectRedirect(answered);
+        expect(received(location)['error']).to.equal('access_denied');
+        expect(location.href).not.to.contain('evil');
+      });
+
+      it('carries no code to the front end', async () => {
+        const code = canary('code');
+        const { href } = expectRedirect(await browser.open(callback({ code })));
+        expect(href).not.to.contain(code);
+      });
+    });
+  }
+});

@@ -1,4 +1,4 @@
-import { EventEmitter, on } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import {
   type IncomingHttpHeaders,
   type IncomingMessage,
@@ -125,10 +125,11 @@ export class LoginSite {
 
   /** The first exchange, past or to come, that is the one looked for. */
   async exchange(matches: (exchange: Exchange) => boolean): Promise<Exchange> {
-    const events = on(this.#answered, 'exchange');
-    for (const exchange of this.exchanges) if (matches(exchange)) return exchange;
-    for await (const [exchange] of events) if (matches(exchange)) return exchange;
-    throw new Error('no such exchange');
+    for (;;) {
+      const found = this.exchanges.find(matches);
+      if (found !== undefined) return found;
+      await once(this.#answered, 'exchange');
+    }
   }
 
   /** The address of the next callback, which does not reach the relay: the browser stays. */
@@ -249,7 +250,7 @@ export class LoginSite {
 
   #keep(exchange: Exchange): void {
     this.exchanges.push(exchange);
-    this.#answered.emit('exchange', exchange);
+    this.#answered.emit('exchange');
   }
 
   async #exchangeCode(request: IncomingMessage, response: ServerResponse): Promise<void> {

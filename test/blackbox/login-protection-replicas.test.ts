@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import {
   expectLogin,
   expectNoneRemembered,
-  expectNoneRemembered,
   expectRefusal,
   FakeBrowser,
   type Login,

@@ -1,0 +1,135 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { codeChallenge } from '../../src/oauth/pkce.ts';
+import { createLoginProtection } from '../../src/protection/login-protection.ts';
+import { answerOf, koaContext } from './support/koa-context.ts';
+import { clearedCookies, setCookies } from './support/set-cookies.ts';
+
+const settings = {
+  stateCheck: 'browsers',
+  clientId: 'client-1',
+  redirectUri: 'https://relay.example/auth/provider/callback',
+  pkce: true,
+} as const;
+const noon = 1_800_000_000_000;
+
+describe('login protection', () => {
+  let time = noon;
+  const now = () => time;
+  const protection = createLoginProtection(settings, [Buffer.alloc(32, 'k')], now);
+  beforeEach(() => {
+    time = noon;
+  });
+
+  function start(frontEndState = '', at = protection) {
+    const ctx = koaContext();
+    const { state, codeChallenge: challenge } = at.start(ctx, frontEndState);
+    const [cookie] = setCookies(answerOf(ctx));
+    if (cookie === undefined) throw new Error('no cookie was set');
+    return { state, challenge, cookie, headers: { cookie: `${cookie.name}=${cookie.value}` } };
+  }
+
+  function finish(headers: IncomingHttpHeaders, state: string | undefined, at = protection) {
+    const ctx = koaContext(headers);
+    try {
+      return { ctx, verifier: at.finish(ctx, state), failure: undefined };
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      return { ctx, verifier: undefined, failure: error.code };
+    }
+  }
+
+  it('answers the verifier to the challenge that the login was started with', () => {
+    const { state, challenge, headers } = start();
+    expect(codeChallenge(finish(headers, state).verifier ?? '')).to.equal(challenge);
+  });
+
+  it('has neither challenge nor verifier for a provider without PKCE', () => {
+    const withoutPkce = createLoginProtection(
+      { ...settings, pkce: false },
+      [Buffer.alloc(32, 'k')],
+      now,
+    );
+    const { state, challenge, headers } = start('', withoutPkce);
+    expect(challenge).to.equal(undefined);
+    const { ctx, verifier, failure } = finish(headers, state, withoutPkce);
+    expect([verifier, failure]).to.deep.equal([undefined, undefined]);
+    expect(clearedCookies(answerOf(ctx))).to.have.lengthOf(1);
+  });
+
+  it("knows the front end's state once the callback has proved it, and not before", () => {
+    const { state, headers } = start('own');
+    expect(finish(headers, state).ctx.state.frontEndState).to.equal('own');
+    expect(finish({}, state).ctx.state.frontEndState).to.equal(undefined);
+    const other = start('own').headers.cookie.replace(/^[^=]+/, headers.cookie.split('=')[0] ?? '');
+    const refused = finish({ cookie: other }, state);
+    expect(refused.failure).to.equal('state_altered');
+    expect(refused.ctx.state.frontEndState).to.equal(undefined);
+  });
+
+  // The relay counts whole seconds; a replica's clock may differ by a minute.
+  const ages: [seconds: number, failure: FailureCode | undefined][] = [
+    [-61, 'state_premature'],
+    [-60, undefined],
+    [-59, undefined],
+    [0, undefined],
+    [59, undefined],
+    [540, undefined],
+    [600, undefined],
+    [600.999, undefined],
+    [601, 'state_expired'],
+    [660, 'state_expired'],
+    [-86_400, 'state_premature'],
+    [86_400, 'state_expired'],
+  ];
+  for (const [age, failure] of ages) {
+    it(`${failure ? `refuses (${failure})` : 'takes'} a state that is ${age} s old`, () => {
+      const { state, headers, cookie } = start('own');
+      time = noon + age * 1000;
+      const finished = finish(headers, state);
+      expect(finished.failure).to.equal(failure);
+      // Whatever its age, it was this browser's own: its cookie goes, its front end is told.
+      expect(clearedCookies(answerOf(finished.ctx))).to.deep.equal([cookie.name]);
+      expect(finished.ctx.state.frontEndState).to.equal('own');
+    });
+  }
+
+  it('lets a callback without a state pass where nothing shows a browser', () => {
+    expect(finish({ 'user-agent': 'curl/8.0', accept: '*/*' }, undefined)).to.include({
+      verifier: undefined,
+      failure: undefined,
+    });
+  });
+
+  it('lets none pass without a state where everyone must bring one', () => {
+    const always = createLoginProtection(
+      { ...settings, stateCheck: 'always' },
+      [Buffer.alloc(32, 'k')],
+      now,
+    );
+    expect(finish({}, undefined, always).failure).to.equal('state_missing');
+    const { state, headers } = start('', always);
+    expect(finish(headers, state, always).failure).to.equal(undefined);
+  });
+
+  it('takes an empty state for a missing one, in any client', () => {
+    expect(finish({}, '').failure).to.equal('state_missing');
+  });
+
+  it('sets and clears nothing where the state proves nothing', () => {
+    const { state, headers } = start();
+    const others = { cookie: start().headers.cookie };
+    for (const refused of [
+      finish(headers, undefined),
+      finish(headers, ''),
+      finish(headers, 'x'),
+      finish(headers, `${state}AAAA`),
+      finish(others, state),
+      finish({}, state),
+    ]) {
+      expect(refused.failure).to.be.a('string');
+      expect(setCookies(answerOf(refused.ctx))).to.deep.equal([]);
+    }
+  });
+});

@@ -12,7 +12,7 @@ help: ## list the targets
 setup: $(installed) ## install the pinned runtime and libraries (does nothing when up to date)
 
 $(installed): package.json package-lock.json
-	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 demo: $(installed) ## try it: a provider, the relay and a front end on this machine

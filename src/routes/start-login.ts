@@ -4,7 +4,7 @@ import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
-import { parseQuery, single } from '../oauth/query.ts';
+import { parseQuery } from '../oauth/query.ts';
 import type { LoginProtection } from '../protection/login-protection.ts';
 
 const longestFrontEndState = 512;
@@ -31,7 +31,8 @@ export function startLogin(
 }
 
 function frontEndState(ctx: Context): string {
-  const state = single(parseQuery(ctx.querystring)['state']) ?? '';
-  if (state.length <= longestFrontEndState && state.isWellFormed()) return state;
+  const state = parseQuery(ctx.querystring)['state'] ?? '';
+  const usable = typeof state === 'string' && state.isWellFormed();
+  if (usable && [...state].length <= longestFrontEndState) return state;
   throw new RelayError('front_end_state_unusable');
 }

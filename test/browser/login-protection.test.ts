@@ -59,6 +59,28 @@ describe('login protection in Chromium', () => {
       expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(Array(20).fill('ok'));
     });
 
+    for (const { more, outcome } of [
+      { more: 19, outcome: 'ok' },
+      { more: 20, outcome: 'state_unknown' },
+    ]) {
+      it(`answers ${outcome} where ${more} logins were started after this one`, async () => {
+        const page = await openFrontEnd();
+        await startLogin(page);
+        const other = await page.context().newPage();
+        for (let count = 0; count < more; count += 1) {
+          await other.goto(site().startUrl, { waitUntil: 'commit' });
+        }
+        const names = (await page.context().cookies(site().relay)).map(({ name }) => name);
+        expect(new Set(names).size).to.equal(20);
+        for (const tab of [page, other]) {
+          await authorize(tab, 'Ada Lovelace');
+          await tab.waitForURL((url) => !url.href.startsWith(site().provider));
+        }
+        const outcomes = site().callbacks.map((callback) => callback.outcome);
+        expect(outcomes).to.deep.equal([outcome, 'ok']);
+      });
+    }
+
     it('leaves no cookie of a login behind but the note which ones are finished', async () => {
       const { page } = await finishedLogin();
       const cookies = await page.context().cookies(site().relay);

@@ -250,6 +250,7 @@ describe('the cookie of a login', () => {
         'other cookies': (name, value) => `a=b; ${name}=${value}; c=d`,
         'quoted ones': (name, value) => `a="b; c"; ${name}=${value}; d="e"`,
         'one with a stray quote': (name, value) => `a="b; ${name}=${value}`,
+        'two that each hold a stray quote': (name, value) => `a="b; ${name}=${value}; c="d`,
         'one without an equals sign': (name, value) => `a; ${name}=${value}; b`,
         'ones that are named like properties of objects': (name, value) =>
           `__proto__=x; ${name}=${value}; constructor=y; toString=z`,

@@ -106,7 +106,6 @@ function inputs({ searchParams }: URL): string {
 describe('login forgery in Chromium', () => {
   const openPage = useBrowser();
   const site = useLoginSite();
-  const shownName = (page: Page) => page.getByRole('heading').textContent();
 
   /** A page that goes to the provider, on the way to a login. */
   async function loginUnderWay(page: Page): Promise<Page> {
@@ -132,6 +131,7 @@ describe('login forgery in Chromium', () => {
   async function expectHarmless(victim: Page, pending: Page, { attacker, callback }: Attack) {
     await expectLoggedOut(victim);
     expect(site().tokenCalls).to.deep.equal([]);
+    await pending.bringToFront();
     await authorize(pending, 'Ada Lovelace');
     await pending.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
     await attacker.goto(callback.href);
@@ -153,7 +153,8 @@ describe('login forgery in Chromium', () => {
       (exchange) => exchange.url.searchParams.get('via') === url.searchParams.get('via'),
     );
 
-  it('by sending the victim there neither spends the code nor logs the victim in', async () => {
+  it('by sending the victim there neither spends the code nor logs the victim in', async function () {
+    this.timeout(60_000);
     const own = await attackersCallback();
     const pending = await loginUnderWay(await openPage());
     const victim = await pending.context().newPage();
@@ -226,7 +227,6 @@ describe('login forgery in Chromium', () => {
     const cookies = await attack.context().cookies(site().relay);
     expect(cookies).to.have.length(1);
     await authorize(pending, 'Ada Lovelace');
-    await pending.getByRole('button', { name: 'Log out' }).waitFor();
-    expect(await shownName(pending)).to.equal('Ada Lovelace');
+    await pending.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
   });
 });

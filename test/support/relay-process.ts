@@ -100,10 +100,10 @@ export class RelayProcess {
       };
       this.#watchers.add(watcher);
       watcher();
-      void this.ended.then(({ code, stderr }) => {
+      this.ended.then(({ code, stderr }) => {
         this.#watchers.delete(watcher);
         reject(new Error(`the relay ended with ${code} too early: ${stderr}`));
-      });
+      }, reject);
     });
   }
 

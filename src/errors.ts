@@ -25,7 +25,8 @@ const failures = {
   },
   front_end_state_unusable: {
     status: 400,
-    detail: 'The state that the front end sent is not one text of at most 512 characters.',
+    detail:
+      'The state that the front end sent is longer than 512 characters, not text, or given more than once.',
   },
   state_missing: {
     status: 400,

@@ -1,8 +1,10 @@
-import type { Provider } from './provider.ts';
+import type { Preset } from './provider.ts';
 
-/** @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps */
-export const github: Provider = {
+export const github: Preset = {
   name: 'github',
+  title: 'GitHub',
+  documentation:
+    'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
   authorizeUrl: 'https://github.com/login/oauth/authorize',
   tokenUrl: 'https://github.com/login/oauth/access_token',
   userUrl: 'https://api.github.com/user',

@@ -1,7 +1,37 @@
+import { auth0 } from './auth0.ts';
+import { bitbucket } from './bitbucket.ts';
+import { codeberg } from './codeberg.ts';
+import { discord } from './discord.ts';
+import { entra } from './entra.ts';
+import { forgejo } from './forgejo.ts';
+import { gitea } from './gitea.ts';
 import { github } from './github.ts';
-import type { Provider } from './provider.ts';
+import { githubEnterprise } from './github-enterprise.ts';
+import { gitlab } from './gitlab.ts';
+import { google } from './google.ts';
+import { keycloak } from './keycloak.ts';
+import { linkedin } from './linkedin.ts';
+import { okta } from './okta.ts';
+import type { Preset } from './provider.ts';
+import { slack } from './slack.ts';
+import { twitch } from './twitch.ts';
 
-/** Every preset that `--provider` can name. */
-export const presets: ReadonlyMap<string, Provider> = new Map(
-  [github].map((provider) => [provider.name, provider]),
-);
+/** Every preset that `--provider` can name, in the order in which they are listed. */
+export const presets: readonly Preset[] = [
+  github,
+  githubEnterprise,
+  gitlab,
+  gitea,
+  forgejo,
+  codeberg,
+  bitbucket,
+  google,
+  entra,
+  discord,
+  slack,
+  twitch,
+  linkedin,
+  keycloak,
+  auth0,
+  okta,
+];

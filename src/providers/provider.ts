@@ -9,14 +9,47 @@ export type TokenRequest =
 
 /** What the relay knows of a provider: data, never behaviour. */
 export interface Provider {
-  /** The name that `--provider` takes. */
-  readonly name: string;
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
   readonly userUrl: string;
+  /** The least scope that makes the user lookup answer, where it needs one. */
+  readonly scope?: string | undefined;
   readonly tokenRequest: TokenRequest;
   /** Whether it takes the parameters of PKCE with S256. @see RFC 7636 */
   readonly pkce: boolean;
-  /** How it names itself in `iss`, where it does. @see RFC 9207 */
-  readonly issuer?: string;
+  /** How it names itself in `iss`, where that is known. @see RFC 9207 */
+  readonly issuer?: string | undefined;
+  /** Whether every authorization response carries `iss`: one without it is refused then. */
+  readonly issRequired?: boolean | undefined;
+  /**
+   * Headers that its endpoints insist on, under lower-case names. `{version}` stands for the relay's
+   * version, `{baseUrl}` for its public address.
+   */
+  readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
+  /** A field by which its user lookup refuses a token with status 200. */
+  readonly userRejectedWhen?:
+    | { readonly field: string; readonly equals: string | boolean }
+    | undefined;
+}
+
+/** A part of a preset's addresses that is the operator's own. */
+export interface Placeholder {
+  /** What to fill in, as help says it: `host of your GitLab server`. */
+  readonly meaning: string;
+  /** Taken where the operator gives none; without one it is required. */
+  readonly default?: string;
+}
+
+/**
+ * A provider that `--provider` can name. Its URLs and its issuer may hold `{host}` (a host with an
+ * optional port and path) and `{tenant}` (a tenant or realm), each declared below.
+ */
+export interface Preset extends Provider {
+  /** The name that `--provider` takes. */
+  readonly name: string;
+  readonly title: string;
+  /** The provider's own documentation of its endpoints. */
+  readonly documentation: string;
+  readonly host?: Placeholder;
+  readonly tenant?: Placeholder;
 }

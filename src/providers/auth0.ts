@@ -1,0 +1,14 @@
+import type { Preset } from './provider.ts';
+
+export const auth0: Preset = {
+  name: 'auth0',
+  title: 'Auth0',
+  documentation: 'https://auth0.com/docs/api/authentication',
+  host: { meaning: 'your Auth0 domain, or your own one' },
+  authorizeUrl: 'https://{host}/authorize',
+  tokenUrl: 'https://{host}/oauth/token',
+  userUrl: 'https://{host}/userinfo',
+  scope: 'openid profile',
+  tokenRequest: 'body',
+  pkce: true,
+};

@@ -1,0 +1,14 @@
+import type { Preset } from './provider.ts';
+
+export const githubEnterprise: Preset = {
+  name: 'github-enterprise',
+  title: 'GitHub Enterprise Server',
+  documentation:
+    'https://docs.github.com/en/enterprise-server@latest/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+  host: { meaning: 'host of your GitHub Enterprise Server' },
+  authorizeUrl: 'https://{host}/login/oauth/authorize',
+  tokenUrl: 'https://{host}/login/oauth/access_token',
+  userUrl: 'https://{host}/api/v3/user',
+  tokenRequest: 'query',
+  pkce: false,
+};

@@ -1,0 +1,14 @@
+import type { Preset } from './provider.ts';
+
+export const google: Preset = {
+  name: 'google',
+  title: 'Google',
+  documentation: 'https://developers.google.com/identity/openid-connect/openid-connect',
+  authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+  tokenUrl: 'https://oauth2.googleapis.com/token',
+  userUrl: 'https://openidconnect.googleapis.com/v1/userinfo',
+  scope: 'openid profile',
+  tokenRequest: 'body',
+  pkce: true,
+  issuer: 'https://accounts.google.com',
+};

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { presets } from '../../src/providers/presets.ts';
+import type { Placeholder, Preset } from '../../src/providers/provider.ts';
+
+const documentation = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
+const unchecked = ' \\*';
+
+function row({ name, title, host, tenant, scope, tokenRequest, pkce }: Preset): string {
+  const needs = [...need('--provider-host', host), ...need('--provider-tenant', tenant)].join(', ');
+  return [
+    `| \`${name}\``,
+    `[${title}](#${title.toLowerCase().replaceAll(' ', '-')})`,
+    needs || 'nothing',
+    scope === undefined ? 'none' : `\`${scope}\``,
+    `\`${tokenRequest}\``,
+    `${pkce ? 'yes' : 'no'} |`,
+  ].join(' | ');
+}
+
+function need(flag: string, placeholder: Placeholder | undefined): string[] {
+  if (placeholder === undefined) return [];
+  return [`\`${flag}\`${placeholder.default === undefined ? '' : `, else ${placeholder.default}`}`];
+}
+
+function tableRows(): readonly string[] {
+  const heading =
+    '| name | provider | needs | scope | token request | PKCE |\n|---|---|---|---|---|---|\n';
+  return documentation.split(heading)[1]?.split('\n\n')[0]?.split('\n') ?? [];
+}
+
+function section({ title }: Preset): string {
+  const [, section = ''] = documentation.split(`\n### ${title}\n`);
+  return section.split(/\n##/)[0] ?? '';
+}
+
+describe('docs/providers.md', () => {
+  it('lists exactly the presets that there are, as they are', () => {
+    const rows = tableRows().map((line) => line.replaceAll(unchecked, ''));
+    expect(rows).to.deep.equal(presets.map((preset) => row(preset)));
+  });
+
+  for (const preset of presets) {
+    const { name, title, host, tenant, documentation: address } = preset;
+
+    it(`has the command for ${title}, with everything that it needs`, () => {
+      const [command = ''] = /(?<=```sh\n)login-relay .*(?=\n)/.exec(section(preset)) ?? [];
+      const flags = [...command.matchAll(/--[a-z-]+/g)].map(([flag]) => flag);
+      expect(command).to.match(new RegExp(`^login-relay --provider ${name} `));
+      expect(flags.includes('--provider-host')).to.equal(host !== undefined);
+      expect(flags.includes('--provider-tenant')).to.equal(tenant !== undefined);
+    });
+
+    it(`says for ${title} where to register, what the record holds and where it is documented`, () => {
+      expect(section(preset)).to.match(/^- Register: /m);
+      expect(section(preset)).to.match(/^- User record: /m);
+      expect(section(preset)).to.include(`](${address})`);
+    });
+  }
+
+  it('says of every row with a mark what was not checked', () => {
+    const marked = presets.filter((_, index) => tableRows()[index]?.includes(unchecked));
+    expect(marked).not.to.deep.equal([]);
+    for (const preset of marked) {
+      expect(section(preset)).to.match(/^- Not checked against the provider's documentation: /m);
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { presets } from '../../src/providers/presets.ts';
+import type { Preset } from '../../src/providers/provider.ts';
+import { providersTable } from '../../src/providers-table.ts';
+
+const addresses = {
+  documentation: 'https://docs.example',
+  authorizeUrl: 'https://id.example/authorize',
+  tokenUrl: 'https://id.example/token',
+  userUrl: 'https://id.example/user',
+};
+const plain: Preset = {
+  ...addresses,
+  name: 'plain',
+  title: 'Plain',
+  tokenRequest: 'query',
+  pkce: false,
+};
+const needy: Preset = {
+  ...addresses,
+  name: 'needy-one',
+  title: 'Needy',
+  host: { meaning: 'host', default: 'needy.example' },
+  tenant: { meaning: 'realm' },
+  scope: 'openid profile',
+  tokenRequest: 'basic',
+  pkce: true,
+};
+
+describe('the table of providers', () => {
+  it('aligns its columns', () => {
+    const lines = providersTable([plain, needy]).split('\n');
+    expect(lines.slice(0, 4)).to.deep.equal([
+      'name       provider  needs                         scope           token request  PKCE',
+      'plain      Plain     nothing                       none            query          no',
+      'needy-one  Needy     host (needy.example), tenant  openid profile  basic          yes',
+      '',
+    ]);
+  });
+
+  it('ends with the way to any other provider', () => {
+    expect(providersTable([plain])).to.match(/\nAny other provider: --issuer .*\n$/);
+  });
+
+  it('fits 100 columns with the presets that there are', () => {
+    const widths = providersTable(presets)
+      .split('\n')
+      .map((line) => line.length);
+    expect(Math.max(...widths)).to.be.at.most(100);
+  });
+});

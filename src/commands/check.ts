@@ -1,0 +1,47 @@
+import { type Config, readConfig } from '../config.ts';
+import { ConfigError } from '../config-error.ts';
+import { judgeCertificateAuthorities } from '../doctor/certificate-authorities.ts';
+import { effectiveOptions } from '../doctor/effective-options.ts';
+import { examine } from '../doctor/examine.ts';
+import { type Finding, problem, warning } from '../doctor/finding.ts';
+import { type DoctorReport, reportAsJson, reportAsText } from '../doctor/report.ts';
+import type { OptionSources } from '../option-values.ts';
+import { readTextFile } from '../text-file.ts';
+
+/**
+ * `login-relay check`: shows the configuration in effect, and what is wrong with it and with the
+ * provider.
+ *
+ * @returns the exit code: 0 no problem, though there may be warnings; 1 a problem; 2 the
+ *   configuration is at fault
+ */
+export async function check(sources: OptionSources, json: boolean): Promise<0 | 1 | 2> {
+  const { report, code } = await diagnose(sources);
+  process.stdout.write(json ? reportAsJson(report) : reportAsText(report));
+  return code;
+}
+
+/** What {@link check} has to say, and its exit code. */
+export async function diagnose(
+  sources: OptionSources,
+): Promise<{ readonly report: DoctorReport; readonly code: 0 | 1 | 2 }> {
+  let config: Config;
+  let warnings: readonly string[];
+  try {
+    ({ config, warnings } = readConfig({ ...sources, readFile: readTextFile }));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const findings = error.faults.map((fault) => problem('configuration', fault, null));
+    const options = effectiveOptions(sources, undefined, undefined);
+    return { report: { options, callbackUrl: null, findings }, code: 2 };
+  }
+  const { findings: examined, provider } = await examine(config, sources, Date.now);
+  const findings: Finding[] = [
+    ...warnings.map((message) => warning('configuration', message, null)),
+    ...judgeCertificateAuthorities(sources.environment, readTextFile),
+    ...examined,
+  ];
+  const options = effectiveOptions(sources, config, provider);
+  const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
+  return { report: { options, callbackUrl: config.redirectUri, findings }, code };
+}

@@ -1,0 +1,26 @@
+import type { OptionSources } from '../option-values.ts';
+import type { ReadFile } from '../secret-file.ts';
+import { type Finding, ok, problem } from './finding.ts';
+
+const subject = 'certificate authorities';
+const mend = 'set NODE_EXTRA_CA_CERTS to a PEM file that the relay’s user may read';
+
+/** Judges the file with further certificate authorities, which Node ignores when it is of no use. */
+export function judgeCertificateAuthorities(
+  environment: OptionSources['environment'],
+  readFile: ReadFile,
+): Finding[] {
+  const path = environment['NODE_EXTRA_CA_CERTS'];
+  if (!path) return [];
+  let text: string;
+  try {
+    ({ text } = readFile(path));
+  } catch {
+    return [problem(subject, 'the file that NODE_EXTRA_CA_CERTS names cannot be read', mend)];
+  }
+  return [
+    text.includes('-----BEGIN CERTIFICATE-----')
+      ? ok(subject, 'those of NODE_EXTRA_CA_CERTS count too')
+      : problem(subject, 'the file that NODE_EXTRA_CA_CERTS names holds no PEM certificate', mend),
+  ];
+}

@@ -1,0 +1,69 @@
+import * as v from 'valibot';
+import { DiscoveryError, discoverProvider } from '../oauth/discovery.ts';
+import { parseJsonObject } from '../oauth/json.ts';
+import { describeOption } from '../options.ts';
+import type { DiscoveredProvider } from '../provider-settings.ts';
+import type { Provider } from '../providers/provider.ts';
+import * as schemas from '../schemas.ts';
+import { connectionProblem } from './connection.ts';
+import { type Finding, ok, problem } from './finding.ts';
+import type { WatchedClient } from './watched-client.ts';
+
+const subject = 'discovery';
+const correctIssuer = `correct ${describeOption('issuer')}`;
+const endpointsByHand = (['authorizeUrl', 'tokenUrl', 'userUrl'] as const)
+  .map(describeOption)
+  .join(', ');
+
+/** What to change, where it is not just the issuer. */
+const mends: Partial<Record<DiscoveryError['reason'], string>> = {
+  unavailable: 'try again later: a relay that runs keeps trying',
+  not_found: `${correctIssuer}; a provider without metadata needs ${endpointsByHand}`,
+  endpoint_missing: `give it by hand: ${endpointsByHand}`,
+  endpoint_unusable: `${correctIssuer}, or give the endpoint by hand: ${endpointsByHand}`,
+  client_authentication: 'register a confidential client at another kind of provider',
+};
+
+/**
+ * Learns about the provider from its issuer, as a relay does when it starts.
+ *
+ * @param proxyError see {@link connectionProblem}
+ */
+export async function examineDiscovery(
+  client: WatchedClient,
+  discovered: DiscoveredProvider,
+  proxyError: string | undefined,
+): Promise<{ readonly finding: Finding; readonly provider?: Provider }> {
+  try {
+    const provider = await discoverProvider(client, discovered);
+    return { finding: ok(subject, 'the issuer tells its endpoints'), provider };
+  } catch (error) {
+    if (!(error instanceof DiscoveryError)) throw error;
+    return { finding: explain(error, client, discovered.issuer, proxyError) };
+  }
+}
+
+function explain(
+  { reason, explanation }: DiscoveryError,
+  client: WatchedClient,
+  issuer: string,
+  proxyError: string | undefined,
+): Finding {
+  const call = client.lastCall();
+  if (call !== undefined && call.outcome !== 'answered') {
+    return connectionProblem(subject, new URL(issuer), call, proxyError);
+  }
+  const name = reason === 'issuer_mismatch' ? metadataIssuer(client) : undefined;
+  const mend =
+    name === undefined
+      ? (mends[reason] ?? correctIssuer)
+      : `if that is your provider, set ${describeOption('issuer')} to exactly ${name}`;
+  return problem(subject, explanation.replace(/:.*/, ''), mend);
+}
+
+/** How the metadata calls its issuer, where that can be shown: providers may send anything. */
+function metadataIssuer(client: WatchedClient): string | undefined {
+  const answer = client.lastAnswer();
+  const name = answer && parseJsonObject(answer.body)?.['issuer'];
+  return v.is(schemas.issuer, name) && name.length <= 200 ? name : undefined;
+}

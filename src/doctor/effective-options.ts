@@ -1,0 +1,98 @@
+import type { Config } from '../config.ts';
+import { type OptionSources, readOptionValues, sourceOf } from '../option-values.ts';
+import { type Option, type OptionName, options } from '../options.ts';
+import type { Provider } from '../providers/provider.ts';
+import { clientSecretSource } from './client-secret-source.ts';
+import { environmentSettings } from './environment-settings.ts';
+
+/** One setting as it is in effect. */
+export interface EffectiveOption {
+  /** Null where the environment alone can give it. */
+  readonly flag: string | null;
+  readonly variable: string;
+  /** Null where it has none, or one that cannot be used. Secrets are masked. */
+  readonly value: string | null;
+  /**
+   * Where the value came from. `preset` and `issuer`: what is known of the provider by them; `file`:
+   * the file that another option names; `credential`: what systemd hands over.
+   */
+  readonly source:
+    | 'flag'
+    | 'environment'
+    | 'default'
+    | 'preset'
+    | 'issuer'
+    | 'file'
+    | 'credential'
+    | 'none';
+}
+
+type Effect = Pick<EffectiveOption, 'value' | 'source'>;
+
+const masked = '[secret]';
+const none: Effect = { value: null, source: 'none' };
+
+/**
+ * Every option with its value and where that came from.
+ *
+ * @param config undefined where it has faults
+ * @param provider undefined where it is not known
+ */
+export function effectiveOptions(
+  sources: OptionSources,
+  config: Config | undefined,
+  provider: Provider | undefined,
+): EffectiveOption[] {
+  const values = readOptionValues(sources, () => {});
+  const derived = {
+    ...(config && derivedFromConfig(config, sources)),
+    ...(config && provider && derivedFromProvider(config, provider)),
+  };
+  const effects = (Object.keys(options) as OptionName[]).map((name): EffectiveOption => {
+    const option: Option = options[name];
+    const { flag, variable } = option;
+    const given = sourceOf(name, sources);
+    const raw = sources.flags[name]?.[0] ?? (sources.environment[variable] || option.default);
+    const value = raw === undefined || values[name] === undefined ? null : raw;
+    const own: Effect = {
+      value: value && name === 'clientSecret' ? masked : value,
+      source: given ?? 'default',
+    };
+    const known = raw === undefined ? derived[name] : own;
+    return { flag, variable, ...(overruled(name, sources) ?? known ?? none) };
+  });
+  return [...effects, ...environmentSettings(sources.environment)];
+}
+
+/** What has a value of its own that is not the one in effect. */
+function overruled(name: OptionName, sources: OptionSources): Effect | undefined {
+  if (name === 'provider' && sourceOf('issuer', sources) !== undefined) return none;
+  const isSecret = name === 'clientSecret' && clientSecretSource(sources) === 'file';
+  return isSecret ? { value: masked, source: 'file' } : undefined;
+}
+
+function derivedFromConfig(
+  { redirectUri, frontendUrl, pathName }: Config,
+  sources: OptionSources,
+): Partial<Record<OptionName, Effect>> {
+  const baseUrl = redirectUri.slice(0, -`/auth/${pathName}/callback`.length);
+  return {
+    baseUrl: { value: baseUrl, source: 'default' },
+    frontendUrl: { value: frontendUrl, source: 'default' },
+    clientSecret: { value: masked, source: clientSecretSource(sources) },
+  };
+}
+
+function derivedFromProvider(
+  config: Config,
+  { authorizeUrl, tokenUrl, userUrl, scope, tokenRequest }: Provider,
+): Partial<Record<OptionName, Effect>> {
+  const source = 'known' in config.provider ? 'preset' : 'issuer';
+  return {
+    authorizeUrl: { value: authorizeUrl, source },
+    tokenUrl: { value: tokenUrl, source },
+    userUrl: { value: userUrl, source },
+    ...(scope !== undefined && { scope: { value: scope, source } }),
+    tokenRequest: { value: tokenRequest, source },
+  };
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { check } from './support/check.ts';
+import { json, withFakeProvider } from './support/fake-provider.ts';
+
+/** What is said of the clock where every answer of the provider tells this time. */
+async function clockWhenProviderIsAt(date: string) {
+  const refusal = json(401, { error: 'invalid_grant' }, { Date: date });
+  const all = { authorize: refusal, token: refusal, user: refusal };
+  return await withFakeProvider(all, async (flags) => {
+    const { report } = await check({ flags });
+    return report.findings.find(({ subject }) => subject === 'clock');
+  });
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+function fromNow(milliseconds: number): string {
+  return new Date(Date.now() + milliseconds).toUTCString();
+}
+
+describe('login-relay check, about the clock', () => {
+  it('is content where it agrees with the provider’s', async () => {
+    expect(await clockWhenProviderIsAt(fromNow(0))).to.include({ verdict: 'ok' });
+  });
+
+  it('warns where it is ahead', async () => {
+    expect(await clockWhenProviderIsAt(fromNow(-25 * hour))).to.include({
+      verdict: 'warning',
+      message: 'this machine’s is 25 hours ahead of the provider’s',
+    });
+  });
+
+  it('warns where it is behind', async () => {
+    const finding = await clockWhenProviderIsAt(fromNow(72 * hour + minute));
+    expect(finding).to.include({
+      verdict: 'warning',
+      message: 'this machine’s is 3 days behind the provider’s',
+      mend: 'let this machine keep its time by NTP: logins and certificates expire by the clock',
+    });
+  });
+
+  it('says nothing where the provider tells no time', async () => {
+    expect(await clockWhenProviderIsAt('yesterday')).to.equal(undefined);
+  });
+});

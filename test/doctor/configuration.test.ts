@@ -1,0 +1,240 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import { check, clientSecret, type Result, redirectUri } from './support/check.ts';
+import { withFakeProvider } from './support/fake-provider.ts';
+
+describe('login-relay check, about the configuration', () => {
+  let directory: string;
+  let secretFile: string;
+  before('write a secret', async () => {
+    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+    secretFile = join(directory, 'provider-client-secret');
+    await writeFile(secretFile, clientSecret, { mode: 0o600 });
+  });
+  after('remove it', async () => await rm(directory, { recursive: true }));
+
+  it('shows where each value came from', async () => {
+    await withFakeProvider({}, async (flags) => {
+      const result = await check({ flags, env: { LOG_LEVEL: 'debug', HOST: '' } });
+      const shown = ['--port', '--host', '--log-level', '--origin', '--base-url', '--issuer'];
+      expect(shown.map((flag) => result.setting(flag))).to.deep.equal([
+        { flag: '--port', variable: 'PORT', value: '8000', source: 'default' },
+        { flag: '--host', variable: 'HOST', value: '127.0.0.1', source: 'default' },
+        { flag: '--log-level', variable: 'LOG_LEVEL', value: 'debug', source: 'environment' },
+        {
+          flag: '--origin',
+          variable: 'FRONTEND_ORIGIN',
+          value: 'https://app.example',
+          source: 'flag',
+        },
+        {
+          flag: '--base-url',
+          variable: 'BASE_URL',
+          value: 'https://relay.example',
+          source: 'flag',
+        },
+        { flag: '--issuer', variable: 'PROVIDER_ISSUER', value: null, source: 'none' },
+      ]);
+    });
+  });
+
+  it('shows the addresses that follow from others', async () => {
+    await withFakeProvider({}, async (flags) => {
+      const result = await check({
+        flags: { ...flags, 'base-url': undefined, origin: 'http://localhost:3000', port: '8123' },
+      });
+      expect(result.setting('--base-url')).to.include({
+        value: 'http://localhost:8123',
+        source: 'default',
+      });
+      expect(result.setting('--frontend-url')).to.include({
+        value: 'http://localhost:3000/',
+        source: 'default',
+      });
+      expect(result.report.callbackUrl).to.equal('http://localhost:8123/auth/provider/callback');
+    });
+  });
+
+  it('shows what the preset says of the provider, and what replaces it', async () => {
+    const flags = {
+      provider: 'gitea',
+      'provider-host': 'gitea.invalid',
+      'token-url': 'https://elsewhere.invalid/token',
+    };
+    const result = await check({ flags });
+    const shown = ['--authorize-url', '--token-url', '--user-url', '--scope', '--token-request'];
+    expect(
+      shown.map((flag) => [result.setting(flag)?.value, result.setting(flag)?.source]),
+    ).to.deep.equal([
+      ['https://gitea.invalid/login/oauth/authorize', 'preset'],
+      ['https://elsewhere.invalid/token', 'flag'],
+      ['https://gitea.invalid/api/v1/user', 'preset'],
+      ['read:user', 'preset'],
+      ['body', 'preset'],
+    ]);
+  });
+
+  it('masks the client secret, and shows where it was read', async () => {
+    const none = { 'client-secret-file': undefined };
+    await withFakeProvider({}, async (flags) => {
+      const given: [source: string, result: Result][] = [
+        ['flag', await check({ flags: { ...flags, ...none, 'client-secret': clientSecret } })],
+        [
+          'flag',
+          await check({
+            flags: { ...flags, ...none, 'client-secret': clientSecret },
+            env: { PROVIDER_CLIENT_SECRET_FILE: secretFile },
+          }),
+        ],
+        [
+          'environment',
+          await check({
+            flags: { ...flags, ...none },
+            env: { PROVIDER_CLIENT_SECRET: clientSecret },
+          }),
+        ],
+        ['file', await check({ flags, env: { PROVIDER_CLIENT_SECRET: canary('secret') } })],
+        [
+          'credential',
+          await check({ flags: { ...flags, ...none }, env: { CREDENTIALS_DIRECTORY: directory } }),
+        ],
+      ];
+      for (const [source, result] of given) {
+        expect(result.code).to.equal(0);
+        expect(result.setting('--client-secret')).to.include({ value: '[secret]', source });
+      }
+    });
+  });
+
+  it('masks user and password of a proxy', async () => {
+    const proxies = {
+      [`http://${canary('secret')}:${canary('secret')}@127.0.0.1:9`]: 'http://[secret]@127.0.0.1:9',
+      [`http://${canary('secret')}@127.0.0.1:9/`]: 'http://[secret]@127.0.0.1:9',
+      'http://127.0.0.1:9': 'http://127.0.0.1:9',
+    };
+    await withFakeProvider({}, async (flags) => {
+      for (const [proxy, value] of Object.entries(proxies)) {
+        for (const name of ['HTTPS_PROXY', 'https_proxy']) {
+          const result = await check({ flags, env: { [name]: proxy, NO_PROXY: '.example' } });
+          expect(result.setting('HTTPS_PROXY')).to.deep.equal({
+            flag: null,
+            variable: 'HTTPS_PROXY',
+            value,
+            source: 'environment',
+          });
+          expect(result.setting('NO_PROXY')?.value).to.equal('.example');
+        }
+      }
+    });
+  });
+
+  it('names every fault at once, with exit code 2, and contacts nobody', async () => {
+    await withFakeProvider({}, async (flags, arrivals) => {
+      const { code, report } = await check({
+        flags: {
+          ...flags,
+          origin: 'https://app.example/page',
+          'base-url': 'http://relay.example',
+          'client-id': undefined,
+          'client-secret-file': join(directory, 'missing'),
+        },
+        env: { HTTPS_PROXY: `${canary('secret')}@proxy` },
+      });
+      expect(code).to.equal(2);
+      expect(report.findings.map(({ subject, verdict }) => `${verdict} ${subject}`)).to.deep.equal(
+        Array(5).fill('problem configuration'),
+      );
+      const faults = report.findings.map(({ message }) => message).join('\n');
+      expect(faults).to.match(/^--origin \(FRONTEND_ORIGIN\) must be an origin such as /m);
+      expect(faults).to.match(/^--base-url \(BASE_URL\) must start with https:\/\//m);
+      expect(faults).to.match(/^--client-id \(PROVIDER_CLIENT_ID\) is required/m);
+      expect(faults).to.match(/^--client-secret-file .* names a file that does not exist/m);
+      expect(faults).to.match(/^HTTPS_PROXY must be the URL of a proxy/m);
+      expect(report.callbackUrl).to.equal(null);
+      expect(arrivals).to.deep.equal([]);
+    });
+  });
+
+  it('shows no value that cannot be used: it may be a secret in the wrong place', async () => {
+    const misplaced = canary('secret');
+    const { code, report } = await check({
+      flags: {
+        'token-url': `https://user:${misplaced}@provider.invalid/token`,
+        scope: `"${misplaced}"`,
+        port: misplaced,
+        provider: misplaced,
+        'client-secret': `${misplaced}é`,
+      },
+      env: { HTTPS_PROXY: misplaced },
+    });
+    expect(code).to.equal(2);
+    expect(JSON.stringify(report)).not.to.contain(misplaced);
+    const port = report.options.find(({ flag }) => flag === '--port');
+    expect(port).to.include({ value: null, source: 'flag' });
+  });
+
+  it('warns of a secret file that others can read', async () => {
+    await chmod(secretFile, 0o644);
+    try {
+      await withFakeProvider({}, async (flags) => {
+        const { code, complaints } = await check({
+          flags: { ...flags, 'client-secret-file': secretFile },
+        });
+        expect(code).to.equal(0);
+        expect(complaints).to.deep.equal([
+          'warning: configuration: --client-secret-file (PROVIDER_CLIENT_SECRET_FILE) names a file that every user can read: chmod o-r it → null',
+        ]);
+      });
+    } finally {
+      await chmod(secretFile, 0o600);
+    }
+  });
+
+  const addresses: Record<string, [Record<string, string>, RegExp]> = {
+    'a base URL on plain http': [
+      { 'base-url': 'http://relay.example' },
+      /^the base URL is on plain http: .* can be read on the way$/,
+    ],
+    'a front end on plain http': [
+      { origin: 'http://app.example' },
+      /^the front end is on plain http: .* can be read on the way/,
+    ],
+    'a base URL that only this machine can reach': [
+      { 'base-url': 'http://localhost:8000' },
+      /^the base URL is this machine’s own, but the front end is elsewhere$/,
+    ],
+  };
+  for (const [name, [changes, message]] of Object.entries(addresses)) {
+    it(`warns of ${name}`, async () => {
+      await withFakeProvider({}, async (flags) => {
+        const result = await check({
+          flags: { ...flags, ...changes },
+          switches: ['--insecure-http'],
+        });
+        expect(result.code).to.equal(0);
+        expect(result.finding('addresses')).to.include({ verdict: 'warning' });
+        expect(result.finding('addresses').message).to.match(message);
+      });
+    });
+  }
+
+  it('warns of a provider on plain http beyond this machine', async () => {
+    const { report } = await check({
+      flags: { 'token-url': 'http://provider.invalid/token', provider: 'codeberg' },
+      switches: ['--insecure-http'],
+    });
+    expect(report.findings.map(({ message }) => message)).to.include(
+      'the provider is called on plain http: the client secret and tokens can be read on the way',
+    );
+  });
+
+  it('names the redirect URI with the path word that is configured', async () => {
+    await withFakeProvider({}, async (flags) => {
+      const { report } = await check({ flags: { ...flags, 'path-name': 'github' } });
+      expect(report.callbackUrl).to.equal(redirectUri.replace('provider', 'github'));
+    });
+  });
+});

@@ -1,0 +1,229 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { freePort } from '../support/relay-under-test.ts';
+import { selfSignedCertificate } from './support/certificate.ts';
+import { type Checkup, check, checkAsText, Result } from './support/check.ts';
+import { endpointsAt, healthy, listenerFor, withFakeProvider } from './support/fake-provider.ts';
+import { type Serving, serve, serveTcp, serveTls, serveTunnels } from './support/serve.ts';
+
+const endpoints = ['authorization endpoint', 'token endpoint', 'user lookup'];
+
+/** What is said of the endpoints at the address, which has to be the same of each. */
+async function complaint(address: string, checkup: Checkup = {}): Promise<[string, string | null]> {
+  const result = await check({
+    ...checkup,
+    flags: { ...endpointsAt(address), 'provider-timeout': '2', ...checkup.flags },
+  });
+  expect(result.code).to.equal(1);
+  const [first, ...others] = endpoints.map((subject) => result.finding(subject));
+  for (const { verdict, message, mend } of others) {
+    expect({ verdict, message, mend }).to.deep.equal({
+      verdict: 'problem',
+      message: first?.message,
+      mend: first?.mend,
+    });
+  }
+  return [first?.message ?? '', first?.mend ?? null];
+}
+
+/** Runs the task with what serves, and its port. */
+async function using<T>(serving: Promise<Serving>, task: (port: number) => Promise<T>): Promise<T> {
+  const server = await serving;
+  try {
+    return await task(server.port);
+  } finally {
+    await server.close();
+  }
+}
+
+describe('login-relay check, about the way to the provider', () => {
+  let trusted: string;
+  let expired: string;
+  let early: string;
+  let foreign: string;
+  let directory: string;
+  before('make certificates', async () => {
+    [trusted, expired, early, foreign] = await Promise.all([
+      selfSignedCertificate('localhost'),
+      selfSignedCertificate('localhost', { from: '20200101000000Z', until: '20210101000000Z' }),
+      selfSignedCertificate('localhost', { from: '20980101000000Z', until: '20990101000000Z' }),
+      selfSignedCertificate('elsewhere.example'),
+    ]);
+    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  });
+  after('remove the certificates', async () => await rm(directory, { recursive: true }));
+
+  /** The environment in which this certificate is trusted. */
+  async function trusting(pem: string): Promise<Record<string, string>> {
+    const file = join(directory, 'authorities.pem');
+    await writeFile(file, pem.slice(pem.indexOf('-----BEGIN CERTIFICATE-----')));
+    return { NODE_EXTRA_CA_CERTS: file };
+  }
+
+  it('names a host name that does not resolve', async () => {
+    const [message, mend] = await complaint('https://provider.invalid');
+    expect(message).to.equal('the host name cannot be resolved (provider.invalid)');
+    expect(mend).to.match(/^check the host name/);
+  });
+
+  it('names a provider that is not there', async () => {
+    const port = await freePort();
+    const [message, mend] = await complaint(`http://127.0.0.1:${port}`);
+    expect(message).to.equal(`nothing listens at the address (127.0.0.1:${port})`);
+    expect(mend).to.match(/^check host and port/);
+  });
+
+  it('names a provider that does not answer in time', async () => {
+    await using(
+      serveTcp(() => {}),
+      async (port) => {
+        const flags = { 'provider-timeout': '0.3' };
+        const [message] = await complaint(`http://127.0.0.1:${port}`, { flags });
+        expect(message).to.equal(`no answer came in time (127.0.0.1:${port})`);
+      },
+    );
+  });
+
+  it('names what does not speak HTTP', async () => {
+    const greet = serveTcp((socket) => socket.end('SSH-2.0-server\r\n'));
+    await using(greet, async (port) => {
+      const [message] = await complaint(`http://127.0.0.1:${port}`);
+      expect(message).to.match(/^the port does not speak HTTP /);
+    });
+  });
+
+  it('names https at a port without TLS', async () => {
+    await using(serve(listenerFor(healthy)), async (port) => {
+      const [message, mend] = await complaint(`https://localhost:${port}`);
+      expect(message).to.equal(`the port does not speak TLS (localhost:${port})`);
+      expect(mend).to.match(/http:\/\/ in place of https:\/\//);
+    });
+  });
+
+  it('names http at a port with TLS', async () => {
+    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+      const [message, mend] = await complaint(`http://localhost:${port}`);
+      expect(message).to.match(/^the connection was cut /);
+      expect(mend).to.match(/https:\/\/ in place of http:\/\//);
+    });
+  });
+
+  it('names a certificate of an unknown authority', async () => {
+    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+      const [message, mend] = await complaint(`https://localhost:${port}`);
+      expect(message).to.match(/^the certificate is self-signed, or /);
+      expect(mend).to.match(/NODE_EXTRA_CA_CERTS/);
+    });
+  });
+
+  it('is content with a private authority that NODE_EXTRA_CA_CERTS names', async () => {
+    const env = await trusting(trusted);
+    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+      const result = await check({ flags: endpointsAt(`https://localhost:${port}`), env });
+      expect(result.complaints).to.deep.equal([]);
+      expect(result.finding('certificate authorities').verdict).to.equal('ok');
+    });
+  });
+
+  it('names a certificate that has expired', async () => {
+    const env = await trusting(expired);
+    await using(serveTls(expired, listenerFor(healthy)), async (port) => {
+      const [message] = await complaint(`https://localhost:${port}`, { env });
+      expect(message).to.match(/^the certificate has expired, if the clock /);
+    });
+  });
+
+  it('names a certificate that is not valid yet', async () => {
+    const env = await trusting(early);
+    await using(serveTls(early, listenerFor(healthy)), async (port) => {
+      const [message] = await complaint(`https://localhost:${port}`, { env });
+      expect(message).to.match(/^the certificate is not valid yet, if the clock /);
+    });
+  });
+
+  it('names a certificate for another host', async () => {
+    const env = await trusting(foreign);
+    await using(serveTls(foreign, listenerFor(healthy)), async (port) => {
+      const [message] = await complaint(`https://localhost:${port}`, { env });
+      expect(message).to.match(/^the certificate is for another host name /);
+    });
+  });
+
+  it('names a proxy that is not there, and not the provider', async () => {
+    const port = await freePort();
+    const env = { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${port}` };
+    const result = await check({ flags: endpointsAt('https://provider.invalid'), env });
+    expect(result.code).to.equal(1);
+    expect(result.finding('proxy')).to.deep.equal({
+      subject: 'proxy',
+      verdict: 'warning',
+      message: `nothing listens at the address (127.0.0.1:${port})`,
+      mend: 'correct or unset HTTPS_PROXY',
+    });
+    for (const subject of endpoints) {
+      expect(result.finding(subject).message).to.equal(
+        'not reached: the proxy does not answer (provider.invalid)',
+      );
+    }
+  });
+
+  it('blames no proxy where plain http fails: it goes without one', async () => {
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` };
+    const [message] = await complaint(`http://127.0.0.1:${await freePort()}`, { env });
+    expect(message).to.match(/^nothing listens at the address /);
+  });
+
+  it('names a proxy whose name does not resolve', async () => {
+    const env = { HTTPS_PROXY: 'http://proxy.invalid:3128' };
+    const result = await check({ flags: endpointsAt('https://127.0.0.1:9'), env });
+    expect(result.finding('proxy').message).to.equal(
+      'the host name cannot be resolved (proxy.invalid:3128)',
+    );
+    expect(result.finding('token endpoint').message).to.match(/^not reached: the proxy/);
+  });
+
+  it('names a proxy that lets nothing through', async () => {
+    const refuse = serveTunnels((socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'));
+    await using(refuse, async (port) => {
+      const env = { https_proxy: `http://user:hunter2@127.0.0.1:${port}` };
+      const [message, mend] = await complaint('https://provider.invalid', { env });
+      expect(message).to.equal('the proxy does not let the connection through (provider.invalid)');
+      expect(mend).to.match(/^check HTTPS_PROXY, its user and password/);
+    });
+  });
+
+  it('only warns of a dead proxy that the provider is not behind', async () => {
+    const env = {
+      ...(await trusting(trusted)),
+      HTTPS_PROXY: `http://127.0.0.1:${await freePort()}`,
+      NO_PROXY: 'localhost',
+    };
+    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+      const result = await check({ flags: endpointsAt(`https://localhost:${port}`), env });
+      expect(result.code).to.equal(0);
+      expect(result.finding('proxy').verdict).to.equal('warning');
+      expect(result.finding('token endpoint').verdict).to.equal('ok');
+    });
+  });
+
+  it('names a file with authorities that cannot be read, or holds none', async () => {
+    const missing = join(directory, 'missing.pem');
+    const wrong = join(directory, 'wrong.pem');
+    await writeFile(wrong, 'not a certificate\n');
+    await withFakeProvider({}, async (flags) => {
+      for (const [file, message] of [
+        [missing, 'the file that NODE_EXTRA_CA_CERTS names cannot be read'],
+        [wrong, 'the file that NODE_EXTRA_CA_CERTS names holds no PEM certificate'],
+      ] as const) {
+        const env = { NODE_EXTRA_CA_CERTS: file };
+        // Node may warn of the file by itself, on standard error and without saying what to do.
+        const ending = await checkAsText({ flags, env }, '--json');
+        const result = new Result({ ...ending, stderr: '' });
+        expect(result.code).to.equal(1);
+        expect(result.finding('certificate authorities').message).to.equal(message);
+      }
+    });
+  });
+});

@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { freePort } from '../support/relay-under-test.ts';
+import { check } from './support/check.ts';
+import { html, json, type Respond, withFakeProvider } from './support/fake-provider.ts';
+
+const subject = 'discovery';
+const correctIssuer = 'correct --issuer (PROVIDER_ISSUER)';
+const byHand =
+  '--authorize-url (PROVIDER_AUTHORIZE_URL), --token-url (PROVIDER_TOKEN_URL), --user-url (PROVIDER_USER_URL)';
+
+/** Metadata as it should be, but for the changes. */
+function metadata(changes: (issuer: string) => Record<string, unknown>): Respond {
+  return (response, arrival) => {
+    const issuer = `http://${arrival.headers.host}`;
+    json(200, {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/user`,
+      ...changes(issuer),
+    })(response, arrival);
+  };
+}
+
+describe('login-relay check, about discovery', () => {
+  const faults: Record<string, [metadata: Respond, message: RegExp, mend: string | RegExp]> = {
+    'an issuer without metadata': [
+      html(404, 'Not found'),
+      /^there is no metadata at the issuer$/,
+      `${correctIssuer}; a provider without metadata needs ${byHand}`,
+    ],
+    'metadata that is a page': [
+      html(200, 'Welcome'),
+      /^the metadata is not a JSON object$/,
+      correctIssuer,
+    ],
+    'an issuer that answers with an error of its own': [
+      json(503, {}),
+      /^the issuer answers with a server error$/,
+      'try again later: a relay that runs keeps trying',
+    ],
+    'metadata without an endpoint': [
+      metadata(() => ({ userinfo_endpoint: undefined })),
+      /^the metadata lacks an endpoint$/,
+      `give it by hand: ${byHand}`,
+    ],
+    'an endpoint on plain http': [
+      metadata(() => ({ token_endpoint: 'http://provider.example/token' })),
+      /^an endpoint in the metadata is not an https URL$/,
+      `${correctIssuer}, or give the endpoint by hand: ${byHand}`,
+    ],
+    'a provider for public clients only': [
+      metadata(() => ({ token_endpoint_auth_methods_supported: ['none'] })),
+      /^the token endpoint takes no client secret/,
+      /confidential client/,
+    ],
+    'metadata that is enormous': [
+      (response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.end(' '.repeat(1024 * 1024 + 1));
+      },
+      /^the answer is larger than 1 MiB \(127\.0\.0\.1:\d+\)$/,
+      /check the address/,
+    ],
+    'metadata that is slow': [
+      () => {},
+      /^no answer came in time \(127\.0\.0\.1:\d+\)$/,
+      /--provider-timeout \(PROVIDER_TIMEOUT\) allows more time$/,
+    ],
+    'another issuer that it cannot name': [
+      metadata(() => ({ issuer: 'not an address' })),
+      /^the metadata names another issuer$/,
+      correctIssuer,
+    ],
+  };
+  for (const [name, [fault, message, mend]] of Object.entries(faults)) {
+    it(`names ${name}`, async () => {
+      await withFakeProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
+        const result = await check({ flags: { issuer, 'provider-timeout': '0.5' } });
+        expect(result.code).to.equal(1);
+        expect(result.complaints).to.have.length(1);
+        expect(result.finding(subject).verdict).to.equal('problem');
+        expect(result.finding(subject).message).to.match(message);
+        if (typeof mend === 'string') expect(result.finding(subject).mend).to.equal(mend);
+        else expect(result.finding(subject).mend).to.match(mend);
+      });
+    });
+  }
+
+  it('names the issuer that the metadata names', async () => {
+    await withFakeProvider(
+      { metadata: metadata(() => ({})) },
+      async (_flags, _arrivals, issuer) => {
+        const result = await check({ flags: { issuer: `${issuer}/` } });
+        expect(result.code).to.equal(1);
+        expect(result.finding(subject)).to.deep.equal({
+          subject,
+          verdict: 'problem',
+          message: 'the metadata names another issuer',
+          mend: `if that is your provider, set --issuer (PROVIDER_ISSUER) to exactly ${issuer}`,
+        });
+      },
+    );
+  });
+
+  it('names an issuer that is not there', async () => {
+    const port = await freePort();
+    const result = await check({ flags: { issuer: `http://127.0.0.1:${port}` } });
+    expect(result.code).to.equal(1);
+    expect(result.finding(subject).message).to.equal(
+      `nothing listens at the address (127.0.0.1:${port})`,
+    );
+  });
+
+  it('looks at nothing else where the issuer does not tell', async () => {
+    await withFakeProvider({}, async (_flags, arrivals, issuer) => {
+      const { report } = await check({ flags: { issuer } });
+      expect(report.findings.map((finding) => finding.subject)).to.deep.equal([
+        'addresses',
+        'discovery',
+        'clock',
+      ]);
+      expect(arrivals.map(({ url }) => url.pathname)).to.deep.equal([
+        '/.well-known/openid-configuration',
+        '/.well-known/oauth-authorization-server',
+      ]);
+    });
+  });
+
+  it('shows the endpoints that the issuer tells', async () => {
+    await withFakeProvider(
+      { metadata: metadata(() => ({})) },
+      async (_flags, _arrivals, issuer) => {
+        const result = await check({ flags: { issuer, 'user-url': `${issuer}/user?v=2` } });
+        const shown = [
+          '--authorize-url',
+          '--token-url',
+          '--user-url',
+          '--scope',
+          '--token-request',
+        ];
+        expect(shown.map((flag) => result.setting(flag)?.value)).to.deep.equal([
+          `${issuer}/authorize`,
+          `${issuer}/token`,
+          `${issuer}/user?v=2`,
+          'openid',
+          'basic',
+        ]);
+        expect(shown.map((flag) => result.setting(flag)?.source)).to.deep.equal([
+          'issuer',
+          'issuer',
+          'flag',
+          'issuer',
+          'issuer',
+        ]);
+        expect(result.setting('--provider')).to.include({ value: null, source: 'none' });
+      },
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { options } from '../../src/options.ts';
+import { canary } from '../support/canaries.ts';
+import { freePort } from '../support/relay-under-test.ts';
+import { check, checkAsText } from './support/check.ts';
+import { json, withFakeProvider } from './support/fake-provider.ts';
+
+/** Every source that docs/providers.md promises. */
+const sources = 'flag environment default preset issuer file credential none'.split(' ');
+
+describe('the report of login-relay check', () => {
+  it('keeps its shape for scripts', async () => {
+    await withFakeProvider({ token: json(401, { error: 'invalid_client' }) }, async (flags) => {
+      const { report } = await check({ flags });
+      expect(Object.keys(report)).to.deep.equal(['options', 'callbackUrl', 'findings']);
+      for (const option of report.options) {
+        expect(Object.keys(option)).to.deep.equal(['flag', 'variable', 'value', 'source']);
+        expect(option.source).to.be.oneOf(sources);
+      }
+      for (const finding of report.findings) {
+        expect(Object.keys(finding)).to.deep.equal(['subject', 'verdict', 'message', 'mend']);
+        expect(finding.verdict).to.be.oneOf(['ok', 'warning', 'problem']);
+      }
+      const named = report.options.map(({ flag, variable }) => [flag, variable]);
+      expect(named).to.deep.equal([
+        ...Object.values(options).map(({ flag, variable }) => [flag, variable]),
+        [null, 'HTTPS_PROXY'],
+        [null, 'NO_PROXY'],
+        [null, 'NODE_EXTRA_CA_CERTS'],
+      ]);
+    });
+  });
+
+  it('says to people where all is well', async () => {
+    await withFakeProvider({}, async (flags) => {
+      const { code, stdout, stderr } = await checkAsText({ flags, env: { LOG_LEVEL: 'warn' } });
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.match(/^Configuration\n {2}--port +8000 {2}\(default\)\n/);
+      expect(stdout).to.match(/^ {2}--client-secret +\[secret\] {2}\(file\)$/m);
+      expect(stdout).to.match(/^ {2}--log-level +warn {2}\(LOG_LEVEL\)$/m);
+      expect(stdout).not.to.contain('--issuer');
+      expect(stdout).to.contain(
+        '\nCallback URL to register: https://relay.example/auth/provider/callback\n',
+      );
+      expect(stdout).to.match(/^ {2}ok {7}token endpoint: accepts the client identifier/m);
+      expect(stdout).to.match(/\n\nAll is well\.\n$/);
+    });
+  });
+
+  it('says to people what is wrong and what to change, within 80 columns', async () => {
+    await withFakeProvider({ token: json(401, { error: 'invalid_client' }) }, async (flags) => {
+      const secret = canary('secret');
+      const { code, stdout } = await checkAsText({
+        flags: { ...flags, 'client-secret-file': undefined, 'client-secret': secret },
+      });
+      expect(code).to.equal(1);
+      const checks = stdout.slice(stdout.indexOf('Checks'));
+      expect(checks).to.contain(`
+  problem  token endpoint: the provider does not accept the client secret for
+           this client identifier
+           → correct the secret in --client-secret (PROVIDER_CLIENT_SECRET), or
+           --client-id (PROVIDER_CLIENT_ID)
+`);
+      expect(checks).to.match(/\n\n1 problem, 1 warning\.\n$/);
+      expect(Math.max(...checks.split('\n').map(({ length }) => length))).to.be.at.most(80);
+    });
+  });
+
+  it('says to people once what is wrong with several endpoints', async () => {
+    const address = `http://127.0.0.1:${await freePort()}`;
+    const { stdout } = await checkAsText({
+      flags: {
+        'authorize-url': `${address}/a`,
+        'token-url': `${address}/t`,
+        'user-url': `${address}/u`,
+      },
+    });
+    expect(stdout).to.contain(
+      '  problem  authorization endpoint, token endpoint, user lookup: nothing listens\n           at the address',
+    );
+    expect(stdout).to.match(/\n\n1 problem\.\n$/);
+  });
+
+  it('says to people that a value cannot be used', async () => {
+    const { code, stdout } = await checkAsText({ flags: { port: 'eight' } });
+    expect(code).to.equal(2);
+    expect(stdout).to.match(/^ {2}--port +\(cannot be used\) {2}\(flag\)$/m);
+    expect(stdout).to.contain('problem  configuration: --port (PORT) must be a whole number');
+    expect(stdout).not.to.contain('Callback URL');
+  });
+
+  it('is coloured only where colours are wanted', async () => {
+    const plain = await checkAsText({ flags: { port: 'eight' } });
+    expect(plain.stdout).not.to.contain('\u001b');
+    const forced = await checkAsText({ flags: { port: 'eight' }, env: { FORCE_COLOR: '1' } });
+    expect(forced.stdout).to.contain('\u001b[31mproblem\u001b[39m  configuration: ');
+  });
+
+  it('stays out of the way of a command line that is wrong', async () => {
+    const { code, stdout, stderr } = await checkAsText({}, '--jsn');
+    expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+    expect(stderr).to.contain('unknown option --jsn');
+  });
+});

@@ -1,0 +1,123 @@
+import { diagnose } from '../../../src/commands/check.ts';
+import { type OptionName, options } from '../../../src/options.ts';
+import { canary, inspectForLeaks } from '../../support/canaries.ts';
+import { type Ending, type Flags, runRelay } from '../../support/relay-process.ts';
+import { withSecretFile } from '../../support/relay-under-test.ts';
+
+/** One finding of the report. */
+export interface Finding {
+  subject: string;
+  verdict: string;
+  message: string;
+  mend: string | null;
+}
+
+/** One setting of the report. */
+export interface Setting {
+  flag: string | null;
+  variable: string;
+  value: string | null;
+  source: string;
+}
+
+/** The report as `--json` prints it. */
+export interface Report {
+  options: Setting[];
+  callbackUrl: string | null;
+  findings: Finding[];
+}
+
+/** What `login-relay check` is run with; the client secret comes in a file of mode 600. */
+export interface Checkup {
+  flags?: Flags;
+  env?: Record<string, string>;
+  /** Flags without a value. */
+  switches?: string[];
+  secret?: string;
+}
+
+/** A secret that must not be seen anywhere but at the token endpoint. */
+export const clientSecret = canary('secret');
+export const clientId = 'client-1';
+const origin = 'https://app.example';
+const baseUrl = 'https://relay.example';
+export const redirectUri = `${baseUrl}/auth/provider/callback`;
+
+/** Runs `login-relay check` with everything that is required, and reads what it prints for people. */
+export async function checkAsText(checkup: Checkup, ...words: string[]): Promise<Ending> {
+  const { env = {}, switches = [] } = checkup;
+  return await withRequiredFlags(checkup, (flags) =>
+    runRelay({ words: ['check', ...words, ...switches], env, flags }),
+  );
+}
+
+async function withRequiredFlags<T>(
+  { flags = {}, secret = clientSecret }: Checkup,
+  task: (flags: Flags) => Promise<T>,
+): Promise<T> {
+  return await withSecretFile(secret, (file) =>
+    task({
+      origin,
+      'base-url': baseUrl,
+      'client-id': clientId,
+      'client-secret-file': file,
+      ...flags,
+    }),
+  );
+}
+
+/** What came of a run with `--json`. */
+export class Result {
+  readonly code: number | null;
+  readonly report: Report;
+
+  constructor({ code, stdout, stderr }: Ending) {
+    if (stderr !== '') throw new Error(`check complains: ${stderr}`);
+    this.code = code;
+    this.report = JSON.parse(stdout);
+  }
+
+  /** The one finding on the subject. */
+  finding(subject: string): Finding {
+    const [finding, ...others] = this.report.findings.filter((one) => one.subject === subject);
+    if (finding === undefined || others.length > 0) {
+      throw new Error(`not one finding on ${subject}: ${JSON.stringify(this.report.findings)}`);
+    }
+    return finding;
+  }
+
+  /** The findings that something is wrong, as `subject: message → mend`. */
+  get complaints(): string[] {
+    return this.report.findings
+      .filter(({ verdict }) => verdict !== 'ok')
+      .map(({ verdict, subject, message, mend }) => `${verdict}: ${subject}: ${message} → ${mend}`);
+  }
+
+  /** The setting of a flag or variable. */
+  setting(name: string): Setting | undefined {
+    return this.report.options.find(({ flag, variable }) => [flag, variable].includes(name));
+  }
+}
+
+/** Runs `login-relay check --json`. */
+export async function check(checkup: Checkup): Promise<Result> {
+  return new Result(await checkAsText(checkup, '--json'));
+}
+
+/**
+ * Does the same without a process of its own, which is what takes most of the time: for the many
+ * ways in which a provider can answer.
+ */
+export async function diagnoseHere(checkup: { readonly flags: Flags }): Promise<Result> {
+  return await withRequiredFlags(checkup, async (flags) => {
+    const given = (Object.keys(options) as OptionName[]).flatMap((name) => {
+      const value = flags[options[name].flag.slice(2)];
+      return value === undefined ? [] : [[name, [value]] as const];
+    });
+    const sources = { flags: Object.fromEntries(given), environment: {} };
+    const { report, code } = await diagnose(sources);
+    const stdout = JSON.stringify(report);
+    inspectForLeaks('the report', stdout);
+    return new Result({ code, signal: null, stdout, stderr: '' });
+  });
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+
+/** A server on a free port of this machine. */
+export interface Serving {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves HTTP. */
+export async function serve(listener: RequestListener): Promise<Serving> {
+  return await listening(createServer(listener));
+}
+
+/** Serves HTTP over TLS, with key and certificate in one PEM text. */
+export async function serveTls(pem: string, listener: RequestListener): Promise<Serving> {
+  return await listening(createTlsServer({ key: pem, cert: pem }, listener));
+}
+
+/** Serves what is no HTTP. */
+export async function serveTcp(onConnection: (socket: Socket) => void): Promise<Serving> {
+  return await listening(
+    createTcpServer((socket) => {
+      socket.on('error', () => {});
+      onConnection(socket);
+    }),
+  );
+}
+
+/** Serves as an HTTP proxy that is asked for tunnels. */
+export async function serveTunnels(onConnect: (socket: Socket) => void): Promise<Serving> {
+  const server = createServer();
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => {});
+    onConnect(socket as Socket);
+  });
+  return await listening(server);
+}
+
+async function listening(server: Server | TcpServer): Promise<Serving> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
+  return {
+    port: address.port,
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}

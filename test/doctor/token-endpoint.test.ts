@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import { check, clientSecret, diagnoseHere } from './support/check.ts';
+import { html, json, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
+
+const subject = 'token endpoint';
+const secretWrong = /does not accept the client secret/;
+const clientUnknown = /does not know the client identifier/;
+const redirectUriRefused = /does not accept the redirect URI/;
+const otherAddress = /^correct --token-url \(PROVIDER_TOKEN_URL\)/;
+
+/** Answers 200 with an error: form-encoded unless JSON is asked for, and only to who gives a name. */
+function asGitHub(error: string): Respond {
+  return (response, arrival) => {
+    const { 'user-agent': name, accept } = arrival.headers;
+    if (name === undefined) return html(403, 'Request forbidden')(response, arrival);
+    if (accept === 'application/json') return json(200, { error })(response, arrival);
+    response.writeHead(200, { 'Content-Type': 'application/x-www-form-urlencoded' });
+    response.end(new URLSearchParams({ error }).toString());
+  };
+}
+
+describe('login-relay check, about the token endpoint', () => {
+  const healthy: Record<string, Respond> = {
+    'RFC 6749': json(400, { error: 'invalid_grant' }),
+    GitHub: asGitHub('bad_verification_code'),
+    Slack: json(200, { ok: false, error: 'invalid_code' }),
+    'Gitea and its kin': json(400, {
+      error: 'unauthorized_client',
+      error_description: 'client is not authorized',
+    }),
+    Twitch: json(400, { status: 400, message: 'Invalid authorization code' }),
+    'a provider that sends forms': (response) => {
+      response.writeHead(400, { 'Content-Type': 'application/x-www-form-urlencoded' });
+      response.end('error=invalid_grant&error_description=no');
+    },
+  };
+  for (const [name, token] of Object.entries(healthy)) {
+    it(`sees that the client is known, in the words of ${name}`, async () => {
+      await withFakeProvider({ token }, async (flags) => {
+        const { code, complaints } = await check({ flags });
+        expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
+      });
+    });
+  }
+
+  const refusals: Record<string, [token: Respond, message: RegExp]> = {
+    'a wrong client in the words of RFC 6749': [
+      json(401, { error: 'invalid_client' }),
+      secretWrong,
+    ],
+    'a mere 401': [json(401, {}), secretWrong],
+    'wrong credentials in the words of GitHub': [
+      asGitHub('incorrect_client_credentials'),
+      secretWrong,
+    ],
+    'another redirect URI in the words of GitHub': [
+      asGitHub('redirect_uri_mismatch'),
+      redirectUriRefused,
+    ],
+    'a wrong secret in the words of Slack': [
+      json(200, { ok: false, error: 'bad_client_secret' }),
+      secretWrong,
+    ],
+    'an unknown client in the words of Slack': [
+      json(200, { ok: false, error: 'invalid_client_id' }),
+      clientUnknown,
+    ],
+    'another redirect URI in the words of Slack': [
+      json(200, { ok: false, error: 'bad_redirect_uri' }),
+      redirectUriRefused,
+    ],
+    'a wrong secret in the words of Gitea': [
+      json(400, { error: 'unauthorized_client', error_description: 'invalid client secret' }),
+      secretWrong,
+    ],
+    'another redirect URI in the words of Gitea': [
+      json(400, { error: 'unauthorized_client', error_description: 'unexpected redirect URI' }),
+      redirectUriRefused,
+    ],
+    'an unknown client in the words of GitLab': [
+      json(401, {
+        error: 'invalid_client',
+        error_description: 'Client authentication failed due to unknown client.',
+      }),
+      clientUnknown,
+    ],
+    'a wrong secret in the words of Twitch': [
+      json(403, { status: 403, message: 'invalid client secret' }),
+      secretWrong,
+    ],
+    'an unknown client in the words of Twitch': [
+      json(400, { status: 400, message: 'invalid client' }),
+      clientUnknown,
+    ],
+  };
+  for (const [name, [token, message]] of Object.entries(refusals)) {
+    it(`names ${name}`, async () => {
+      await withFakeProvider({ token }, async (flags) => {
+        const result = await diagnoseHere({ flags });
+        expect(result.code).to.equal(1);
+        expect(result.complaints).to.have.length(1);
+        expect(result.finding(subject)).to.include({ verdict: 'problem' });
+        expect(result.finding(subject).message).to.match(message);
+      });
+    });
+  }
+
+  const wrongKinds: Record<string, [token: Respond, message: RegExp]> = {
+    'a page': [html(200, 'Welcome'), /page for people \(status 200\)/],
+    'a page with an error': [html(400, 'Bad request'), /page for people \(status 400\)/],
+    'nothing at its address': [html(404, 'Not found'), /nothing there .*status 404/],
+    'nothing at its address, in JSON': [json(404, { error: 'Not Found' }), /status 404/],
+    'a refusal of the method': [json(405, {}), /status 405/],
+    'a redirect': [redirect('https://elsewhere.example/token', 308), /redirects elsewhere/],
+    'a token for anyone': [json(200, { access_token: 'x' }), /gives a token for a made-up code/],
+  };
+  for (const [name, [token, message]] of Object.entries(wrongKinds)) {
+    it(`names the address as wrong where it finds ${name}`, async () => {
+      await withFakeProvider({ token }, async (flags) => {
+        const result = await diagnoseHere({ flags });
+        expect(result.code).to.equal(1);
+        expect(result.complaints).to.have.length(1);
+        expect(result.finding(subject)).to.include({ verdict: 'problem' });
+        expect(result.finding(subject).message).to.match(message);
+        expect(result.finding(subject).mend).to.match(otherAddress);
+      });
+    });
+  }
+
+  const unclear: Record<string, [token: Respond, message: RegExp]> = {
+    'answers with an error of its own': [json(503, {}), /in trouble \(status 503\)/],
+    'wants fewer requests': [json(429, {}), /in trouble \(status 429\)/],
+    'says what it says to everyone': [
+      json(400, { error: 'something_else' }),
+      /tells nothing about client identifier and secret \(status 400\)/,
+    ],
+    'names everything that may be wrong at once': [
+      json(401, {
+        error: 'invalid_request',
+        error_description: 'appid/redirect uri/code verifier does not match authorization code',
+      }),
+      /tells nothing/,
+    ],
+  };
+  for (const [name, [token, message]] of Object.entries(unclear)) {
+    it(`only warns where the provider ${name}`, async () => {
+      await withFakeProvider({ token }, async (flags) => {
+        const result = await diagnoseHere({ flags });
+        expect(result.code).to.equal(0);
+        expect(result.finding(subject)).to.include({ verdict: 'warning' });
+        expect(result.finding(subject).message).to.match(message);
+      });
+    });
+  }
+
+  for (const { configured, wanted } of [
+    { configured: 'body', wanted: 'basic' },
+    { configured: 'basic', wanted: 'body' },
+    { configured: 'query', wanted: 'basic' },
+  ]) {
+    it(`finds out that the provider wants ${wanted}, not ${configured}`, async () => {
+      const token: Respond = (response, arrival) => {
+        const way = arrival.headers.authorization ? 'basic' : arrival.url.search ? 'query' : 'body';
+        const answer =
+          way === wanted
+            ? json(400, { error: 'invalid_grant' })
+            : json(401, { error: 'invalid_client' });
+        answer(response, arrival);
+      };
+      await withFakeProvider({ token }, async (flags) => {
+        const result = await diagnoseHere({ flags: { ...flags, 'token-request': configured } });
+        expect(result.code).to.equal(1);
+        expect(result.finding(subject)).to.deep.equal({
+          subject,
+          verdict: 'problem',
+          message: `the provider does not take the token request in the way "${configured}"`,
+          mend: `set --token-request (PROVIDER_TOKEN_REQUEST) to ${wanted}`,
+        });
+      });
+    });
+  }
+
+  it('names the ways to send the request where none of them is understood', async () => {
+    await withFakeProvider({ token: json(400, { error: 'invalid_request' }) }, async (flags) => {
+      const result = await diagnoseHere({ flags: { ...flags, 'token-request': 'query' } });
+      expect(result.code).to.equal(1);
+      expect(result.finding(subject).mend).to.equal(
+        'set --token-request (PROVIDER_TOKEN_REQUEST) to body or basic',
+      );
+    });
+  });
+
+  it('never tries the query of its own accord: queries end up in logs', async () => {
+    const token = json(401, { error: 'invalid_client' });
+    await withFakeProvider({ token }, async (flags, arrivals) => {
+      await diagnoseHere({ flags });
+      const calls = arrivals.filter(({ url }) => url.pathname === '/token');
+      expect(calls.map(({ url }) => url.search)).to.deep.equal(['', '']);
+      expect(calls.map(({ headers }) => headers.authorization?.split(' ')[0])).to.deep.equal([
+        undefined,
+        'Basic',
+      ]);
+    });
+  });
+
+  it('shows nothing of what a provider sends back that repeats the secret', async () => {
+    const echo: Respond = (response, arrival) => {
+      const { url, headers, body } = arrival;
+      const all = `${url.search} ${headers.authorization} ${body} ${clientSecret}`;
+      response.writeHead(400, { 'Content-Type': 'application/json', Location: `/${clientSecret}` });
+      response.end(JSON.stringify({ error: clientSecret, error_description: all, message: all }));
+    };
+    for (const way of ['query', 'body', 'basic']) {
+      await withFakeProvider(
+        { authorize: echo, token: echo, user: echo, metadata: echo },
+        async (flags) => {
+          const { code, report } = await check({ flags: { ...flags, 'token-request': way } });
+          expect(code).to.equal(1);
+          expect(JSON.stringify(report)).not.to.contain(clientSecret);
+        },
+      );
+    }
+  });
+
+  it('says where to correct the secret, as that is where it came from', async () => {
+    await withFakeProvider({ token: json(401, { error: 'invalid_client' }) }, async (flags) => {
+      const given = { ...flags, 'client-secret-file': undefined };
+      const result = await check({ flags: given, env: { PROVIDER_CLIENT_SECRET: clientSecret } });
+      expect(result.finding(subject).mend).to.equal(
+        'correct the secret in --client-secret (PROVIDER_CLIENT_SECRET), or --client-id (PROVIDER_CLIENT_ID)',
+      );
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { diagnoseHere } from './support/check.ts';
+import { html, json, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
+
+const subject = 'user lookup';
+
+describe('login-relay check, about the user lookup', () => {
+  const healthy: Record<string, Respond> = {
+    401: json(401, { message: 'Bad credentials' }),
+    403: json(403, {}),
+    'a page, as long as it asks for a bearer token': (response) => {
+      response.writeHead(401, {
+        'Content-Type': 'text/html',
+        'WWW-Authenticate': 'Bearer realm="x"',
+      });
+      response.end('<p>Unauthorized</p>');
+    },
+  };
+  for (const [name, user] of Object.entries(healthy)) {
+    it(`is content where a made-up token gets ${name}`, async () => {
+      await withFakeProvider({ user }, async (flags) => {
+        const { code, complaints } = await diagnoseHere({ flags });
+        expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
+      });
+    });
+  }
+
+  it('is content with a refusal in a 200, where the preset says that it is one', async () => {
+    await withFakeProvider(
+      { user: json(200, { ok: false, error: 'invalid_auth' }) },
+      async (flags) => {
+        const asSlack = await diagnoseHere({ flags: { ...flags, provider: 'slack' } });
+        expect(asSlack.finding(subject).verdict).to.equal('ok');
+        const asAny = await diagnoseHere({ flags });
+        expect(asAny.finding(subject).verdict).to.equal('problem');
+      },
+    );
+  });
+
+  const wrongKinds: Record<string, [user: Respond, message: RegExp]> = {
+    'a page': [html(200, 'Welcome'), /page for people \(status 200\)/],
+    'a login page': [html(401, 'Log in'), /page for people \(status 401\)/],
+    'nothing at its address': [json(404, {}), /status 404/],
+    'a redirect': [redirect('/login'), /redirects elsewhere/],
+    'something other than an object': [json(200, []), /without a JSON object/],
+    'a record for a made-up token': [json(200, { login: 'x' }), /accepts a made-up token/],
+  };
+  for (const [name, [user, message]] of Object.entries(wrongKinds)) {
+    it(`names the address as wrong where it finds ${name}`, async () => {
+      await withFakeProvider({ user }, async (flags) => {
+        const result = await diagnoseHere({ flags });
+        expect(result.code).to.equal(1);
+        expect(result.complaints).to.have.length(1);
+        expect(result.finding(subject)).to.include({
+          verdict: 'problem',
+          mend: 'correct --user-url (PROVIDER_USER_URL)',
+        });
+        expect(result.finding(subject).message).to.match(message);
+      });
+    });
+  }
+
+  it('only warns where the provider is in trouble', async () => {
+    await withFakeProvider({ user: json(500, {}) }, async (flags) => {
+      const result = await diagnoseHere({ flags });
+      expect(result.code).to.equal(0);
+      expect(result.finding(subject)).to.include({ verdict: 'warning' });
+    });
+  });
+
+  it('names what gave the address, where it was not given by hand', async () => {
+    const metadata: Respond = (response, arrival) => {
+      const issuer = `http://${arrival.headers.host}`;
+      json(200, {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/user`,
+      })(response, arrival);
+    };
+    await withFakeProvider({ metadata, user: json(404, {}) }, async (_flags, _arrivals, issuer) => {
+      const result = await diagnoseHere({ flags: { issuer } });
+      expect(result.finding(subject).mend).to.equal(
+        'correct --issuer (PROVIDER_ISSUER), or give --user-url (PROVIDER_USER_URL)',
+      );
+    });
+  });
+});

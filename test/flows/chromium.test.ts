@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { screenshot, useBrowser } from '../support/browser.ts';
+import { canary } from '../support/canaries.ts';
+import { expectUser } from '../support/expectations.ts';
+import { freePort, frontendOrigin } from '../support/relay-under-test.ts';
+import {
+  type CertifiedProvider,
+  recordOf,
+  startCertifiedProvider,
+} from './support/certified-provider.ts';
+import { type Relay, useRelays } from './support/relays.ts';
+
+describe('a login at oidc-provider, found by discovery, in Chromium', () => {
+  const openPage = useBrowser();
+  const startRelay = useRelays();
+  let provider: CertifiedProvider;
+  let relay: Relay;
+  let baseUrl: string;
+
+  before('start the provider and the relay', async () => {
+    const port = await freePort();
+    baseUrl = `http://localhost:${port}`;
+    const redirectUri = `${baseUrl}/auth/provider/callback`;
+    const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
+    provider = await startCertifiedProvider({ client, pkce: 'required' });
+    const flags = { port: `${port}`, 'base-url': baseUrl, issuer: provider.issuer };
+    relay = await startRelay({ client, flags });
+  });
+  after(() => provider.close());
+
+  it('goes through its login and its consent page, and ends at the front end with a token', async () => {
+    const page = await openPage();
+    await page.route(
+      (url) => url.protocol === 'https:',
+      async (route) => {
+        const isFrontEnd = route.request().url().startsWith(frontendOrigin);
+        if (isFrontEnd) await route.fulfill({ contentType: 'text/html', body: 'the front end' });
+        else await route.abort();
+      },
+    );
+    await page.goto(`${baseUrl}/auth/provider`);
+    await page.getByPlaceholder('Enter any login').fill('ada');
+    await page.getByPlaceholder('and password').fill('any');
+    await screenshot(page, 'flows-login-page');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL(`${frontendOrigin}/**`);
+    const token = new URL(page.url()).searchParams.get('access_token') ?? '';
+    expect(expectUser(await relay.lookUp(token))).to.deep.equal(recordOf('ada'));
+    const cookies = await page.context().cookies(baseUrl);
+    const pending = cookies.filter(({ name }) => /^lr_[0-9a-f]{16}$/.test(name));
+    expect(pending, 'the cookie of the login is gone').to.deep.equal([]);
+  });
+});

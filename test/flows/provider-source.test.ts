@@ -1,0 +1,225 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { DiscoveryError } from '../../src/oauth/discovery.ts';
+import {
+  type DiscoveryAttempt,
+  derivedFrom,
+  discoveredProvider,
+  type ProviderSource,
+} from '../../src/oauth/provider-source.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+describe('a provider that is learned in the background', () => {
+  let outcomes: (() => Promise<Provider>)[];
+  let attempts: DiscoveryAttempt[];
+  let calls: number;
+  let source: ProviderSource | undefined;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    outcomes = [];
+    attempts = [];
+    calls = 0;
+  });
+  afterEach(() => {
+    source?.close();
+    source = undefined;
+    mock.timers.reset();
+  });
+
+  const known = (name: string) => async () => provider(name);
+  const failing = async () => {
+    throw new DiscoveryError('unreachable');
+  };
+
+  /** The next attempts come to these ends; after the last one there is none. */
+  async function learn(...ends: (() => Promise<Provider>)[]): Promise<ProviderSource> {
+    outcomes.push(...ends);
+    source = await discoveredProvider(
+      () => {
+        calls += 1;
+        const outcome = outcomes.shift();
+        if (outcome === undefined) throw new Error('nothing was expected of discovery');
+        return outcome();
+      },
+      (attempt) => attempts.push(attempt),
+    );
+    return source;
+  }
+
+  /** Moves the clock, and lets what it has started come to its end. */
+  async function pass(milliseconds: number): Promise<void> {
+    mock.timers.tick(milliseconds);
+    await settled();
+  }
+
+  function addressOf(from: ProviderSource): string {
+    return from.current().tokenUrl;
+  }
+
+  function failureOf(from: ProviderSource): unknown {
+    try {
+      return from.current();
+    } catch (error) {
+      return error instanceof RelayError ? error.code : error;
+    }
+  }
+
+  it('is there after the first attempt', async () => {
+    const learned = await learn(known('one'));
+    expect(addressOf(learned)).to.equal('https://one.example/token');
+    expect(attempts).to.deep.equal([{ outcome: 'discovered' }]);
+  });
+
+  it('is not there, and says so at once, until the issuer has answered', async () => {
+    const learned = await learn(failing, failing, known('one'));
+    expect(failureOf(learned)).to.equal('provider_undiscovered');
+    await pass(1_000);
+    expect(failureOf(learned)).to.equal('provider_undiscovered');
+    await pass(2_000);
+    expect(addressOf(learned)).to.equal('https://one.example/token');
+    expect(attempts.map(({ outcome }) => outcome)).to.deep.equal([
+      'failed',
+      'failed',
+      'discovered',
+    ]);
+  });
+
+  it('is asked for less and less often while the issuer is down, once a minute in the end', async () => {
+    const waits = [1, 2, 4, 8, 16, 32, 60, 60, 60];
+    await learn(failing, ...waits.map(() => failing));
+    for (const [count, seconds] of waits.entries()) {
+      expect(attempts.at(-1)).to.include({ outcome: 'failed', retryIn: seconds * 1000 });
+      await pass(seconds * 1000 - 1);
+      expect(calls).to.equal(count + 1);
+      await pass(1);
+      expect(calls).to.equal(count + 2);
+    }
+  });
+
+  it('tells why an attempt failed, and what to do', async () => {
+    await learn(failing);
+    expect(attempts).to.deep.equal([
+      {
+        outcome: 'failed',
+        reason: 'unreachable',
+        explanation: 'the issuer cannot be reached',
+        retryIn: 1000,
+      },
+    ]);
+  });
+
+  it('is learned anew once an hour, and no sooner', async () => {
+    const learned = await learn(known('one'), known('two'), known('three'));
+    await pass(hour - 1);
+    expect(addressOf(learned)).to.equal('https://one.example/token');
+    await pass(1);
+    expect(addressOf(learned)).to.equal('https://two.example/token');
+    await pass(hour);
+    expect(addressOf(learned)).to.equal('https://three.example/token');
+  });
+
+  it('stays what it was while it is learned anew: nobody waits', async () => {
+    const { promise, resolve } = Promise.withResolvers<Provider>();
+    const learned = await learn(known('one'), () => promise);
+    await pass(hour);
+    expect(calls).to.equal(2);
+    expect(addressOf(learned)).to.equal('https://one.example/token');
+    resolve(provider('two'));
+    await settled();
+    expect(addressOf(learned)).to.equal('https://two.example/token');
+  });
+
+  it('stays what it was while the issuer is down, which is asked again from a second on', async () => {
+    const learned = await learn(known('one'), failing, failing, known('two'), known('three'));
+    await pass(hour);
+    expect(addressOf(learned)).to.equal('https://one.example/token');
+    await pass(1_000);
+    expect(addressOf(learned)).to.equal('https://one.example/token');
+    expect(attempts.at(-1)).to.include({ outcome: 'failed', retryIn: 2000 });
+    await pass(2_000);
+    expect(addressOf(learned)).to.equal('https://two.example/token');
+    await pass(hour - 1);
+    expect(calls).to.equal(4);
+  });
+
+  it('starts over with its patience after each success', async () => {
+    await learn(failing, failing, failing, known('one'), failing, failing);
+    for (const wait of [1_000, 2_000, 4_000, hour]) await pass(wait);
+    expect(attempts.at(-1)).to.include({ outcome: 'failed', retryIn: 1000 });
+  });
+
+  it('is never asked for twice at a time', async () => {
+    const { promise, resolve } = Promise.withResolvers<Provider>();
+    await learn(known('one'), () => promise);
+    await pass(hour);
+    await pass(10 * hour);
+    expect(calls).to.equal(2);
+    resolve(provider('two'));
+  });
+
+  it('is not learned any more once it is closed', async () => {
+    const learned = await learn(known('one'));
+    learned.close();
+    await pass(10 * hour);
+    expect(calls).to.equal(1);
+  });
+
+  it('is not learned any more where it is closed in the middle of an attempt', async () => {
+    const { promise, resolve } = Promise.withResolvers<Provider>();
+    const learned = await learn(known('one'), () => promise);
+    await pass(hour);
+    learned.close();
+    resolve(provider('two'));
+    await settled();
+    await pass(10 * hour);
+    expect(calls).to.equal(2);
+  });
+
+  it('cannot be changed by who reads it', async () => {
+    expect(Object.isFrozen((await learn(known('one'))).current())).to.equal(true);
+  });
+
+  describe('and something computed from it', () => {
+    it('is computed once for each that was learned', async () => {
+      const learned = await learn(known('one'), failing, known('two'));
+      let computed = 0;
+      const derived = derivedFrom(learned, ({ tokenUrl }) => {
+        computed += 1;
+        return tokenUrl;
+      });
+      expect([derived(), derived()]).to.deep.equal(Array(2).fill('https://one.example/token'));
+      await pass(hour);
+      expect(derived()).to.equal('https://one.example/token');
+      expect(computed).to.equal(1);
+      await pass(1_000);
+      expect([derived(), derived()]).to.deep.equal(Array(2).fill('https://two.example/token'));
+      expect(computed).to.equal(2);
+    });
+
+    it('is not there either, until the issuer has answered', async () => {
+      const derived = derivedFrom(await learn(failing), ({ tokenUrl }) => tokenUrl);
+      expect(derived).to.throw(RelayError, 'provider_undiscovered');
+    });
+  });
+});
+
+function provider(name: string): Provider {
+  const origin = `https://${name}.example`;
+  return {
+    authorizeUrl: `${origin}/authorize`,
+    tokenUrl: `${origin}/token`,
+    userUrl: `${origin}/user`,
+    tokenRequest: 'basic',
+    pkce: true,
+  };
+}
+
+/** Every promise that is resolved by now has run its course. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import { expectUser } from '../support/expectations.ts';
+import { callbackPath, freePort, loginPath } from '../support/relay-under-test.ts';
+import {
+  type CertifiedProvider,
+  recordOf,
+  signIn,
+  startCertifiedProvider,
+} from './support/certified-provider.ts';
+import { expectFailure } from './support/failures.ts';
+import { startIssuer } from './support/issuer.ts';
+import { type Relay, useRelays } from './support/relays.ts';
+import { Visitor } from './support/visitor.ts';
+
+describe('a provider that is down for a while', () => {
+  const startRelay = useRelays();
+  const client = { clientId: 'client-1', clientSecret: canary('secret') };
+  let provider: CertifiedProvider | undefined;
+
+  afterEach(async () => {
+    await provider?.close();
+    provider = undefined;
+  });
+
+  async function expectLogin(relay: Relay): Promise<string> {
+    const visitor = new Visitor(relay);
+    const { url } = await signIn(visitor, await visitor.startLogin(), 'ada');
+    const token = url.searchParams.get('access_token') ?? '';
+    expect(expectUser(await relay.lookUp(token))).to.deep.equal(recordOf('ada'));
+    return token;
+  }
+
+  it('at the start: the relay starts, says 503, and logs in once the provider is up', async () => {
+    const port = await freePort();
+    const flags = { issuer: `http://127.0.0.1:${port}` };
+    const relay = await startRelay({ client, flags });
+    const { reason, retryIn } = await relay.discoveryLine('failed');
+    expect({ reason, retryIn }).to.deep.equal({ reason: 'unreachable', retryIn: 1000 });
+    expectFailure(await relay.get(loginPath), 'provider_undiscovered');
+
+    provider = await startCertifiedProvider({ client, port });
+    await relay.discoveryLine('discovered');
+    await expectLogin(relay);
+  });
+
+  it('at the start, while people ask: none of their requests asks the provider', async () => {
+    const issuer = await startIssuer(() => ({}));
+    try {
+      const relay = await startRelay({ client, flags: { issuer: issuer.origin } });
+      await relay.discoveryLine('failed');
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => [relay.get(loginPath), relay.lookUp('any')]).flat(),
+      );
+      for (const answer of answers) expectFailure(answer, 'provider_undiscovered');
+      expect(issuer.asked.length).to.be.lessThan(20);
+    } finally {
+      await issuer.close();
+    }
+  });
+
+  it('later on: what is known of it stays, and it is there again when it is up', async () => {
+    const port = await freePort();
+    provider = await startCertifiedProvider({ client, port });
+    const relay = await startRelay({ client, flags: { issuer: provider.issuer } });
+    const token = await expectLogin(relay);
+
+    await provider.close();
+    expect((await relay.get(loginPath)).status).to.equal(307);
+    expectFailure(await relay.lookUp(token), 'provider_unreachable');
+    const line = await relay.requestLine('provider_unreachable');
+    expect(line['provider']).to.include({ endpoint: 'user', error: 'ECONNREFUSED' });
+    const iss = encodeURIComponent(provider.issuer);
+    expectFailure(await relay.get(`${callbackPath}?code=any&iss=${iss}`), 'provider_unreachable');
+
+    provider = await startCertifiedProvider({ client, port });
+    await expectLogin(relay);
+  });
+});

@@ -1,0 +1,20 @@
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../../src/errors.ts';
+import { expectError } from '../../support/expectations.ts';
+import type { Answer } from '../../support/http-client.ts';
+import type { Page } from './visitor.ts';
+
+/** A JSON answer that tells of this failure, with its status and headers. */
+export function expectFailure(answer: Answer, code: FailureCode): void {
+  const { status, detail, headers } = new RelayError(code);
+  expect(expectError(answer, status)).to.equal(detail);
+  for (const [name, value] of Object.entries(headers)) {
+    expect(answer.headers[name.toLowerCase()], name).to.equal(value);
+  }
+}
+
+/** The page that a person is left with tells of this failure. */
+export function expectFailurePage({ url, status, headers, body }: Page, code: FailureCode): void {
+  expectFailure({ status, headers, rawHeaders: [], body: Buffer.from(body) }, code);
+  expect(url.origin).to.equal('https://relay.example');
+}

@@ -4,10 +4,10 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage clean
+.PHONY: help setup demo test check coverage bench-protection clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(installed) ## install the pinned runtime and libraries (does nothing when up to date)
 
@@ -28,6 +28,9 @@ check: $(installed) ## types, lint, imports, unused code
 
 coverage: $(installed) ## run every test and report coverage
 	@c8 mocha 'test/**/*.test.ts'
+
+bench-protection: $(installed) ## what login protection costs, in CPU time
+	@node bench/login-protection.ts
 
 clean: ## remove what was installed and built
 	rm -rf node_modules coverage dist

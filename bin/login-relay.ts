@@ -1,4 +1,5 @@
 #!/usr/bin/env node
 import { main } from '../src/cli.ts';
 
-process.exitCode = await main(process.argv.slice(2), process.env);
+// A connection that is still being opened, as through a silent proxy, must not hold up the end.
+process.exit(await main(process.argv.slice(2), process.env));

@@ -13,16 +13,18 @@ import { requestLog } from './http/request-log.ts';
 import { requireHost } from './http/require-host.ts';
 import { responseHeaders } from './http/response-headers.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
+import type { ProviderSource } from './oauth/provider-source.ts';
 import type { StateKeys } from './oauth/state-keys.ts';
 import { createLoginProtection } from './protection/login-protection.ts';
 import { currentUser } from './routes/current-user.ts';
 import { loginCallback } from './routes/login-callback.ts';
 import { startLogin } from './routes/start-login.ts';
 
-/** What the application works with, made by who starts it. */
+/** What the application works with, made, and closed, by who starts it. */
 export interface Dependencies {
   readonly logger: Logger;
-  /** The calls to the provider; whoever made it closes it. */
+  readonly source: ProviderSource;
+  /** The calls to the provider. */
   readonly client: ProviderClient;
   readonly stateKeys: StateKeys;
   /** Milliseconds since 1970. */
@@ -32,25 +34,25 @@ export interface Dependencies {
 /** Builds the relay as a Koa application that listens nowhere yet. */
 export function createApp(
   config: Config,
-  { logger, client, stateKeys, now }: Dependencies,
+  { logger, source, client, stateKeys, now }: Dependencies,
 ): Koa<RequestState> {
-  const { provider, stateCheck } = config;
+  const { stateCheck } = config;
   const protection =
     stateCheck === 'off'
       ? undefined
-      : createLoginProtection({ ...config, stateCheck, pkce: provider.pkce }, stateKeys, now);
+      : createLoginProtection({ ...config, stateCheck }, stateKeys, now);
 
   const loginPath = `/auth/${config.pathName}`;
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  router.all(loginPath, allow('GET'), refusePrefetch, startLogin(config, protection));
+  router.all(loginPath, allow('GET'), refusePrefetch, startLogin(config, source, protection));
   router.all(
     `${loginPath}/callback`,
     allow('GET'),
     refusePrefetch,
     refuseFrames,
-    loginCallback(config, client, protection),
+    loginCallback(config, source, client, protection),
   );
-  router.all('/api/user', allow('GET', 'HEAD'), currentUser(provider.userUrl, client));
+  router.all('/api/user', allow('GET', 'HEAD'), currentUser(source, client));
 
   // Koa would read NODE_ENV itself.
   const app = new Koa<RequestState>({ env: 'production' });

@@ -1,10 +1,8 @@
 import { CommanderError } from 'commander';
-import { createProgram, describeUsageError, type Flags } from './command-line.ts';
-import { ConfigError, readConfig } from './config.ts';
-import { createLogger } from './log.ts';
-import { startRelay } from './relay.ts';
-import { ListenError } from './server.ts';
-import { readTextFile } from './text-file.ts';
+import { type Commands, createProgram, describeUsageError } from './command-line.ts';
+import { ConfigError } from './config-error.ts';
+import { ListenError } from './listen-error.ts';
+import type { OptionSources } from './option-values.ts';
 
 const exitFailure = 1;
 const exitUsage = 2;
@@ -13,8 +11,8 @@ const exitUsage = 2;
  * Runs the command line.
  *
  * @param argv arguments after the program's name
- * @returns the exit code: 0 after a clean end, 1 where a port could not be opened, 2 where the
- *   command line or the configuration is at fault
+ * @returns the exit code: 0 after a clean end, 1 where a port could not be opened or a check has
+ *   failed, 2 where the command line or the configuration is at fault
  */
 export async function main(
   argv: readonly string[],
@@ -22,8 +20,10 @@ export async function main(
 ): Promise<number> {
   // Also overwrites the arguments, a client secret among them, where other users could list them.
   process.title = 'login-relay';
+  // With it, libraries would write what they handle to standard error.
+  delete process.env['DEBUG'];
   let exitCode = 0;
-  const program = createProgram({ serve: (flags) => serve(flags, environment), demo }, (code) => {
+  const program = createProgram(commands(environment), (code) => {
     exitCode = code;
   });
   try {
@@ -34,32 +34,30 @@ export async function main(
   }
 }
 
-async function serve(
-  flags: Flags,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  const { config, warnings } = readConfig({ flags, environment, readFile: readTextFile });
-  const logger = await createLogger({
-    level: config.logLevel,
-    format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
-  });
-  for (const warning of warnings) logger.warn(warning);
-  const relay = await startRelay(config, logger);
-  logger.info({ address: relay.address, callbackUrl: config.redirectUri }, 'listening');
-  const signal = await untilSignal();
-  logger.info({ signal }, 'stopping');
-  await relay.close();
-  return 0;
-}
-
-async function demo(port: string): Promise<number> {
-  // Serving must not pay for loading what only the demo needs.
-  const { startDemo, describeDemo } = await import('./demo/demo.ts');
-  const running = await startDemo({ port: Number(port) });
-  process.stdout.write(describeDemo(running));
-  await untilSignal();
-  await running.close();
-  return 0;
+// Each command loads what it needs when it runs: serving must not pay for the others.
+function commands(environment: OptionSources['environment']): Commands {
+  return {
+    async serve(flags) {
+      const { serve } = await import('./commands/serve.ts');
+      await serve({ flags, environment }, untilSignal);
+      return 0;
+    },
+    async check(flags, json) {
+      const { check } = await import('./commands/check.ts');
+      return check({ flags, environment }, json);
+    },
+    async providers() {
+      const { presets } = await import('./providers/presets.ts');
+      const { providersTable } = await import('./providers-table.ts');
+      process.stdout.write(providersTable(presets));
+      return 0;
+    },
+    async demo(port) {
+      const { demo } = await import('./commands/demo.ts');
+      await demo(Number(port), untilSignal);
+      return 0;
+    },
+  };
 }
 
 /** Resolves on the first SIGINT or SIGTERM; the second one ends the process at once. */

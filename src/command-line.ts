@@ -8,6 +8,8 @@ export type Flags = Partial<Record<OptionName, readonly string[]>>;
 /** What each command does; the number is the exit code. */
 export interface Commands {
   serve(flags: Flags): Promise<number>;
+  check(flags: Flags, json: boolean): Promise<number>;
+  providers(): Promise<number>;
   demo(port: string): Promise<number>;
 }
 
@@ -37,6 +39,22 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
   addOptions(program.command('serve').description('run the relay (as without a command)')).action(
     async (flags: Flags) => exit(await commands.serve(flags)),
   );
+  addOptions(
+    program
+      .command('check')
+      .description('show the configuration in effect, ask the provider, and say what is wrong')
+      .option('--json', 'report for scripts')
+      .addHelpText(
+        'after',
+        '\nExit codes: 0 no problem, 1 a problem, 2 the configuration is at fault.',
+      ),
+  ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) =>
+    exit(await commands.check(flags, json)),
+  );
+  program
+    .command('providers')
+    .description('list the provider presets')
+    .action(async () => exit(await commands.providers()));
   program
     .command('demo')
     .description('try it on this machine: a provider, the relay and a front end')

@@ -1,8 +1,9 @@
 import { readClientSecret } from './client-secret.ts';
+import { ConfigError } from './config-error.ts';
+import { isLoopback } from './loopback.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
-import { presets } from './providers/presets.ts';
-import type { Provider } from './providers/provider.ts';
+import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { Secret } from './secret.ts';
 import type { ReadFile } from './secret-file.ts';
 import { readStateKeys } from './state-key-file.ts';
@@ -19,28 +20,18 @@ export interface Config {
   readonly errorDelivery: 'json' | 'redirect';
   readonly clientId: string;
   readonly clientSecret: Secret;
-  readonly provider: Provider;
-  readonly scope: string | undefined;
+  readonly provider: ProviderSettings;
   readonly pathName: string;
   /** Milliseconds that a whole call to the provider may take. */
   readonly providerTimeout: number;
+  /** `HTTPS_PROXY` and `NO_PROXY`; calls on plain http stay on this machine and need none. */
+  readonly proxy: Readonly<Record<string, string>>;
   readonly stateCheck: 'browsers' | 'always' | 'off';
   /** The current key and the previous one, if any. Undefined: derived from the client secret. */
   readonly stateKeys: readonly [Secret, ...Secret[]] | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Undefined: pretty on a terminal, else json. */
   readonly logFormat: 'pretty' | 'json' | undefined;
-}
-
-/** Thrown with every fault of the configuration, each a line that names the flag and variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super('the configuration has faults');
-    this.faults = faults;
-  }
 }
 
 /**
@@ -61,7 +52,10 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
 
   const values = readOptionValues(sources, fault);
   const clientSecret = readClientSecret(sources, values, fault, warn);
+  const baseUrl = (values.baseUrl?.href ?? `http://localhost:${values.port}`).replace(/\/+$/, '');
+  const provider = readProviderSettings(values, sources, baseUrl, fault);
   const stateKeys = readStateKeys(values.stateKeyFile, sources.readFile, fault, warn);
+  const proxy = readProxy(sources.environment, faults);
   if (sources.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     faults.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: anyone could pose as the provider');
   }
@@ -69,30 +63,22 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
   reportContradictions(values, fault);
   if (faults.length > 0) throw new ConfigError(faults);
 
-  const preset = checked(presets.get(checked(values.provider)));
   const origin = checked(values.origin);
   const pathName = checked(values.pathName);
-  const baseUrl = values.baseUrl?.href ?? `http://localhost:${values.port}`;
   const config: Config = {
     port: checked(values.port),
     host: checked(values.host),
-    redirectUri: `${baseUrl.replace(/\/+$/, '')}/auth/${pathName}/callback`,
+    redirectUri: `${baseUrl}/auth/${pathName}/callback`,
     origin,
     frontendUrl: values.frontendUrl?.href ?? `${origin}/`,
     tokenDelivery: checked(values.tokenDelivery),
     errorDelivery: checked(values.errorDelivery),
     clientId: checked(values.clientId),
     clientSecret: checked(clientSecret),
-    provider: Object.freeze({
-      ...(values.authorizeUrl ? withoutIssuer(preset) : preset),
-      authorizeUrl: values.authorizeUrl?.href ?? preset.authorizeUrl,
-      tokenUrl: values.tokenUrl?.href ?? preset.tokenUrl,
-      userUrl: values.userUrl?.href ?? preset.userUrl,
-      tokenRequest: values.tokenRequest ?? preset.tokenRequest,
-    }),
-    scope: values.scope,
+    provider: checked(provider),
     pathName,
     providerTimeout: checked(values.providerTimeout),
+    proxy,
     stateCheck: checked(values.stateCheck),
     stateKeys,
     logLevel: checked(values.logLevel),
@@ -122,6 +108,7 @@ function reportContradictions(values: OptionValues, fault: Report): void {
     authorizeUrl: values.authorizeUrl,
     tokenUrl: values.tokenUrl,
     userUrl: values.userUrl,
+    issuer: values.issuer === undefined ? undefined : new URL(values.issuer),
   };
   for (const name of Object.keys(addresses) as (keyof typeof addresses)[]) {
     const url = addresses[name];
@@ -134,14 +121,34 @@ function reportContradictions(values: OptionValues, fault: Report): void {
   }
 }
 
-// Another authorization endpoint answers in another name than the preset's.
-function withoutIssuer({ issuer: _, ...provider }: Provider): Provider {
-  return provider;
+function readProxy(
+  environment: OptionSources['environment'],
+  faults: string[],
+): Readonly<Record<string, string>> {
+  const proxy: Record<string, string> = {};
+  for (const name of ['HTTPS_PROXY', 'NO_PROXY']) {
+    const value = environment[name] || environment[name.toLowerCase()];
+    if (!value) continue;
+    if (name === 'NO_PROXY' || isProxyUrl(value)) {
+      proxy[name] = value;
+    } else {
+      faults.push(
+        `${name} must be the URL of a proxy: http:// or https://, user and password percent-encoded`,
+      );
+    }
+  }
+  return Object.freeze(proxy);
 }
 
-/** @see RFC 6761 §6.3 for localhost */
-function isLoopback({ hostname }: URL): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+function isProxyUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  try {
+    decodeURIComponent(url.username + url.password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A value that cannot be missing once no fault was reported. */

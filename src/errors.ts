@@ -62,6 +62,10 @@ const failures = {
     status: 400,
     detail: 'The answer comes from another provider than the login was sent to. Start it again.',
   },
+  issuer_missing: {
+    status: 400,
+    detail: 'The answer does not say which provider it comes from. Start the login again.',
+  },
   callback_framed: {
     status: 400,
     detail: 'A login cannot be finished inside a frame. Open it in a window of its own.',
@@ -115,6 +119,11 @@ const failures = {
   provider_answer_unusable: {
     status: 502,
     detail: 'The provider sent an answer that cannot be used. Try again in a moment.',
+  },
+  provider_undiscovered: {
+    status: 503,
+    detail: 'The provider has not told its addresses yet. Try again in a few seconds.',
+    headers: { 'Retry-After': '5' },
   },
   provider_timeout: {
     status: 504,

@@ -1,4 +1,4 @@
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { presets } from './providers/presets.ts';
 import * as schemas from './schemas.ts';
 
@@ -122,9 +122,42 @@ export const options = {
     argument: '<name>',
     variable: 'PROVIDER',
     group: 'Provider',
-    help: `provider preset: ${[...presets.keys()].join(', ')}`,
+    help: 'provider preset; login-relay providers lists them',
     default: 'github',
-    schema: schemas.oneOf(['github', ...presets.keys()]),
+    schema: v.pipe(
+      v.string(),
+      v.check(
+        (name) => presets.some((preset) => preset.name === name),
+        'must be one that login-relay providers lists',
+      ),
+    ),
+  },
+  providerHost: {
+    flag: '--provider-host',
+    argument: '<host>',
+    variable: 'PROVIDER_HOST',
+    group: 'Provider',
+    help: 'host of a provider that you run or rent, for presets that need it',
+    otherwise: "the preset's",
+    schema: schemas.providerHost,
+  },
+  providerTenant: {
+    flag: '--provider-tenant',
+    argument: '<name>',
+    variable: 'PROVIDER_TENANT',
+    group: 'Provider',
+    help: 'tenant or realm, for presets that need it',
+    otherwise: "the preset's",
+    schema: schemas.tenant,
+  },
+  issuer: {
+    flag: '--issuer',
+    argument: '<url>',
+    variable: 'PROVIDER_ISSUER',
+    group: 'Provider',
+    help: 'learn about any other provider from its OpenID Connect or OAuth metadata',
+    otherwise: 'none',
+    schema: schemas.issuer,
   },
   authorizeUrl: {
     flag: '--authorize-url',
@@ -132,7 +165,7 @@ export const options = {
     variable: 'PROVIDER_AUTHORIZE_URL',
     group: 'Provider',
     help: 'authorization endpoint',
-    otherwise: "the preset's",
+    otherwise: "the preset's or the issuer's",
     schema: schemas.providerUrl,
   },
   tokenUrl: {
@@ -141,7 +174,7 @@ export const options = {
     variable: 'PROVIDER_TOKEN_URL',
     group: 'Provider',
     help: 'token endpoint',
-    otherwise: "the preset's",
+    otherwise: "the preset's or the issuer's",
     schema: schemas.providerUrl,
   },
   userUrl: {
@@ -150,7 +183,7 @@ export const options = {
     variable: 'PROVIDER_USER_URL',
     group: 'Provider',
     help: 'user lookup',
-    otherwise: "the preset's",
+    otherwise: "the preset's or the issuer's",
     schema: schemas.providerUrl,
   },
   scope: {
@@ -159,7 +192,7 @@ export const options = {
     variable: 'PROVIDER_SCOPE',
     group: 'Provider',
     help: 'scopes to ask for, with spaces between',
-    otherwise: 'none',
+    otherwise: "the preset's; openid with an issuer",
     schema: schemas.scope,
   },
   tokenRequest: {
@@ -168,7 +201,7 @@ export const options = {
     variable: 'PROVIDER_TOKEN_REQUEST',
     group: 'Provider',
     help: 'how the token request is sent: query, body (client_secret_post) or basic (client_secret_basic)',
-    otherwise: "the preset's",
+    otherwise: "the preset's or the issuer's",
     schema: schemas.oneOf(['query', 'body', 'basic']),
   },
   pathName: {

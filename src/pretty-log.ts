@@ -15,6 +15,11 @@ function sentence(line: Readonly<Record<string, unknown>>): string {
   if (line['msg'] === 'listening') {
     return `listening on ${line['address']}\n  callback URL to register at the provider: ${line['callbackUrl']}`;
   }
+  if (line['msg'] === 'provider discovery') {
+    const { outcome, explanation, retryIn } = line;
+    if (outcome === 'discovered') return 'the issuer has told the addresses of the provider';
+    return `provider discovery failed: ${explanation}; next attempt in ${Number(retryIn) / 1000} s`;
+  }
   if (line['msg'] !== 'request') return String(line['msg']);
   const request = [line['method'], line['route'] ?? '(no such address)', line['status']];
   const sentence = `${request.join(' ')} ${line['outcome']} in ${line['durationMs']} ms`;

@@ -122,3 +122,32 @@ export const origin = v.pipe(
   ),
   v.transform((url) => url.origin),
 );
+
+/** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */
+export const issuer = v.pipe(
+  v.string(),
+  v.check(
+    (value) => v.is(providerUrl, value),
+    'must be a URL that starts with https:// (or http://)',
+  ),
+  v.check((value) => !value.includes('?'), 'must not have a query'),
+);
+
+/** The host of a provider, with its port and a path where it has them. */
+export const providerHost = v.pipe(
+  v.string(),
+  v.regex(
+    /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._~-]+)*$/,
+    'must be a host name, without https://',
+  ),
+  v.check((host) => v.is(providerUrl, `https://${host}`), 'must be the name of a host'),
+);
+
+/** A tenant or realm. */
+export const tenant = v.pipe(
+  v.string(),
+  v.regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+    'must be letters, digits, dots, hyphens or underscores',
+  ),
+);

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import { type FailureCode, RelayError } from './errors.ts';
 import { securityHeaders } from './http/response-headers.ts';
+import { ListenError } from './listen-error.ts';
 
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
@@ -10,11 +11,6 @@ const requestTimeout = 30_000;
 const keepAliveTimeout = 75_000;
 
 const closeTimeout = 30_000;
-
-/** Thrown when a port cannot be opened; its message is one line for the operator. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-}
 
 /** A request that was answered without ever reaching the application. */
 export interface UnreadableRequest {
@@ -48,6 +44,8 @@ export async function listen(
     { headersTimeout, requestTimeout, keepAliveTimeout, requireHostHeader: false },
     listener,
   );
+  // Node would answer an expectation that it does not know itself, without a body. @see RFC 9110 §10.1.1
+  server.on('checkExpectation', listener);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // A client that hung up awaits no answer.
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { type Config, ConfigError, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { ConfigError } from '../src/config-error.ts';
 import type { OptionName } from '../src/options.ts';
+import type { Provider } from '../src/providers/provider.ts';
 import type { TextFile } from '../src/secret-file.ts';
 
 const minimal = {
@@ -31,6 +33,12 @@ function read({ flags = {}, environment = minimal, files = {} }: Given) {
 
 const config = (given: Given): Config => read(given).config;
 
+function known(given: Given): Provider {
+  const { provider } = config(given);
+  if (!('known' in provider)) throw new Error('the provider is not known');
+  return provider.known;
+}
+
 function faults(given: Given): readonly string[] {
   try {
     read(given);
@@ -55,17 +63,21 @@ describe('the configuration', () => {
       errorDelivery: 'json',
       clientId: 'client',
       provider: {
-        name: 'github',
-        authorizeUrl: 'https://github.com/login/oauth/authorize',
-        tokenUrl: 'https://github.com/login/oauth/access_token',
-        userUrl: 'https://api.github.com/user',
-        tokenRequest: 'query',
-        pkce: true,
-        issuer: 'https://github.com/login/oauth',
+        known: {
+          authorizeUrl: 'https://github.com/login/oauth/authorize',
+          tokenUrl: 'https://github.com/login/oauth/access_token',
+          userUrl: 'https://api.github.com/user',
+          scope: undefined,
+          tokenRequest: 'query',
+          pkce: true,
+          issuer: 'https://github.com/login/oauth',
+          requestHeaders: undefined,
+          userRejectedWhen: undefined,
+        },
       },
-      scope: undefined,
       pathName: 'provider',
       providerTimeout: 10_000,
+      proxy: {},
       stateCheck: 'browsers',
       stateKeys: undefined,
       logLevel: 'info',
@@ -75,7 +87,7 @@ describe('the configuration', () => {
 
   it('cannot be changed once it is read', () => {
     const frozen = config({});
-    expect(Object.isFrozen(frozen) && Object.isFrozen(frozen.provider)).to.equal(true);
+    expect(Object.isFrozen(frozen) && Object.isFrozen(known({}))).to.equal(true);
   });
 
   it('takes the flag where flag and variable are both given', () => {
@@ -97,14 +109,14 @@ describe('the configuration', () => {
   });
 
   it('lets each endpoint of the preset be replaced', () => {
-    const { provider } = config({ flags: { userUrl: 'https://ghe.example.com/api/v3/user' } });
+    const provider = known({ flags: { userUrl: 'https://ghe.example.com/api/v3/user' } });
     expect(provider.userUrl).to.equal('https://ghe.example.com/api/v3/user');
     expect(provider.tokenUrl).to.equal('https://github.com/login/oauth/access_token');
   });
 
   it('expects no issuer of the preset’s at another authorization endpoint', () => {
     const authorizeUrl = 'https://ghe.example.com/login/oauth/authorize';
-    expect(config({ flags: { authorizeUrl } }).provider).to.not.have.property('issuer');
+    expect(known({ flags: { authorizeUrl } }).issuer).to.equal(undefined);
   });
 
   it('reports every fault at once, each with flag and variable, none with a value', () => {
@@ -153,8 +165,87 @@ describe('the configuration', () => {
     expect(config({ flags: { port: '0', baseUrl: 'http://localhost:1' } }).port).to.equal(0);
   });
 
+  describe('of the provider', () => {
+    it('fills in the host and the tenant that a preset asks for', () => {
+      const gitlab = known({ flags: { provider: 'gitlab', providerHost: 'git.example.com:8443' } });
+      expect(gitlab.userUrl).to.equal('https://git.example.com:8443/api/v4/user');
+      expect(known({ flags: { provider: 'gitlab' } }).tokenUrl).to.equal(
+        'https://gitlab.com/oauth/token',
+      );
+      const keycloak = known({
+        flags: {
+          provider: 'keycloak',
+          providerHost: 'sso.example.com/auth',
+          providerTenant: 'main',
+        },
+      });
+      expect(keycloak.tokenUrl).to.equal(
+        'https://sso.example.com/auth/realms/main/protocol/openid-connect/token',
+      );
+    });
+
+    it('needs what the preset asks for, and takes nothing that it does not', () => {
+      expect(faults({ flags: { provider: 'keycloak' } })).to.have.length(2);
+      expect(faults({ flags: { provider: 'github', providerHost: 'a.example' } })).to.have.length(
+        1,
+      );
+      expect(faults({ flags: { provider: 'github', providerTenant: 'a' } })).to.have.length(1);
+      expect(faults({ flags: { provider: 'nobody' } })).to.have.length(1);
+    });
+
+    it('takes a host only where it is one, and no metadata service', () => {
+      for (const providerHost of [
+        'https://a.example',
+        'a.example/?b',
+        'a@b.example',
+        '169.254.169.254',
+        '',
+      ]) {
+        expect(faults({ flags: { provider: 'gitea', providerHost } }), providerHost).to.have.length(
+          1,
+        );
+      }
+    });
+
+    it('tells providers that ask for it who calls, and from where', () => {
+      const discord = known({
+        flags: { provider: 'discord', baseUrl: 'https://login.example.com/' },
+      });
+      expect(discord.requestHeaders?.['user-agent']).to.match(
+        /^DiscordBot \(https:\/\/login\.example\.com, \d+\.\d+\.\d+\)$/,
+      );
+    });
+
+    it('takes an issuer in place of a preset, not beside one', () => {
+      const issuer = 'https://sso.example.com/realms/main';
+      expect(config({ flags: { issuer, scope: 'openid email' } }).provider).to.deep.equal({
+        discovered: { issuer, given: { scope: 'openid email' }, insecureHttp: false },
+      });
+      expect(faults({ flags: { issuer, provider: 'gitlab' } })).to.have.length(1);
+      expect(faults({ flags: { issuer: 'https://sso.example.com?a' } })).to.have.length(1);
+    });
+
+    it('goes through the proxies of the environment, in either case of their names', () => {
+      const environment = { ...minimal, https_proxy: 'http://proxy:3128', NO_PROXY: 'a.example' };
+      expect(config({ environment }).proxy).to.deep.equal({
+        HTTPS_PROXY: 'http://proxy:3128',
+        NO_PROXY: 'a.example',
+      });
+      const lines = faults({ environment: { ...minimal, HTTPS_PROXY: 'canary:3128' } });
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.match(/^HTTPS_PROXY (?!.*canary)/);
+    });
+  });
+
   describe('on plain http', () => {
-    const addresses: OptionName[] = ['baseUrl', 'origin', 'authorizeUrl', 'tokenUrl', 'userUrl'];
+    const addresses: OptionName[] = [
+      'baseUrl',
+      'origin',
+      'authorizeUrl',
+      'tokenUrl',
+      'userUrl',
+      'issuer',
+    ];
 
     it('accepts addresses of this machine', () => {
       for (const name of addresses) {

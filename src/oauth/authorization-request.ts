@@ -1,40 +1,43 @@
+import type { Provider } from '../providers/provider.ts';
+
 /**
  * Builds the URL that sends the browser to the provider. A query that the authorization endpoint
  * already has is kept.
  *
  * @see RFC 6749 §4.1.1
  */
-export function authorizationRequestUrl(request: {
-  readonly authorizeUrl: string;
-  readonly clientId: string;
-  readonly redirectUri: string;
-  readonly scope: string | undefined;
-}): string {
-  const url = new URL(request.authorizeUrl);
+export function authorizationRequestUrl(
+  client: { readonly clientId: string; readonly redirectUri: string },
+  provider: Pick<Provider, 'authorizeUrl' | 'scope'>,
+): string {
+  const url = new URL(provider.authorizeUrl);
   url.searchParams.set('response_type', 'code');
-  url.searchParams.set('client_id', request.clientId);
-  url.searchParams.set('redirect_uri', request.redirectUri);
-  if (request.scope !== undefined) url.searchParams.set('scope', request.scope);
+  url.searchParams.set('client_id', client.clientId);
+  url.searchParams.set('redirect_uri', client.redirectUri);
+  if (provider.scope !== undefined) url.searchParams.set('scope', provider.scope);
   return url.href;
 }
 
 /** The parameters that protect one login. @see RFC 6749 §10.12, RFC 7636 §4.3 */
 export interface ProtectionParameters {
+  /** Base64url. */
   readonly state: string;
-  /** The S256 challenge, where the provider takes PKCE. */
+  /** The S256 challenge, base64url, where the provider takes PKCE. */
   readonly codeChallenge: string | undefined;
 }
 
-/** The authorization request of one protected login. */
+/**
+ * The authorization request of one protected login.
+ *
+ * @param authorizationRequestUrl as built above, so that it has a query already
+ */
 export function withProtection(
   authorizationRequestUrl: string,
   { state, codeChallenge }: ProtectionParameters,
 ): string {
-  const url = new URL(authorizationRequestUrl);
-  url.searchParams.set('state', state);
-  if (codeChallenge !== undefined) {
-    url.searchParams.set('code_challenge', codeChallenge);
-    url.searchParams.set('code_challenge_method', 'S256');
-  }
-  return url.href;
+  // Both are base64url, which needs no encoding; parsing the URL again would cost every login.
+  const url = `${authorizationRequestUrl}&state=${state}`;
+  return codeChallenge === undefined
+    ? url
+    : `${url}&code_challenge=${codeChallenge}&code_challenge_method=S256`;
 }

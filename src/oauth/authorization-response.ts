@@ -1,4 +1,5 @@
 import { RelayError } from '../errors.ts';
+import type { Provider } from '../providers/provider.ts';
 import { parseQuery, single } from './query.ts';
 
 const longestCode = 4096;
@@ -40,16 +41,17 @@ export function parseAuthorizationResponse(queryString: string): AuthorizationRe
 /**
  * Takes the authorization code out of the response.
  *
- * @param issuer the provider's, where it is known
+ * @param expected the provider's issuer, where it is known, and whether `iss` has to be there
  * @throws {RelayError} where the response comes from another issuer, holds an error, no code, or a
  *   code that cannot be passed on exactly
  * @see RFC 9207 §2.4 for the issuer
  */
 export function authorizationCode(
   { code, error, iss }: AuthorizationResponse,
-  issuer: string | undefined,
+  expected: Pick<Provider, 'issuer' | 'issRequired'>,
 ): string {
-  if (issuer !== undefined && iss !== undefined && iss !== issuer) {
+  if (iss === undefined && expected.issRequired) throw new RelayError('issuer_missing');
+  if (iss !== undefined && expected.issuer !== undefined && iss !== expected.issuer) {
     throw new RelayError('issuer_mismatch');
   }
   if (error !== undefined) throw authorizationRefused(error);

@@ -9,6 +9,9 @@ interface Agents {
   readonly https: HttpsAgent;
 }
 
+/** `HTTPS_PROXY`, and in `NO_PROXY` the hosts that are called without it. */
+export type ProxyEnvironment = Readonly<Record<string, string>>;
+
 /** Keep-alive connections to the provider, and what is known of those that were reused. */
 export interface ConnectionPool {
   readonly pooled: Agents;
@@ -25,10 +28,11 @@ export interface ConnectionPool {
 }
 
 /** @param size connections that may be open at a time, to each of the provider's hosts */
-export function createConnectionPool(size: number): ConnectionPool {
-  const options = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime };
-  const pooled = { http: new HttpAgent(options), https: new HttpsAgent(options) };
-  const unpooled = { http: new HttpAgent(), https: new HttpsAgent() };
+export function createConnectionPool(size: number, proxy: ProxyEnvironment): ConnectionPool {
+  const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
+  const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, proxyEnv };
+  const pooled = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
+  const unpooled = { http: new HttpAgent({ proxyEnv }), https: new HttpsAgent({ proxyEnv }) };
   const reuses = new WeakMap<ClientRequest, { socket: Socket; bytesRead: number }>();
   for (const agent of [pooled.http, pooled.https]) {
     const reuseSocket = agent.reuseSocket.bind(agent);

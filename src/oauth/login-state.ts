@@ -3,7 +3,7 @@ import {
   createSecretKey,
   hash,
   type KeyObject,
-  randomBytes,
+  randomUUID,
   timingSafeEqual,
 } from 'node:crypto';
 
@@ -17,7 +17,7 @@ const longestState = 4096;
 
 /** One login, from its start to its callback. */
 export interface Transaction {
-  /** 16 random bytes. */
+  /** 16 bytes, at random but for the version of a UUID. */
   readonly id: Buffer;
   /** Seconds since 1970. */
   readonly issuedAt: number;
@@ -45,7 +45,9 @@ export interface StateSealer {
 
 /** @param issuedAt seconds since 1970 */
 export function newTransaction(issuedAt: number, frontEndState: string): Transaction {
-  return { id: randomBytes(idLength), issuedAt, frontEndState };
+  // The bytes of a UUID: unlike randomBytes, randomUUID draws entropy for many at a time.
+  const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
+  return { id, issuedAt, frontEndState };
 }
 
 /** @param keys the first one seals, every one is accepted: that is how keys are rotated */
@@ -54,15 +56,18 @@ export function createStateSealer(
   client: { readonly clientId: string; readonly redirectUri: string },
 ): StateSealer {
   const keyObjects = keys.map((key) => createSecretKey(key));
-  const audience = Buffer.concat([client.clientId, client.redirectUri].map(lengthPrefixed));
+  const audience = Buffer.concat(
+    [client.clientId, client.redirectUri].map((text) => {
+      const bytes = Buffer.from(text);
+      return Buffer.concat([lengthOf(bytes), bytes]);
+    }),
+  );
 
   // Every field carries its length, so that no two inputs run together into the same bytes.
   function macOf(key: KeyObject, payload: Buffer, browserSecret: Buffer): Buffer {
-    return createHmac('sha256', key)
-      .update(lengthPrefixed(payload))
-      .update(lengthPrefixed(hash('sha256', browserSecret, 'buffer')))
-      .update(audience)
-      .digest();
+    const secretHash = hash('sha256', browserSecret, 'buffer');
+    const fields = [lengthOf(payload), payload, lengthOf(secretHash), secretHash, audience];
+    return createHmac('sha256', key).update(Buffer.concat(fields)).digest();
   }
 
   return {
@@ -110,9 +115,8 @@ function encode({ id, issuedAt, frontEndState }: Transaction): Buffer {
   return Buffer.concat([head, id, Buffer.from(frontEndState)]);
 }
 
-function lengthPrefixed(field: string | Buffer): Buffer {
-  const bytes = Buffer.from(field);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(bytes.length);
-  return Buffer.concat([length, bytes]);
+function lengthOf(field: Buffer): Buffer {
+  const length = Buffer.allocUnsafe(4);
+  length.writeUInt32BE(field.length);
+  return length;
 }

@@ -1,13 +1,18 @@
-import type { ClientRequest } from 'node:http';
-import got, { RequestError, TimeoutError } from 'got';
+import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
+import got, { RequestError } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
-import { createConnectionPool } from './connection-pool.ts';
+import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
 
 const longestAnswer = 1024 * 1024;
+const abortGrace = 100;
+const tooLong = Symbol('the answer is too long');
+
+/** What of the provider is called. */
+export type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
 
 /** A request to one of the provider's endpoints. */
 export interface ProviderRequest {
-  readonly endpoint: 'token' | 'user';
+  readonly endpoint: Endpoint;
   readonly method: 'GET' | 'POST';
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,15 +22,18 @@ export interface ProviderRequest {
 /** What the provider answered. The body is empty where the status alone arrived whole. */
 export interface ProviderAnswer {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
 }
 
 /** How one call went: what a log may know of it. */
 export interface ProviderCall {
-  readonly endpoint: 'token' | 'user';
+  readonly endpoint: Endpoint;
   readonly outcome: 'answered' | FailureCode;
   /** The provider's status, where it answered. */
   readonly status?: number;
+  /** The system's or TLS's code of what went wrong on the way, such as `ECONNREFUSED`. */
+  readonly error?: string;
   readonly durationMs: number;
 }
 
@@ -45,19 +53,25 @@ export interface ProviderClient {
   close(): void;
 }
 
+type Outcome =
+  | { readonly answer: ProviderAnswer }
+  | { readonly failure: FailureCode; readonly error?: string };
+type Attempt = Outcome | 'died_while_idle';
+
 /**
  * Makes the client that all calls of a relay share.
  *
  * @param limits.timeout milliseconds that a whole call may take, body included
+ * @param proxy which proxy to go through, and for which hosts not to
  * @param limits.concurrentCalls calls that may be under way; further ones are refused, never queued
  */
 export function createProviderClient(
   userAgent: string,
   limits: { readonly timeout: number; readonly concurrentCalls: number },
+  proxy: ProxyEnvironment = {},
 ): ProviderClient {
-  const pool = createConnectionPool(limits.concurrentCalls);
+  const pool = createConnectionPool(limits.concurrentCalls, proxy);
   const instance = got.extend({
-    agent: pool.pooled,
     headers: {
       'user-agent': userAgent,
       accept: 'application/json',
@@ -70,65 +84,89 @@ export function createProviderClient(
   });
   let underWay = 0;
 
-  async function send(request: ProviderRequest, deadline: number, fresh: boolean) {
-    const abort = new AbortController();
+  async function attempt(
+    request: ProviderRequest,
+    abort: AbortController,
+    agents: typeof pool.pooled,
+  ): Promise<Attempt> {
     let clientRequest: ClientRequest | undefined;
     try {
       const answer = await instance(request.url, {
         method: request.method,
         headers: request.headers,
-        timeout: { request: Math.max(1, deadline - performance.now()) },
         signal: abort.signal,
+        agent: agents,
         ...(request.body !== undefined && { body: request.body }),
-        ...(fresh && { agent: pool.unpooled }),
       })
         .on('request', (sent) => {
           clientRequest = sent;
         })
         .on('downloadProgress', ({ transferred }) => {
-          if (transferred > longestAnswer) abort.abort();
+          if (transferred > longestAnswer) abort.abort(tooLong);
         });
-      return { status: answer.statusCode, body: answer.rawBody };
+      return {
+        answer: { status: answer.statusCode, headers: answer.headers, body: answer.rawBody },
+      };
     } catch (error) {
-      if (!fresh && clientRequest && pool.diedWhileIdle(clientRequest, error)) return undefined;
-      // RFC 6749 and the lookup judge by the status: once it is known, a broken body changes nothing.
-      const status = error instanceof RequestError ? error.response?.statusCode : undefined;
-      if (status !== undefined && status !== 200) return { status, body: new Uint8Array() };
       // The error of got holds the whole request, secret and code included: it ends here.
-      if (abort.signal.aborted) throw new RelayError('provider_answer_unusable');
-      if (error instanceof TimeoutError) throw new RelayError('provider_timeout');
-      throw new RelayError('provider_unreachable');
+      if (clientRequest && pool.diedWhileIdle(clientRequest, error)) return 'died_while_idle';
+      // RFC 6749 and the lookup judge by the status: once it is known, a broken body changes nothing.
+      const response = error instanceof RequestError ? error.response : undefined;
+      if (response !== undefined && response.statusCode !== 200) {
+        const { statusCode: status, headers } = response;
+        return { answer: { status, headers, body: new Uint8Array() } };
+      }
+      if (abort.signal.reason === tooLong) return { failure: 'provider_answer_unusable' };
+      if (abort.signal.aborted) return { failure: 'provider_timeout' };
+      return {
+        failure: 'provider_unreachable',
+        ...(error instanceof RequestError && { error: error.code }),
+      };
     }
+  }
+
+  async function attempts(request: ProviderRequest, abort: AbortController): Promise<Outcome> {
+    const first = await attempt(request, abort, pool.pooled);
+    if (first !== 'died_while_idle') return first;
+    const second = await attempt(request, abort, pool.unpooled);
+    return second === 'died_while_idle' ? { failure: 'provider_unreachable' } : second;
+  }
+
+  /** Ends a call at its deadline, whatever it waits for. */
+  async function withinDeadline(request: ProviderRequest): Promise<Outcome> {
+    const abort = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<Outcome>((resolve) => {
+      timer = setTimeout(() => {
+        abort.abort();
+        // An aborted call still tells the status it may have got. One that has no connection yet, as
+        // behind a silent proxy, would keep its caller waiting.
+        timer = setTimeout(resolve, abortGrace, { failure: 'provider_timeout' });
+      }, limits.timeout);
+    });
+    return Promise.race([attempts(request, abort), deadline]).finally(() => clearTimeout(timer));
   }
 
   return {
     async call(request, observe) {
       const start = performance.now();
-      const end = (outcome: ProviderCall['outcome'], status?: number) =>
-        observe({
-          endpoint: request.endpoint,
-          outcome,
-          ...(status !== undefined && { status }),
-          durationMs: performance.now() - start,
-        });
+      const { endpoint } = request;
       if (underWay >= limits.concurrentCalls) {
-        end('overloaded');
+        observe({ endpoint, outcome: 'overloaded', durationMs: 0 });
         throw new RelayError('overloaded');
       }
       underWay += 1;
-      try {
-        const deadline = start + limits.timeout;
-        const answer =
-          (await send(request, deadline, false)) ?? (await send(request, deadline, true));
-        if (answer === undefined) throw new RelayError('provider_unreachable');
-        end('answered', answer.status);
-        return answer;
-      } catch (error) {
-        end(error instanceof RelayError ? error.code : 'internal_error');
-        throw error;
-      } finally {
+      const result = await withinDeadline(request).finally(() => {
         underWay -= 1;
+      });
+      const durationMs = performance.now() - start;
+      if ('answer' in result) {
+        observe({ endpoint, outcome: 'answered', status: result.answer.status, durationMs });
+        return result.answer;
       }
+      const { failure, ...why } = result;
+      observe({ endpoint, outcome: failure, ...why, durationMs });
+      throw new RelayError(failure);
     },
     close: pool.close,
   };

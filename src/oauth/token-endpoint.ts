@@ -1,5 +1,5 @@
 import { RelayError } from '../errors.ts';
-import type { TokenRequest } from '../providers/provider.ts';
+import type { Provider, TokenRequest } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
 import { isAccessToken } from './access-token.ts';
 import { parseJsonObject } from './json.ts';
@@ -11,9 +11,8 @@ import type {
 } from './provider-client.ts';
 
 /** The client, as registered at the provider, and where its codes are exchanged. */
-export interface TokenEndpoint {
-  readonly tokenUrl: string;
-  readonly tokenRequest: TokenRequest;
+export interface TokenEndpoint
+  extends Pick<Provider, 'tokenUrl' | 'tokenRequest' | 'requestHeaders'> {
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly redirectUri: string;
@@ -38,9 +37,12 @@ export async function exchangeCode(
   grant: CodeGrant,
   observe: ObserveCall,
 ): Promise<string> {
-  return parseTokenResponse(
-    await client.call(tokenRequests[endpoint.tokenRequest](endpoint, grant), observe),
-  );
+  return parseTokenResponse(await client.call(tokenRequest(endpoint, grant), observe));
+}
+
+/** The token request, in the way that the provider takes it. */
+export function tokenRequest(endpoint: TokenEndpoint, grant: CodeGrant): ProviderRequest {
+  return tokenRequests[endpoint.tokenRequest](endpoint, grant);
 }
 
 const tokenRequests: Readonly<
@@ -50,18 +52,18 @@ const tokenRequests: Readonly<
     const url = new URL(endpoint.tokenUrl);
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    return { endpoint: 'token', method: 'POST', url, headers: {} };
+    return { endpoint: 'token', method: 'POST', url, headers: endpoint.requestHeaders ?? {} };
   },
   body(endpoint, grant) {
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
-    return form(endpoint.tokenUrl, {}, parameters);
+    return form(endpoint, {}, parameters);
   },
   basic(endpoint, grant) {
     // RFC 6749 §2.3.1: both are form-encoded before they become user name and password.
     const { client_id, client_secret } = clientParameters(endpoint);
     const credentials = Buffer.from(`${formEncode(client_id)}:${formEncode(client_secret)}`);
     const headers = { authorization: `Basic ${credentials.toString('base64')}` };
-    return form(endpoint.tokenUrl, headers, grantParameters(endpoint, grant));
+    return form(endpoint, headers, grantParameters(endpoint, grant));
   },
 };
 
@@ -78,15 +80,15 @@ function grantParameters({ redirectUri }: TokenEndpoint, { code, codeVerifier }:
 }
 
 function form(
-  url: string,
+  { tokenUrl, requestHeaders }: TokenEndpoint,
   headers: Record<string, string>,
   parameters: Record<string, string>,
 ): ProviderRequest {
   return {
     endpoint: 'token',
     method: 'POST',
-    url,
-    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    url: tokenUrl,
+    headers: { ...requestHeaders, ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ grant_type: 'authorization_code', ...parameters }).toString(),
   };
 }

@@ -1,30 +1,35 @@
 import { RelayError } from '../errors.ts';
+import type { Provider } from '../providers/provider.ts';
 import { parseJsonObject } from './json.ts';
-import type { ObserveCall, ProviderClient } from './provider-client.ts';
+import type { ObserveCall, ProviderClient, ProviderRequest } from './provider-client.ts';
 
 /**
  * Asks the provider for the record of the token's user.
  *
  * @returns the provider's JSON object, byte for byte
- * @throws {RelayError} `token_invalid` where the provider does not answer 200,
+ * @throws {RelayError} `token_invalid` where the provider does not answer 200, or refuses within it,
  *   `provider_answer_unusable` where its 200 is no JSON object, or why the call itself failed
  */
 export async function lookUpUser(
   client: ProviderClient,
-  userUrl: string,
+  provider: Pick<Provider, 'userUrl' | 'requestHeaders' | 'userRejectedWhen'>,
   accessToken: string,
   observe: ObserveCall,
 ): Promise<Uint8Array> {
-  const { status, body } = await client.call(
-    {
-      endpoint: 'user',
-      method: 'GET',
-      url: userUrl,
-      headers: { authorization: `Bearer ${accessToken}` },
-    },
-    observe,
-  );
+  const { status, body } = await client.call(userRequest(provider, accessToken), observe);
   if (status !== 200) throw new RelayError('token_invalid');
-  if (parseJsonObject(body) === undefined) throw new RelayError('provider_answer_unusable');
+  const record = parseJsonObject(body);
+  if (record === undefined) throw new RelayError('provider_answer_unusable');
+  const { userRejectedWhen: rejected } = provider;
+  if (rejected && record[rejected.field] === rejected.equals) throw new RelayError('token_invalid');
   return body;
+}
+
+/** The user lookup. @see RFC 6750 §2.1 */
+export function userRequest(
+  { userUrl, requestHeaders }: Pick<Provider, 'userUrl' | 'requestHeaders'>,
+  accessToken: string,
+): ProviderRequest {
+  const headers = { ...requestHeaders, authorization: `Bearer ${accessToken}` };
+  return { endpoint: 'user', method: 'GET', url: userUrl, headers };
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import type { ProtectionParameters } from '../oauth/authorization-request.ts';
 import {
   createStateSealer,
   newTransaction,
@@ -9,7 +8,7 @@ import {
   type ReceivedState,
   type StateSealer,
 } from '../oauth/login-state.ts';
-import { codeChallenge, codeVerifier } from '../oauth/pkce.ts';
+import { codeVerifier } from '../oauth/pkce.ts';
 import type { StateKeys } from '../oauth/state-keys.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import {
@@ -21,15 +20,22 @@ import {
 const clockSkew = 60;
 const browserSecretLength = 32;
 
+/** What protects a login that starts. */
+export interface ProtectedLogin {
+  readonly state: string;
+  /** The PKCE verifier. The callback of the same login arrives at the same one. */
+  readonly codeVerifier: string;
+}
+
 /** Ties every callback to the browser that started its login, without storing anything. */
 export interface LoginProtection {
-  /** Starts a login in this browser: sets its cookie, and tells what the provider is sent. */
-  start(ctx: Context, frontEndState: string): ProtectionParameters;
+  /** Starts a login in this browser, and sets its cookie. */
+  start(ctx: Context, frontEndState: string): ProtectedLogin;
   /**
    * Lets a callback pass, and ends its login: its cookie is cleared, whatever comes after, and the
    * front end's own state is known from then on.
    *
-   * @returns the PKCE verifier of the login, if it has one
+   * @returns the PKCE verifier of the login; undefined for a callback that is excused
    * @throws {RelayError} that says why the callback may not pass
    */
   finish(ctx: Context, state: string | undefined): string | undefined;
@@ -45,7 +51,6 @@ export function createLoginProtection(
     readonly stateCheck: 'browsers' | 'always';
     readonly clientId: string;
     readonly redirectUri: string;
-    readonly pkce: boolean;
   },
   keys: StateKeys,
   now: () => number,
@@ -61,9 +66,7 @@ export function createLoginProtection(
       cookies.set(ctx, transaction.id, browserSecret);
       return {
         state: sealer.seal(transaction, browserSecret),
-        codeChallenge: settings.pkce
-          ? codeChallenge(codeVerifier(browserSecret, transaction.id))
-          : undefined,
+        codeVerifier: codeVerifier(browserSecret, transaction.id),
       };
     },
     finish(ctx, received) {
@@ -80,7 +83,7 @@ export function createLoginProtection(
       if (frontEndState !== '') ctx.state.frontEndState = frontEndState;
       if (issuedAt < seconds() - loginLifetime) throw new RelayError('state_expired');
       if (issuedAt > seconds() + clockSkew) throw new RelayError('state_premature');
-      return settings.pkce ? codeVerifier(browserSecret, id) : undefined;
+      return codeVerifier(browserSecret, id);
     },
   };
 }

@@ -102,7 +102,9 @@ const quotedValue = /(?<==[ \t]*)"[^"]*"(?=[ \t]*(;|$))/g;
 /** Every cookie with all of its values: a parser of whole headers would keep one of each. */
 function readCookies(ctx: Context): ReadonlyMap<string, readonly string[]> {
   const cookies = new Map<string, string[]>();
-  for (const pair of ctx.get('Cookie').replaceAll(quotedValue, '').split(';')) {
+  const header = ctx.get('Cookie');
+  if (header === '') return cookies;
+  for (const pair of header.replaceAll(quotedValue, '').split(';')) {
     for (const [name, value = ''] of Object.entries(
       parseCookie(pair, { decode: (text) => text }),
     )) {

@@ -4,6 +4,7 @@ import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { authorizationCode, parseAuthorizationResponse } from '../oauth/authorization-response.ts';
 import type { ProviderClient } from '../oauth/provider-client.ts';
+import { derivedFrom, type ProviderSource } from '../oauth/provider-source.ts';
 import { exchangeCode } from '../oauth/token-endpoint.ts';
 import type { LoginProtection } from '../protection/login-protection.ts';
 import { frontEndUrl } from './front-end-url.ts';
@@ -15,23 +16,33 @@ import { frontEndUrl } from './front-end-url.ts';
  */
 export function loginCallback(
   config: Config,
+  source: ProviderSource,
   client: ProviderClient,
   protection: LoginProtection | undefined,
 ): Middleware<RequestState> {
-  const endpoint = { ...config.provider, ...config };
+  const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...clientOf(config) }));
   return async (ctx: Context) => {
     if (config.errorDelivery === 'redirect') deliverFailures(ctx, config);
     const response = parseAuthorizationResponse(ctx.querystring);
     // An error spends nothing: it is told even where the provider lost the state.
     const checked = response.error === undefined || response.state !== undefined;
-    const codeVerifier = checked ? protection?.finish(ctx, response.state) : undefined;
-    const code = authorizationCode(response, config.provider.issuer);
-    const accessToken = await exchangeCode(client, endpoint, { code, codeVerifier }, (call) => {
+    // Before the login is ended: while the provider is not known, the callback can be tried again.
+    const provider = source.current();
+    const verifier = checked ? protection?.finish(ctx, response.state) : undefined;
+    const grant = {
+      code: authorizationCode(response, provider),
+      codeVerifier: provider.pkce ? verifier : undefined,
+    };
+    const accessToken = await exchangeCode(client, endpoint(), grant, (call) => {
       ctx.state.providerCall = call;
     });
     const { frontEndState: state } = ctx.state;
     redirect(ctx, frontEndUrl(config, { access_token: accessToken, state }));
   };
+}
+
+function clientOf({ clientId, clientSecret, redirectUri }: Config) {
+  return { clientId, clientSecret, redirectUri };
 }
 
 function deliverFailures(ctx: Context, config: Config): void {

@@ -4,6 +4,8 @@ import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
+import { codeChallenge } from '../oauth/pkce.ts';
+import { derivedFrom, type ProviderSource } from '../oauth/provider-source.ts';
 import { parseQuery } from '../oauth/query.ts';
 import type { LoginProtection } from '../protection/login-protection.ts';
 
@@ -16,17 +18,19 @@ const longestFrontEndState = 512;
  */
 export function startLogin(
   config: Config,
+  source: ProviderSource,
   protection: LoginProtection | undefined,
 ): Middleware<RequestState> {
-  const { authorizeUrl } = config.provider;
-  const bareUrl = authorizationRequestUrl({ ...config, authorizeUrl });
+  const bareUrl = derivedFrom(source, (provider) => authorizationRequestUrl(config, provider));
   return async (ctx: Context) => {
-    redirect(
-      ctx,
-      protection === undefined
-        ? bareUrl
-        : withProtection(bareUrl, protection.start(ctx, frontEndState(ctx))),
-    );
+    const url = bareUrl();
+    if (protection === undefined) {
+      redirect(ctx, url);
+      return;
+    }
+    const { state, codeVerifier } = protection.start(ctx, frontEndState(ctx));
+    const challenge = source.current().pkce ? codeChallenge(codeVerifier) : undefined;
+    redirect(ctx, withProtection(url, { state, codeChallenge: challenge }));
   };
 }
 

@@ -15,6 +15,11 @@ describe('errors', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
+  it('none for an expectation that the relay does not know: it has none to meet', async () => {
+    const headers: [string, string][] = [['Expect', 'something']];
+    expect((await underTest().send({ path: loginPath, headers })).status).to.equal(307);
+  });
+
   describe('404', () => {
     const unknown = [
       '/',

@@ -18,7 +18,7 @@ const requestFields = [
   'outcome',
   'provider',
 ];
-const providerFields = ['endpoint', 'outcome', 'status', 'durationMs'];
+const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 
 describe('the log', () => {
   describe('as JSON', () => {

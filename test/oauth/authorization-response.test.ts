@@ -8,7 +8,7 @@ import {
 
 const issuer = 'https://provider.example';
 
-const codeOf = (query: string) => authorizationCode(parseAuthorizationResponse(query), issuer);
+const codeOf = (query: string) => authorizationCode(parseAuthorizationResponse(query), { issuer });
 
 function failureOf(query: string): RelayError {
   try {
@@ -101,6 +101,15 @@ describe('the authorization response', () => {
   });
 
   it('may come from anyone where the issuer is not known', () => {
-    expect(authorizationCode(parseAuthorizationResponse('code=a&iss=b'), undefined)).to.equal('a');
+    expect(authorizationCode(parseAuthorizationResponse('code=a&iss=b'), {})).to.equal('a');
+  });
+
+  it('is refused without an issuer where the provider promises one', () => {
+    const expected = { issuer, issRequired: true };
+    expect(() => authorizationCode(parseAuthorizationResponse('code=a'), expected))
+      .to.throw(RelayError)
+      .with.property('code', 'issuer_missing');
+    const named = `code=a&iss=${encodeURIComponent(issuer)}`;
+    expect(authorizationCode(parseAuthorizationResponse(named), expected)).to.equal('a');
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { createProviderClient } from '../../src/oauth/provider-client.ts';
 import { lookUpUser } from '../../src/oauth/user-endpoint.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';
@@ -11,12 +12,18 @@ describe('the user lookup', () => {
   after(() => client.close());
   useNock();
 
-  async function outcome(status: number, body: string | Buffer): Promise<string> {
+  async function outcome(
+    status: number,
+    body: string | Buffer,
+    quirks: Partial<Provider> = {},
+  ): Promise<string> {
     nock(origin, { reqheaders: { authorization: 'Bearer token' } })
       .get('/user')
       .reply(status, body);
     try {
-      return Buffer.from(await lookUpUser(client, `${origin}/user`, 'token', () => {})).toString();
+      return Buffer.from(
+        await lookUpUser(client, { userUrl: `${origin}/user`, ...quirks }, 'token', () => {}),
+      ).toString();
     } catch (error) {
       return error instanceof RelayError ? error.code : String(error);
     }
@@ -50,5 +57,12 @@ describe('the user lookup', () => {
     for (const body of bodies) {
       expect(await outcome(200, body), `${body}`).to.equal('provider_answer_unusable');
     }
+  });
+
+  it('refuses the token where the provider does so with status 200', async () => {
+    const quirks = { userRejectedWhen: { field: 'ok', equals: false } };
+    expect(await outcome(200, '{"ok":false}', quirks)).to.equal('token_invalid');
+    expect(await outcome(200, '{"ok":true}', quirks)).to.equal('{"ok":true}');
+    expect(await outcome(200, '{"ok":false}')).to.equal('{"ok":false}');
   });
 });

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
-import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import type { FailureCode } from '../../src/errors.ts';
 import { createLogger } from '../../src/log.ts';
-import { createProviderClient, type ProviderClient } from '../../src/oauth/provider-client.ts';
+import { createRelay, type Relay } from '../../src/relay.ts';
 import { baseUrl, frontendOrigin, registration } from '../support/relay-under-test.ts';
 import { StrictProvider } from '../support/strict-provider.ts';
 import { expectLogin, expectRefusal, FakeBrowser } from './support/fake-browser.ts';
@@ -17,7 +16,7 @@ describe('a login over time', () => {
   const start = 1_800_000_000;
   let seconds = start;
   let provider: StrictProvider;
-  let client: ProviderClient;
+  let relay: Relay;
   let server: Server;
   let browser: FakeBrowser;
   let target: { port: number; provider: StrictProvider };
@@ -37,14 +36,9 @@ describe('a login over time', () => {
       environment: {},
       readFile: () => ({ text: provider.registration.clientSecret, readableByOthers: false }),
     });
-    client = createProviderClient('login-relay/test', { timeout: 5000, concurrentCalls: 4 });
-    const app = createApp(config, {
-      logger: await createLogger({ level: 'silent', format: 'json' }),
-      client,
-      stateKeys: [Buffer.alloc(32, 'k')],
-      now: () => seconds * 1000,
-    });
-    server = createServer(app.callback()).listen(0, '127.0.0.1');
+    const logger = await createLogger({ level: 'silent', format: 'json' });
+    relay = await createRelay(config, logger, () => seconds * 1000);
+    server = createServer(relay.listener).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
@@ -52,7 +46,7 @@ describe('a login over time', () => {
   });
   after(async () => {
     server.close();
-    client.close();
+    relay.close();
     await provider.stop();
   });
   beforeEach(() => {

@@ -115,7 +115,7 @@ describe('of any states and cookies', () => {
 
   describe('in a callback,', () => {
     const protection = createLoginProtection(
-      { ...client, stateCheck: 'browsers', pkce: true },
+      { ...client, stateCheck: 'browsers' },
       [key],
       () => 1_800_000_000_000,
     );

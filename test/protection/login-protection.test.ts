@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
-import { codeChallenge } from '../../src/oauth/pkce.ts';
 import { createLoginProtection } from '../../src/protection/login-protection.ts';
 import { answerOf, koaContext } from './support/koa-context.ts';
 import { clearedCookies, setCookies } from './support/set-cookies.ts';
@@ -10,7 +9,6 @@ const settings = {
   stateCheck: 'browsers',
   clientId: 'client-1',
   redirectUri: 'https://relay.example/auth/provider/callback',
-  pkce: true,
 } as const;
 const noon = 1_800_000_000_000;
 
@@ -24,10 +22,10 @@ describe('login protection', () => {
 
   function start(frontEndState = '', at = protection) {
     const ctx = koaContext();
-    const { state, codeChallenge: challenge } = at.start(ctx, frontEndState);
+    const { state, codeVerifier: verifier } = at.start(ctx, frontEndState);
     const [cookie] = setCookies(answerOf(ctx));
     if (cookie === undefined) throw new Error('no cookie was set');
-    return { state, challenge, cookie, headers: { cookie: `${cookie.name}=${cookie.value}` } };
+    return { state, verifier, cookie, headers: { cookie: `${cookie.name}=${cookie.value}` } };
   }
 
   function finish(headers: IncomingHttpHeaders, state: string | undefined, at = protection) {
@@ -40,22 +38,10 @@ describe('login protection', () => {
     }
   }
 
-  it('answers the verifier to the challenge that the login was started with', () => {
-    const { state, challenge, headers } = start();
-    expect(codeChallenge(finish(headers, state).verifier ?? '')).to.equal(challenge);
-  });
-
-  it('has neither challenge nor verifier for a provider without PKCE', () => {
-    const withoutPkce = createLoginProtection(
-      { ...settings, pkce: false },
-      [Buffer.alloc(32, 'k')],
-      now,
-    );
-    const { state, challenge, headers } = start('', withoutPkce);
-    expect(challenge).to.equal(undefined);
-    const { ctx, verifier, failure } = finish(headers, state, withoutPkce);
-    expect([verifier, failure]).to.deep.equal([undefined, undefined]);
-    expect(clearedCookies(answerOf(ctx))).to.have.lengthOf(1);
+  it('arrives at the verifier that the login was started with', () => {
+    const { state, verifier, headers } = start();
+    expect(verifier).to.match(/^[\w-]{43}$/);
+    expect(finish(headers, state).verifier).to.equal(verifier);
   });
 
   it("knows the front end's state once the callback has proved it, and not before", () => {

@@ -9,13 +9,11 @@ import {
 import { buffer, text } from 'node:stream/consumers';
 import { type Logger, pino } from 'pino';
 import type { Page } from 'playwright-core';
-import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { createFrontEnd } from '../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
-import { createProviderClient } from '../../src/oauth/provider-client.ts';
-import { deriveStateKey } from '../../src/oauth/state-keys.ts';
+import { createRelay } from '../../src/relay.ts';
 import { type HttpsProxy, startHttpsProxy } from './https-proxy.ts';
 
 const clientId = 'login-site';
@@ -73,7 +71,7 @@ export class LoginSite {
   readonly #pending = new Set<{ request: IncomingMessage; response: ServerResponse }>();
   #clockOffset = 0;
   #intercept: ((url: string) => void) | undefined;
-  #closeClient = () => {};
+  #closeRelay = () => {};
 
   static async start(options: LoginSiteOptions = {}): Promise<LoginSite> {
     const relay = await openPort(0, 'the relay');
@@ -149,7 +147,7 @@ export class LoginSite {
   async close(): Promise<void> {
     const { proxy, ...ports } = this.#ports;
     await proxy?.close();
-    this.#closeClient();
+    this.#closeRelay();
     await Promise.all(Object.values(ports).map((port) => port.close()));
   }
 
@@ -173,17 +171,9 @@ export class LoginSite {
         throw new Error('there is no file to read');
       },
     });
-    const client = createProviderClient('login-relay/test', {
-      timeout: config.providerTimeout,
-      concurrentCalls: 256,
-    });
-    this.#closeClient = client.close;
-    const relay = createApp(config, {
-      logger: this.#createLogger(),
-      client,
-      stateKeys: await deriveStateKey(config.clientSecret),
-      now: () => Date.now() + this.#clockOffset,
-    }).callback();
+    const now = () => Date.now() + this.#clockOffset;
+    const { listener: relay, close } = await createRelay(config, this.#createLogger(), now);
+    this.#closeRelay = close;
 
     this.#ports.relay.serve(
       this.#orPage((request, response) => {

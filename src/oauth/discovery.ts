@@ -1,0 +1,131 @@
+import * as v from 'valibot';
+import { RelayError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
+import type { Provider } from '../providers/provider.ts';
+import { providerUrl } from '../schemas.ts';
+import { parseJsonObject } from './json.ts';
+import type { ProviderClient } from './provider-client.ts';
+
+const reasons = {
+  unreachable: 'the issuer cannot be reached',
+  timeout: 'the issuer takes too long to answer',
+  unavailable: 'the issuer answers with a server error',
+  not_found: 'there is no metadata at the issuer: check the address of the issuer',
+  not_json: 'the metadata is not a JSON object: check the address of the issuer',
+  too_large: 'the metadata is larger than 1 MiB',
+  overloaded: 'too many calls to the provider are under way',
+  issuer_mismatch: 'the metadata names another issuer: configure exactly the name it uses',
+  endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
+  endpoint_unusable:
+    'an endpoint in the metadata cannot be used: it must be an https URL, not at a link-local or metadata address',
+  client_authentication: 'the token endpoint takes no client secret, neither in body nor header',
+} as const;
+
+/** Why nothing could be learned from the issuer. */
+export class DiscoveryError extends Error {
+  override readonly name = 'DiscoveryError';
+  readonly reason: keyof typeof reasons;
+  /** For the operator: what is wrong and what to do. */
+  readonly explanation: string;
+
+  constructor(reason: keyof typeof reasons) {
+    super(reason);
+    this.reason = reason;
+    this.explanation = reasons[reason];
+  }
+}
+
+/** What to learn a provider from. */
+export interface DiscoverySource {
+  readonly issuer: string;
+  /** What is known otherwise and need not be learned. */
+  readonly given: Partial<Provider>;
+  /** Whether endpoints may be on plain http beyond this machine. */
+  readonly insecureHttp: boolean;
+}
+
+/**
+ * Learns about a provider from the metadata of its issuer: OpenID Connect's, or where there is none
+ * OAuth's.
+ *
+ * @throws {DiscoveryError}
+ * @see OpenID Connect Discovery 1.0 §4, RFC 8414 §3
+ */
+export async function discoverProvider(
+  client: ProviderClient,
+  source: DiscoverySource,
+): Promise<Provider> {
+  for (const url of metadataUrls(source.issuer)) {
+    const answer = await fetchMetadata(client, url);
+    if (answer !== undefined) return parseMetadata(answer, source);
+  }
+  throw new DiscoveryError('not_found');
+}
+
+function metadataUrls(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+}
+
+async function fetchMetadata(client: ProviderClient, url: string): Promise<Uint8Array | undefined> {
+  try {
+    const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
+    const { status, body } = await client.call(request, () => {});
+    if (status >= 500) throw new DiscoveryError('unavailable');
+    return status === 200 ? body : undefined;
+  } catch (error) {
+    throw error instanceof RelayError ? new DiscoveryError(transportReason(error)) : error;
+  }
+}
+
+function transportReason({ code }: RelayError): keyof typeof reasons {
+  if (code === 'provider_timeout') return 'timeout';
+  if (code === 'provider_answer_unusable') return 'too_large';
+  return code === 'overloaded' ? 'overloaded' : 'unreachable';
+}
+
+function parseMetadata(bytes: Uint8Array, source: DiscoverySource): Provider {
+  const metadata = parseJsonObject(bytes);
+  if (metadata === undefined) throw new DiscoveryError('not_json');
+  // RFC 8414 §3.3: otherwise one provider could speak for another.
+  if (metadata['issuer'] !== source.issuer) throw new DiscoveryError('issuer_mismatch');
+  const { given } = source;
+  const endpoint = (name: string) => endpointUrl(metadata[name], source.insecureHttp);
+  return {
+    authorizeUrl: given.authorizeUrl ?? endpoint('authorization_endpoint'),
+    tokenUrl: given.tokenUrl ?? endpoint('token_endpoint'),
+    userUrl: given.userUrl ?? endpoint('userinfo_endpoint'),
+    scope: given.scope ?? 'openid',
+    tokenRequest:
+      given.tokenRequest ?? tokenRequest(metadata['token_endpoint_auth_methods_supported']),
+    pkce: includes(metadata['code_challenge_methods_supported'], 'S256'),
+    issuer: source.issuer,
+    issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
+  };
+}
+
+function endpointUrl(value: unknown, insecureHttp: boolean): string {
+  if (value === undefined) throw new DiscoveryError('endpoint_missing');
+  const result = v.safeParse(providerUrl, value, { abortPipeEarly: true });
+  if (!result.success) throw new DiscoveryError('endpoint_unusable');
+  const url = result.output;
+  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) {
+    throw new DiscoveryError('endpoint_unusable');
+  }
+  return url.href;
+}
+
+/** @see RFC 8414 §2: without a list the only way is client_secret_basic */
+function tokenRequest(supported: unknown): 'basic' | 'body' {
+  if (supported === undefined || includes(supported, 'client_secret_basic')) return 'basic';
+  if (includes(supported, 'client_secret_post')) return 'body';
+  throw new DiscoveryError('client_authentication');
+}
+
+function includes(list: unknown, word: string): boolean {
+  return Array.isArray(list) && list.includes(word);
+}

@@ -1,0 +1,96 @@
+import { RelayError } from '../errors.ts';
+import type { Provider } from '../providers/provider.ts';
+import { DiscoveryError } from './discovery.ts';
+
+const firstWait = 2_000;
+const shortestRetry = 1_000;
+const longestRetry = 60_000;
+const refreshInterval = 3_600_000;
+
+/** Where a request learns about the provider, without ever waiting. */
+export interface ProviderSource {
+  /** @throws {RelayError} `provider_undiscovered`, until the issuer has answered once */
+  current(): Provider;
+  /** Stops learning. */
+  close(): void;
+}
+
+/** What came of one attempt to learn about the provider. */
+export type DiscoveryAttempt =
+  | { readonly outcome: 'discovered' }
+  | {
+      readonly outcome: 'failed';
+      readonly reason: string;
+      readonly explanation: string;
+      /** Milliseconds until the next attempt. */
+      readonly retryIn: number;
+    };
+
+/** A provider that is configured in full. */
+export function knownProvider(provider: Provider): ProviderSource {
+  return { current: () => provider, close: () => {} };
+}
+
+/**
+ * A provider that is learned in the background: again and again until the issuer answers, each time
+ * waiting longer, up to a minute; then once an hour. What was learned stays while the issuer is down.
+ *
+ * @param observe told of every attempt
+ * @returns the source, after the first attempt or two seconds
+ */
+export async function discoveredProvider(
+  discover: () => Promise<Provider>,
+  observe: (attempt: DiscoveryAttempt) => void,
+): Promise<ProviderSource> {
+  let provider: Provider | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  let retryIn = shortestRetry;
+
+  async function attempt(): Promise<void> {
+    let delay = refreshInterval;
+    try {
+      provider = Object.freeze(await discover());
+      retryIn = shortestRetry;
+      observe({ outcome: 'discovered' });
+    } catch (error) {
+      if (!(error instanceof DiscoveryError)) throw error;
+      const { reason, explanation } = error;
+      delay = retryIn;
+      retryIn = Math.min(retryIn * 2, longestRetry);
+      observe({ outcome: 'failed', reason, explanation, retryIn: delay });
+    }
+    if (!closed) timer = setTimeout(attempt, delay).unref();
+  }
+
+  // A provider that is down must not keep the relay from starting.
+  let waited: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    waited = setTimeout(resolve, firstWait);
+  });
+  await Promise.race([attempt(), patience]);
+  clearTimeout(waited);
+  return {
+    current() {
+      if (provider === undefined) throw new RelayError('provider_undiscovered');
+      return provider;
+    },
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Computes something from the provider, anew only when discovery has brought another. */
+export function derivedFrom<Value>(
+  source: ProviderSource,
+  derive: (provider: Provider) => Value,
+): () => Value {
+  let last: { readonly provider: Provider; readonly value: Value } | undefined;
+  return () => {
+    const provider = source.current();
+    if (last?.provider !== provider) last = { provider, value: derive(provider) };
+    return last.value;
+  };
+}

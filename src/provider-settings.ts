@@ -1,0 +1,109 @@
+import { type OptionSources, type Report, sourceOf } from './option-values.ts';
+import { describeOption, type OptionValues } from './options.ts';
+import { presets } from './providers/presets.ts';
+import type { Preset, Provider } from './providers/provider.ts';
+import { version } from './version.ts';
+
+/** What of a provider is configured by hand; it beats preset and discovery. */
+export type GivenProvider = Partial<
+  Pick<Provider, 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'scope' | 'tokenRequest'>
+>;
+
+/** A provider whose metadata is fetched from its issuer. */
+export interface DiscoveredProvider {
+  readonly issuer: string;
+  readonly given: GivenProvider;
+  /** Whether its endpoints may be on plain http beyond this machine. */
+  readonly insecureHttp: boolean;
+}
+
+/** The provider, or where to learn about it. */
+export type ProviderSettings =
+  | { readonly known: Provider }
+  | { readonly discovered: DiscoveredProvider };
+
+/**
+ * @param baseUrl the relay's public address, which some providers want to know
+ * @returns undefined after reporting why the settings make no provider
+ */
+export function readProviderSettings(
+  values: OptionValues,
+  sources: OptionSources,
+  baseUrl: string,
+  fault: Report,
+): ProviderSettings | undefined {
+  const given = givenProvider(values);
+  if (sourceOf('issuer', sources) !== undefined) {
+    for (const name of ['provider', 'providerHost', 'providerTenant'] as const) {
+      if (sourceOf(name, sources) === undefined) continue;
+      fault(name, `and ${describeOption('issuer')} are both given: give one`);
+    }
+    if (values.issuer === undefined) return undefined;
+    const { issuer, insecureHttp = false } = values;
+    return { discovered: Object.freeze({ issuer, given, insecureHttp }) };
+  }
+  const preset = presets.find(({ name }) => name === values.provider);
+  if (preset === undefined) return undefined;
+  const host = placeholder('providerHost', 'host', preset, values, sources, fault);
+  const tenant = placeholder('providerTenant', 'tenant', preset, values, sources, fault);
+  const provider = { ...filledIn(preset, { host, tenant, baseUrl }), ...given };
+  // Another authorization endpoint answers in another name than the preset's.
+  const issuer = given.authorizeUrl === undefined ? provider.issuer : undefined;
+  return { known: Object.freeze({ ...provider, issuer }) };
+}
+
+function placeholder(
+  option: 'providerHost' | 'providerTenant',
+  part: 'host' | 'tenant',
+  preset: Preset,
+  values: OptionValues,
+  sources: OptionSources,
+  fault: Report,
+): string {
+  const declared = preset[part];
+  const isGiven = sourceOf(option, sources) !== undefined;
+  if (declared === undefined && isGiven) fault(option, 'does not go with this provider');
+  if (declared !== undefined && declared.default === undefined && !isGiven) {
+    fault(option, `is required with this provider: ${declared.meaning}`);
+  }
+  return values[option] ?? declared?.default ?? '';
+}
+
+function filledIn(
+  preset: Preset,
+  parts: { readonly host: string; readonly tenant: string; readonly baseUrl: string },
+): Provider {
+  const fill = (template: string) =>
+    template.replaceAll('{host}', parts.host).replaceAll('{tenant}', parts.tenant);
+  // Some providers want to know which program calls, and where it lives.
+  const identify = (header: string) =>
+    header.replaceAll('{version}', version).replaceAll('{baseUrl}', parts.baseUrl);
+  return {
+    authorizeUrl: fill(preset.authorizeUrl),
+    tokenUrl: fill(preset.tokenUrl),
+    userUrl: fill(preset.userUrl),
+    scope: preset.scope,
+    tokenRequest: preset.tokenRequest,
+    pkce: preset.pkce,
+    issuer: preset.issuer && fill(preset.issuer),
+    requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
+    userRejectedWhen: preset.userRejectedWhen,
+  };
+}
+
+function mapValues(
+  record: Readonly<Record<string, string>>,
+  change: (value: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
+function givenProvider(values: OptionValues): GivenProvider {
+  return {
+    ...(values.authorizeUrl && { authorizeUrl: values.authorizeUrl.href }),
+    ...(values.tokenUrl && { tokenUrl: values.tokenUrl.href }),
+    ...(values.userUrl && { userUrl: values.userUrl.href }),
+    ...(values.scope && { scope: values.scope }),
+    ...(values.tokenRequest && { tokenRequest: values.tokenRequest }),
+  };
+}

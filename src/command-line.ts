@@ -3,7 +3,7 @@ import { type Option, type OptionName, options } from './options.ts';
 import { version } from './version.ts';
 
 /** What each flag was given, in order. */
-export type Flags = Partial<Record<OptionName, readonly string[]>>;
+type Flags = Partial<Record<OptionName, readonly string[]>>;
 
 /** What each command does; the number is the exit code. */
 export interface Commands {

@@ -5,7 +5,7 @@ import type { Preset, Provider } from './providers/provider.ts';
 import { version } from './version.ts';
 
 /** What of a provider is configured by hand; it beats preset and discovery. */
-export type GivenProvider = Partial<
+type GivenProvider = Partial<
   Pick<Provider, 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'scope' | 'tokenRequest'>
 >;
 

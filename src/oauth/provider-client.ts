@@ -8,7 +8,7 @@ const abortGrace = 100;
 const tooLong = Symbol('the answer is too long');
 
 /** What of the provider is called. */
-export type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
+type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
 
 /** A request to one of the provider's endpoints. */
 export interface ProviderRequest {

@@ -21,7 +21,7 @@ const clockSkew = 60;
 const browserSecretLength = 32;
 
 /** What protects a login that starts. */
-export interface ProtectedLogin {
+interface ProtectedLogin {
   readonly state: string;
   /** The PKCE verifier. The callback of the same login arrives at the same one. */
   readonly codeVerifier: string;

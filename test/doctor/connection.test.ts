@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { selfSignedCertificate } from '../support/certificate.ts';
 import { freePort } from '../support/relay-under-test.ts';
-import { selfSignedCertificate } from './support/certificate.ts';
 import { type Checkup, check, checkAsText, Result } from './support/check.ts';
 import { endpointsAt, healthy, listenerFor, withFakeProvider } from './support/fake-provider.ts';
 import { type Serving, serve, serveTcp, serveTls, serveTunnels } from './support/serve.ts';
@@ -47,8 +47,8 @@ describe('login-relay check, about the way to the provider', () => {
   before('make certificates', async () => {
     [trusted, expired, early, foreign] = await Promise.all([
       selfSignedCertificate('localhost'),
-      selfSignedCertificate('localhost', { from: '20200101000000Z', until: '20210101000000Z' }),
-      selfSignedCertificate('localhost', { from: '20980101000000Z', until: '20990101000000Z' }),
+      selfSignedCertificate('localhost', { from: new Date('2020'), until: new Date('2021') }),
+      selfSignedCertificate('localhost', { from: new Date('2098'), until: new Date('2099') }),
       selfSignedCertificate('elsewhere.example'),
     ]);
     directory = await mkdtemp(join(tmpdir(), 'login-relay-'));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { FailureCode } from '../../src/errors.ts';
 import { canary } from '../support/canaries.ts';
+import { type Certificate, issueCertificate } from '../support/certificate.ts';
 import { expectUser } from '../support/expectations.ts';
 import { callbackPath, redirectUri } from '../support/relay-under-test.ts';
 import { discord, discordUser } from './fakes/discord.ts';
@@ -8,7 +9,6 @@ import { github, githubUser } from './fakes/github.ts';
 import { gitlab, gitlabUser } from './fakes/gitlab.ts';
 import { google, googleUser } from './fakes/google.ts';
 import { slack, slackUser } from './fakes/slack.ts';
-import { type Certificate, issueCertificate } from './support/certificate.ts';
 import { expectFailure, expectFailurePage } from './support/failures.ts';
 import {
   type DocumentedProvider,

@@ -89,6 +89,26 @@ describe('a provider that is learned in the background', () => {
     ]);
   });
 
+  it('is waited for two seconds at the start, and then used as soon as it is there', async () => {
+    const { promise, resolve } = Promise.withResolvers<Provider>();
+    const starting = learn(() => promise, known('two'));
+    let started = false;
+    void starting.then(() => {
+      started = true;
+    });
+    await pass(1_999);
+    expect(started).to.equal(false);
+    await pass(1);
+    const learned = await starting;
+    expect(failureOf(learned)).to.equal('provider_undiscovered');
+    expect(attempts).to.deep.equal([]);
+    resolve(provider('one'));
+    await settled();
+    expect(addressOf(learned)).to.equal('https://one.example/token');
+    await pass(hour);
+    expect(addressOf(learned)).to.equal('https://two.example/token');
+  });
+
   it('is asked for less and less often while the issuer is down, once a minute in the end', async () => {
     const waits = [1, 2, 4, 8, 16, 32, 60, 60, 60];
     await learn(failing, ...waits.map(() => failing));

@@ -8,8 +8,8 @@ import {
   signIn,
   startCertifiedProvider,
 } from './support/certified-provider.ts';
-import { expectFailure } from './support/failures.ts';
-import { startIssuer } from './support/issuer.ts';
+import { expectFailure, expectFailurePage } from './support/failures.ts';
+import { openIdPath, startIssuer } from './support/issuer.ts';
 import { type Relay, useRelays } from './support/relays.ts';
 import { Visitor } from './support/visitor.ts';
 
@@ -57,6 +57,40 @@ describe('a provider that is down for a while', () => {
     } finally {
       await issuer.close();
     }
+  });
+
+  it('at the start, taking requests and never answering: the relay listens nevertheless', async () => {
+    const issuer = await startIssuer(() => ({ [openIdPath]: () => {} }));
+    try {
+      const flags = { issuer: issuer.origin, 'provider-timeout': '300' };
+      const relay = await startRelay({ client, flags });
+      expectFailure(await relay.get(loginPath), 'provider_undiscovered');
+      const attempts = relay.process.logLines.filter(({ msg }) => msg === 'provider discovery');
+      expect(attempts, 'the first attempt is under way').to.deep.equal([]);
+      await relay.stop();
+    } finally {
+      await issuer.close();
+    }
+  });
+
+  it('when someone comes back from it: the callback can be tried again', async () => {
+    const port = await freePort();
+    provider = await startCertifiedProvider({ client, port });
+    const flags = { issuer: provider.issuer };
+    const visitor = new Visitor(await startRelay({ client, flags }));
+    const loginPage = await visitor.startLogin();
+
+    // Nobody listens there: the relay that comes after a restart knows of no provider.
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const { relay: known } = visitor;
+    visitor.relay = await startRelay({ client, flags: { issuer: nowhere } });
+    const refused = await signIn(visitor, loginPage, 'ada');
+    expectFailurePage(refused, 'provider_undiscovered');
+    expect(refused.headers).not.to.have.property('set-cookie');
+
+    visitor.relay = known;
+    const { url } = await visitor.open(refused.url.href);
+    expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
   });
 
   it('later on: what is known of it stays, and it is there again when it is up', async () => {

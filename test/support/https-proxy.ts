@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { request as send } from 'node:http';
 import { createServer } from 'node:https';
-import { promisify } from 'node:util';
+import { selfSignedCertificate } from './certificate.ts';
 
 /** Ends TLS in front of a server on this machine. */
 export interface HttpsProxy {
@@ -47,15 +46,4 @@ export async function startHttpsProxy(name: string, port: number): Promise<Https
         server.closeAllConnections();
       }),
   };
-}
-
-/** A private key and a certificate for it, valid for a day, in one PEM text. */
-async function selfSignedCertificate(name: string): Promise<string> {
-  const request = [
-    ...['req', '-x509', '-nodes', '-days', '1', '-keyout', '-', '-out', '-'],
-    ...['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
-    ...['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`],
-  ];
-  const { stdout } = await promisify(execFile)('openssl', request);
-  return stdout;
 }

@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { canary } from '../../support/canaries.ts';
+import type { Certificate } from '../../support/certificate.ts';
 import { redirectUri } from '../../support/relay-under-test.ts';
-import type { Certificate } from './certificate.ts';
 
 /** A request to a provider. */
 export interface ProviderRequest {

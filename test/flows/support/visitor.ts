@@ -28,13 +28,14 @@ export class Visitor {
   readonly trail: URL[] = [];
   /** Changes an address before it is opened, as someone between the two sides would. */
   detour: (url: URL) => void = () => {};
-  readonly #relayPort: number;
+  /** The relay that answers at its public address from now on. */
+  relay: { readonly port: number };
   readonly #places: Readonly<Record<string, number>>;
   #cookies: Cookie[] = [];
 
   /** @param places ports of this machine that stand for an origin elsewhere */
-  constructor({ port }: { readonly port: number }, places: Readonly<Record<string, number>> = {}) {
-    this.#relayPort = port;
+  constructor(relay: { readonly port: number }, places: Readonly<Record<string, number>> = {}) {
+    this.relay = relay;
     this.#places = places;
   }
 
@@ -89,7 +90,7 @@ export class Visitor {
     }
     const path = url.pathname + url.search;
     if (url.origin === baseUrl) {
-      const answer = await send(this.#relayPort, { ...sending, path, headers });
+      const answer = await send(this.relay.port, { ...sending, path, headers });
       return { url, status: answer.status, headers: answer.headers, body: `${answer.body}` };
     }
     const outgoing = request({

@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type GenerateResult, generate, type SelfsignedOptions } from 'selfsigned';
+
+/** When a certificate is valid. */
+export interface Validity {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+/** A server's key and certificate, and the authority that a client has to trust for it. */
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+  /** A PEM file, as `NODE_EXTRA_CA_CERTS` takes it. */
+  readonly authorityFile: string;
+  remove(): Promise<void>;
+}
+
+const day = 86_400_000;
+const today: Validity = { from: new Date(Date.now() - day), until: new Date(Date.now() + day) };
+
+/**
+ * Makes a private key and a certificate that it has signed itself, in one PEM text.
+ *
+ * @param host the host that the certificate is for
+ */
+export async function selfSignedCertificate(host: string, validity = today): Promise<string> {
+  const { private: key, cert } = await certify([host], { validity });
+  return key + cert;
+}
+
+/** Makes an authority that nobody knows, and has it certify a server of these names. */
+export async function issueCertificate(...names: string[]): Promise<Certificate> {
+  const authority = await certify(['authority.example'], { isAuthority: true });
+  const ca = { key: authority.private, cert: authority.cert };
+  const { private: key, cert } = await certify(names, { ca });
+  const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  const authorityFile = join(directory, 'authority.pem');
+  await writeFile(authorityFile, authority.cert);
+  return { key, cert, authorityFile, remove: () => rm(directory, { recursive: true }) };
+}
+
+function certify(
+  names: readonly string[],
+  options: { validity?: Validity; isAuthority?: boolean } & Pick<SelfsignedOptions, 'ca'>,
+): Promise<GenerateResult> {
+  const { validity = today, isAuthority = false, ca } = options;
+  return generate([{ name: 'commonName', value: names[0] ?? '' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    notBeforeDate: validity.from,
+    notAfterDate: validity.until,
+    ...(ca && { ca }),
+    extensions: [
+      { name: 'basicConstraints', cA: isAuthority, critical: true },
+      { name: 'keyUsage', digitalSignature: true, keyCertSign: isAuthority },
+      { name: 'subjectAltName', altNames: names.map((value) => ({ type: 2, value })) },
+    ],
+  });
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type GenerateResult, generate, type SelfsignedOptions } from 'selfsigned';
 
 /** When a certificate is valid. */
-export interface Validity {
+interface Validity {
   readonly from: Date;
   readonly until: Date;
 }

@@ -17,7 +17,7 @@ const reasons = {
   issuer_mismatch: 'the metadata names another issuer: configure exactly the name it uses',
   endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
   endpoint_unusable:
-    'an endpoint in the metadata cannot be used: it must be an https URL, not at a link-local or metadata address',
+    'an endpoint in the metadata is not an https URL, or at a link-local or metadata address',
   client_authentication: 'the token endpoint takes no client secret, neither in body nor header',
 } as const;
 

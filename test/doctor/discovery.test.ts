@@ -46,7 +46,7 @@ describe('login-relay check, about discovery', () => {
     ],
     'an endpoint on plain http': [
       metadata(() => ({ token_endpoint: 'http://provider.example/token' })),
-      /^an endpoint in the metadata cannot be used: it must be an https URL, not at a link-local or metadata address$/,
+      /^an endpoint in the metadata is not an https URL, or at a link-local or metadata address$/,
       `${correctIssuer}, or give the endpoint by hand: ${byHand}`,
     ],
     'a provider for public clients only': [

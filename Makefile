@@ -4,7 +4,11 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage bench-protection clean
+.PHONY: help setup demo test check coverage bench-protection clean share sbom deb
+.PHONY: binary test-binary bench-start release test-release
+
+# The date of what is built: the same commit yields the same bytes.
+export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +35,43 @@ coverage: $(installed) ## run every test and report coverage
 
 bench-protection: $(installed) ## what login protection costs, in CPU time
 	@node bench/login-protection.ts
+
+share: $(installed) ## build the manual page and the shell completions
+	@scripts/share.sh dist/share
+
+sbom: $(installed) ## list what is inside the binary, with the licences
+	@mkdir -p dist
+	@node scripts/sbom.ts >dist/login-relay.cdx.json
+	@node scripts/third-party-licenses.ts >dist/THIRD-PARTY-LICENSES.txt
+
+binary: $(installed) ## build the executable for this machine
+	@node scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
+
+test-binary: binary ## run the black-box tests against the executable
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha $(if $(CI),--forbid-pending) 'test/blackbox/**/*.test.ts'
+
+bench-start: binary ## measure how long the executable takes to start
+	@node scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
+	@node scripts/binary/measure-start.ts dist/login-relay dist/build/empty
+
+platforms := linux-x64 linux-arm64 macos-x64 macos-arm64 windows-x64
+executables := $(platforms:%=dist/%/login-relay)
+.PHONY: $(executables)
+$(executables): dist/%/login-relay: $(installed)
+	@node scripts/binary/make-binary.ts bin/login-relay.ts $@ $*
+
+deb: share sbom dist/linux-x64/login-relay dist/linux-arm64/login-relay ## build the Debian packages
+	@node scripts/debian-package.ts amd64 dist/linux-x64/login-relay dist
+	@node scripts/debian-package.ts arm64 dist/linux-arm64/login-relay dist
+
+release: deb $(executables) ## build everything that is downloaded, for every platform
+	@for platform in $(platforms); do \
+	  node scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
+	done
+	@cd dist && sha256sum login-relay*.* >SHA256SUMS && cat SHA256SUMS
+
+test-release: release ## build the release once more elsewhere, and compare
+	@scripts/test-release.sh
 
 clean: ## remove what was installed and built
 	rm -rf node_modules coverage dist

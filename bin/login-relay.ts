@@ -2,4 +2,4 @@
 import { main } from '../src/cli.ts';
 
 // A connection that is still being opened, as through a silent proxy, must not hold up the end.
-process.exit(await main(process.argv.slice(2), process.env));
+main(process.argv.slice(2), process.env).then((code) => process.exit(code));

@@ -1,0 +1,18 @@
+// Makes an executable, for this machine if no platform is named.
+// Usage: node scripts/binary/make-binary.ts <entry point> <output> [platform]
+import { bundle, bundleFile } from './bundle.ts';
+import { makeExecutable } from './executable.ts';
+import { platformCalled, thisPlatform } from './platforms.ts';
+import { prepareRuntime } from './runtime.ts';
+
+const [entryPoint = '', output = '', name] = process.argv.slice(2);
+const here = thisPlatform();
+const platform = name === undefined ? here : platformCalled(name);
+const loader = await bundleFile('scripts/binary/loader.ts');
+const modules = await bundle(entryPoint);
+const runtime = prepareRuntime(platform, `dist/build/${platform.name}/runtime`);
+await makeExecutable({ loader, modules }, platform, {
+  runtime,
+  output,
+  folder: `dist/build/${platform.name}/executable`,
+});

@@ -1,0 +1,87 @@
+// Measures how long the binary takes to start, against an empty program built the same way.
+// Usage: node scripts/measure-start.ts <binary> <empty binary> [rounds]
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
+
+const [binary, empty, rounds = '40'] = process.argv.slice(2);
+if (!binary || !empty) throw new Error('give the binary and the empty binary');
+
+const port = await freePort();
+const measurements: Record<string, () => Promise<number>> = {
+  'empty program': () => untilExit(empty, []),
+  '--version': () => untilExit(binary, ['--version']),
+  '--help': () => untilExit(binary, ['--help']),
+  'first 307': () => untilFirstRedirect(binary),
+};
+
+// Side by side: whatever else the machine does falls on all of them alike.
+const times = Object.keys(measurements).map((name) => ({ name, all: [] as number[] }));
+for (let round = -2; round < Number(rounds); round++) {
+  for (const { name, all } of times) {
+    const time = await measurements[name]?.();
+    if (round >= 0 && time !== undefined) all.push(time);
+  }
+}
+
+const base = median(times[0]?.all ?? []);
+process.stdout.write(`medians of ${rounds} rounds\n`);
+for (const { name, all } of times) {
+  const time = median(all);
+  const figures = `${time.toFixed(1).padStart(6)} ms  ${(time / base).toFixed(2)} times`;
+  process.stdout.write(`${name.padEnd(14)} ${figures}\n`);
+}
+
+function untilExit(command: string, options: string[]): Promise<number> {
+  return timed(async () => {
+    await once(spawn(command, options, { stdio: 'ignore' }), 'exit');
+  });
+}
+
+async function untilFirstRedirect(command: string): Promise<number> {
+  let relay: ChildProcess | undefined;
+  const time = await timed(async () => {
+    relay = spawn(command, ['--port', `${port}`, '--origin', 'https://app.example.com'], {
+      env: { PROVIDER_CLIENT_ID: 'id', PROVIDER_CLIENT_SECRET: 'secret' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    // Its first line says that it listens.
+    if (relay.stdout) await once(relay.stdout, 'data');
+    const status = await statusOf(`http://127.0.0.1:${port}/auth/provider`);
+    if (status !== 307) throw new Error(`the relay answered ${status}`);
+  });
+  relay?.kill('SIGKILL');
+  if (relay) await once(relay, 'exit');
+  return time;
+}
+
+function statusOf(url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on('error', reject);
+  });
+}
+
+async function timed(action: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
+  return address.port;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runtimePackages } from '../production-packages.ts';
+import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
+
+/**
+ * Makes a copy of a platform's runtime, without symbols where it is an ELF file.
+ *
+ * @param folder is emptied
+ * @returns its path
+ * @throws where the package is not the one that the lock file names
+ */
+export function prepareRuntime(platform: Platform, folder: string): string {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const source = isThisPlatform(platform)
+    ? `node_modules/${platform.runtimePackage}`
+    : fetchPackage(platform, folder);
+  const runtime = join(folder, 'node');
+  copyFileSync(join(source, platform.runtimePath), runtime);
+  if (platform.os === 'linux') strip(runtime, platform);
+  return runtime;
+}
+
+/** Fetches a package that npm did not install here, as it is for another platform. */
+function fetchPackage({ runtimePackage }: Platform, folder: string): string {
+  const specifier = `${runtimePackage}@${runtimeVersion}`;
+  execFileSync('npm', ['pack', specifier, '--pack-destination', folder, '--loglevel=error'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const archive = join(folder, `${runtimePackage}-${runtimeVersion}.tgz`);
+  const digest = createHash('sha512').update(readFileSync(archive)).digest('hex');
+  if (digest !== runtimePackages.find(({ name }) => name === runtimePackage)?.sha512) {
+    throw new Error(`${specifier} is not the package that package-lock.json names`);
+  }
+  execFileSync('tar', ['-xzf', archive, '-C', folder]);
+  return join(folder, 'package');
+}
+
+// A fifth of the runtime is symbols, which only a debugger reads.
+function strip(file: string, platform: Platform): void {
+  const machine = { x64: 'x86_64', arm64: 'aarch64' }[platform.arch];
+  const tools = [`/usr/bin/${machine}-linux-gnu-strip`, '/usr/bin/llvm-strip'];
+  const tool = tools.find(existsSync);
+  if (tool) execFileSync(tool, [file]);
+  else process.stderr.write(`none of ${tools.join(', ')}: the ${platform.name} binary is larger\n`);
+}

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import {
+  type DeferredProviderClient,
+  deferProviderClient,
+} from '../../src/oauth/deferred-provider-client.ts';
+import type { ProviderRequest } from '../../src/oauth/provider-client.ts';
+
+const request: ProviderRequest = {
+  endpoint: 'user',
+  method: 'GET',
+  url: 'https://provider.example/user',
+  headers: {},
+};
+
+describe('a deferred provider client', () => {
+  let made: number;
+  let closed: number;
+  let client: DeferredProviderClient;
+
+  beforeEach(() => {
+    made = 0;
+    closed = 0;
+    client = deferProviderClient(async () => {
+      made += 1;
+      return {
+        call: async ({ url }) => ({ status: 200, headers: {}, body: Buffer.from(`${url}`) }),
+        underWay: () => 1,
+        close: () => {
+          closed += 1;
+        },
+      };
+    });
+  });
+
+  it('is made once, by the first calls', async () => {
+    expect(made).to.equal(0);
+    const answers = await Promise.all([
+      client.call(request, () => {}),
+      client.call(request, () => {}),
+    ]);
+    expect(answers.map(({ body }) => `${body}`)).to.deep.equal([request.url, request.url]);
+    expect(made).to.equal(1);
+  });
+
+  it('is made by being prepared, and knows its calls only then', async () => {
+    expect(client.underWay()).to.equal(0);
+    client.prepare();
+    expect(made).to.equal(1);
+    await client.call(request, () => {});
+    expect(made).to.equal(1);
+    expect(client.underWay()).to.equal(1);
+  });
+
+  it('is closed where it was made', async () => {
+    await client.call(request, () => {});
+    client.close();
+    await Promise.resolve();
+    expect(closed).to.equal(1);
+  });
+
+  it('is not made to be closed', async () => {
+    client.close();
+    await Promise.resolve();
+    expect(made).to.equal(0);
+  });
+});

@@ -1,0 +1,97 @@
+// Builds the Debian package of one architecture: debian-package.ts ARCHITECTURE BINARY DIST
+// DIST holds what else goes in: the manual page, the completions, the third-party licences.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { version } from '../src/version.ts';
+import { sourceDate } from './source-date.ts';
+
+const [architecture = '', binary = '', dist = ''] = process.argv.slice(2);
+const name = 'login-relay';
+const packageVersion = `${version}-1`;
+const control = readFileSync('deploy/debian/control', 'utf8');
+const documentation = `usr/share/doc/${name}`;
+
+const files: Record<string, Buffer> = {
+  [`usr/bin/${name}`]: readFileSync(binary),
+  [`usr/lib/systemd/system/${name}.service`]: readFileSync(`deploy/systemd/${name}.service`),
+  [`etc/default/${name}`]: readFileSync(`deploy/systemd/${name}.default`),
+  [`usr/share/man/man1/${name}.1.gz`]: compressed(readFileSync(`${dist}/share/man/man1/${name}.1`)),
+  ...completion(`bash-completion/completions/${name}`),
+  ...completion(`zsh/site-functions/_${name}`, `zsh/vendor-completions/_${name}`),
+  ...completion(`fish/vendor_completions.d/${name}.fish`),
+  [`usr/share/lintian/overrides/${name}`]: readFileSync('deploy/debian/lintian-overrides'),
+  [`${documentation}/copyright`]: readFileSync('deploy/debian/copyright'),
+  [`${documentation}/THIRD-PARTY-LICENSES.txt.gz`]: compressed(
+    readFileSync(`${dist}/THIRD-PARTY-LICENSES.txt`),
+  ),
+  [`${documentation}/changelog.gz`]: compressed(readFileSync('CHANGELOG.md')),
+  [`${documentation}/changelog.Debian.gz`]: compressed(Buffer.from(debianChangelog())),
+};
+const directories = { 'etc/login-relay': 0o700 };
+const modes: Record<string, number> = {
+  [`usr/bin/${name}`]: 0o755,
+  [`etc/default/${name}`]: 0o640,
+};
+
+const root = join(dist, 'debian', architecture);
+rmSync(root, { recursive: true, force: true });
+process.umask(0o022);
+for (const [path, content] of Object.entries(files)) write(path, content, modes[path] ?? 0o644);
+for (const [path, mode] of Object.entries(directories)) mkdirSync(join(root, path), { mode });
+write('DEBIAN/control', Buffer.from(filledIn(control)), 0o644);
+write('DEBIAN/conffiles', readFileSync('deploy/debian/conffiles'), 0o644);
+write('DEBIAN/md5sums', Buffer.from(checksums()), 0o644);
+for (const script of ['postinst', 'prerm', 'postrm']) {
+  write(`DEBIAN/${script}`, readFileSync(`deploy/debian/${script}`), 0o755);
+}
+const result = join(dist, `${name}_${packageVersion}_${architecture}.deb`);
+execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, result]);
+rmSync(root, { recursive: true });
+
+function completion(from: string, to = from): Record<string, Buffer> {
+  return { [`usr/share/${to}`]: readFileSync(`${dist}/share/${from}`) };
+}
+
+function compressed(content: Buffer): Buffer {
+  return gzipSync(content, { level: 9 });
+}
+
+/** @see deb-changelog(5) */
+function debianChangelog(): string {
+  const maintainer = /^Maintainer: (.*)$/m.exec(control)?.[1];
+  const date = sourceDate.toUTCString().replace('GMT', '+0000');
+  return `${name} (${packageVersion}) stable; urgency=medium
+
+  * Release ${version}: changelog.gz says what is new.
+
+ -- ${maintainer}  ${date}
+`;
+}
+
+function write(path: string, content: Buffer, mode: number): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  chmodSync(file, mode);
+}
+
+function filledIn(template: string): string {
+  const kibibytes = Object.values(files).map(({ length }) => Math.ceil(length / 1024));
+  return template
+    .replace('@VERSION@', packageVersion)
+    .replace('@ARCHITECTURE@', architecture)
+    .replace('@INSTALLED_SIZE@', `${kibibytes.reduce((sum, size) => sum + size, 0)}`);
+}
+
+// Configuration files have no place here: dpkg keeps sums of its own for them.
+function checksums(): string {
+  return Object.entries(files)
+    .filter(([path]) => !path.startsWith('etc/'))
+    .map(([path, content]) => `${createHash('md5').update(content).digest('hex')}  ${path}\n`)
+    .sort()
+    .join('');
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+
+const lockFileSchema = v.object({
+  packages: v.record(
+    v.string(),
+    v.object({
+      name: v.optional(v.string()),
+      version: v.string(),
+      license: v.optional(v.string()),
+      integrity: v.optional(v.string()),
+      dev: v.optional(v.boolean(), false),
+      optional: v.optional(v.boolean(), false),
+      devOptional: v.optional(v.boolean(), false),
+      dependencies: v.optional(v.record(v.string(), v.string()), {}),
+      optionalDependencies: v.optional(v.record(v.string(), v.string()), {}),
+    }),
+  ),
+});
+
+const { packages } = v.parse(
+  lockFileSchema,
+  JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')),
+);
+
+/** A package that the lock file pins. */
+export interface LockedPackage {
+  /** Where it is installed, from the project's directory; empty for the project itself. */
+  readonly path: string;
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX identifier or expression. */
+  readonly license: string | undefined;
+  /** The SHA-512 checksum of its archive in hexadecimal digits. */
+  readonly sha512: string | undefined;
+  /** Where the packages are installed that it needs. */
+  readonly dependencies: readonly string[];
+}
+
+/** The project itself. */
+export const project = describePackage('');
+
+/** Every package that the relay needs while it runs, sorted by path. */
+export const productionPackages = Object.entries(packages)
+  .filter(([path, { dev, optional, devOptional }]) => path && !dev && !optional && !devOptional)
+  .map(([path]) => describePackage(path));
+
+/** The packages that hold the Node runtime, one a platform. */
+export const runtimePackages = Object.keys(packages['']?.optionalDependencies ?? {}).map((name) =>
+  describePackage(`node_modules/${name}`),
+);
+
+/** A tool that the binary is built with, as it is pinned. */
+export function tool(name: string): LockedPackage {
+  return describePackage(`node_modules/${name}`);
+}
+
+function describePackage(path: string): LockedPackage {
+  const entry = packages[path];
+  if (entry === undefined) throw new Error(`the lock file has no ${path}`);
+  const { name, version, license, integrity, dependencies } = entry;
+  return {
+    path,
+    name: name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
+    version,
+    license,
+    sha512: integrity && hexadecimal(integrity),
+    dependencies: Object.keys(dependencies).map((dependency) => installedPath(path, dependency)),
+  };
+}
+
+/** Looks upwards for a dependency, as Node does. @see https://nodejs.org/api/modules.html */
+function installedPath(from: string, name: string): string {
+  const path = `${from}${from && '/'}node_modules/${name}`;
+  if (packages[path] !== undefined) return path;
+  if (from === '') throw new Error(`the lock file has no ${name}`);
+  return installedPath(from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))), name);
+}
+
+function hexadecimal(integrity: string): string {
+  const [algorithm, digest = ''] = integrity.split('-', 2);
+  if (algorithm !== 'sha512') throw new Error(`not a SHA-512 checksum: ${integrity}`);
+  return Buffer.from(digest, 'base64').toString('hex');
+}

@@ -1,0 +1,116 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { options } from '../../src/options.ts';
+import { presets } from '../../src/providers/presets.ts';
+import { needs, run, runScript } from './support/run.ts';
+
+const files = {
+  bash: 'bash-completion/completions/login-relay',
+  zsh: 'zsh/site-functions/_login-relay',
+  fish: 'fish/vendor_completions.d/login-relay.fish',
+};
+type Shell = keyof typeof files;
+const shells = Object.keys(files).filter((name): name is Shell => name in files);
+
+const flags = Object.values(options).map(({ flag }) => flag);
+const presetNames = presets.map(({ name }) => name);
+const commands = ['check', 'demo', 'providers', 'serve'];
+
+describe('completions', () => {
+  let directory = '';
+
+  before('the completions are generated', () => {
+    directory = mkdtempSync(join(tmpdir(), 'login-relay-completions-'));
+    for (const shell of shells) {
+      const file = join(directory, files[shell]);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, runScript(`completions/${shell}.ts`));
+    }
+    mkdirSync(join(directory, 'secrets of mine'));
+    writeFileSync(join(directory, 'secret-key'), '');
+  });
+
+  after('the completions are removed', () => rmSync(directory, { recursive: true }));
+
+  /** What the shell offers for the last word of the line, sorted. */
+  function complete(shell: Shell, line: string): string[] {
+    const script = fileURLToPath(new URL(`support/complete.${shell}`, import.meta.url));
+    const words = shell === 'bash' ? line.split(/(?<==)| |(?==)/) : [line];
+    const bare = { bash: [], zsh: ['-f'], fish: ['--no-config'] }[shell];
+    const { stdout, stderr } = run(shell, [...bare, script, directory, ...words], {
+      cwd: directory,
+      env: { HOME: directory, TERM: 'dumb', LC_ALL: 'C.UTF-8' },
+    });
+    expect(stderr).to.equal('');
+    const marked = /BEGIN\r?\n([\s\S]*?)END\r?\n/.exec(stdout)?.[1];
+    const found = (shell === 'zsh' ? marked : stdout) ?? `no marks: ${stdout}`;
+    return [...new Set(found.split(/\r?\n/).filter(Boolean))].sort();
+  }
+
+  for (const shell of shells) {
+    describe(`for ${shell}`, () => {
+      needs(shell);
+
+      it('offer the commands first', () => {
+        expect(complete(shell, 'login-relay ')).to.include.members(commands);
+        expect(complete(shell, 'login-relay che')).to.deep.equal(['check']);
+        expect(complete(shell, 'login-relay check')).to.deep.equal(['check']);
+      });
+
+      it('offer no command after a flag', () => {
+        expect(complete(shell, 'login-relay --insecure-http che')).to.deep.equal([]);
+      });
+
+      for (const command of ['', 'serve ', 'check ']) {
+        it(`offer every option of "login-relay ${command}"`, () => {
+          expect(complete(shell, `login-relay ${command}--`)).to.include.members(flags);
+        });
+      }
+
+      it('offer a command its own flags only', () => {
+        const found = (line: string) => complete(shell, line).filter((word) => word !== '-h');
+        expect(found('login-relay demo --')).to.deep.equal(['--help', '--port']);
+        expect(found('login-relay providers --')).to.deep.equal(['--help']);
+        expect(found('login-relay check --js')).to.deep.equal(['--json']);
+        expect(found('login-relay --js')).to.deep.equal([]);
+      });
+
+      it('offer the words that an option accepts', () => {
+        expect(complete(shell, 'login-relay --provider ')).to.have.members(presetNames);
+        expect(complete(shell, 'login-relay check --state-check ')).to.deep.equal([
+          'always',
+          'browsers',
+          'off',
+        ]);
+        expect(complete(shell, 'login-relay --port 0 --log-format j')).to.deep.equal(['json']);
+      });
+
+      it('offer those words after an equals sign too', () => {
+        const prefix = shell === 'fish' ? '--log-level=' : '';
+        expect(complete(shell, 'login-relay --log-level=')).to.have.members(
+          options.logLevel.schema.options.map((word) => prefix + word),
+        );
+        expect(complete(shell, 'login-relay --log-level=de')).to.deep.equal([`${prefix}debug`]);
+      });
+
+      it('offer files where an option names one', () => {
+        for (const flag of ['--client-secret-file', '--state-key-file']) {
+          const found = complete(shell, `login-relay ${flag} secret`);
+          expect(found.map((path) => path.replaceAll(/\\(?= )|\/$/g, ''))).to.deep.equal([
+            'secret-key',
+            'secrets of mine',
+          ]);
+        }
+      });
+
+      it('offer nothing where any text may stand', () => {
+        for (const flag of ['--port', '--client-id', '--origin']) {
+          expect(complete(shell, `login-relay ${flag} `)).to.deep.equal([]);
+        }
+      });
+    });
+  }
+});

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Option, options } from '../../src/options.ts';
+import { needs, projectRoot, run, runScript } from './support/run.ts';
+
+const version = `${packageJson.version}-1`;
+const throwawaySystem = `${projectRoot}/test/release/support/throwaway-system.sh`;
+// The package is about what surrounds the binary: any other one stands in for it.
+const binary = '/bin/true';
+
+describe('the Debian package', function () {
+  this.timeout(60_000);
+  needs('dpkg-deb', 'lintian', 'unshare');
+  const dist = mkdtempSync(join(tmpdir(), 'login-relay-debian-'));
+  const file = join(dist, `login-relay_${version}_amd64.deb`);
+
+  before('the package is built', () => {
+    expect(run('scripts/share.sh', [join(dist, 'share')])).to.include({ code: 0, stderr: '' });
+    writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), runScript('third-party-licenses.ts'));
+    build('amd64');
+  });
+
+  after('the package is removed', () => rmSync(dist, { recursive: true }));
+
+  function build(architecture: string): void {
+    const args = [architecture, binary, dist];
+    runScript('debian-package.ts', { args, env: { SOURCE_DATE_EPOCH: '1700000000' } });
+  }
+
+  it('has the same bytes for the same commit', () => {
+    const digest = () => createHash('sha256').update(readFileSync(file)).digest('hex');
+    const first = digest();
+    build('amd64');
+    expect(digest()).to.equal(first);
+  });
+
+  it('is made for arm64 too', () => {
+    build('arm64');
+    const { stdout } = run('dpkg-deb', ['--field', file.replace('amd64', 'arm64'), 'Architecture']);
+    expect(stdout).to.equal('arm64\n');
+  });
+
+  it('gives lintian nothing to complain of', () => {
+    const args = ['--allow-root', '--fail-on', 'error,warning', file];
+    expect(run('lintian', args)).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('has a template that asks for what is required, in variables that there are', () => {
+    const template = readFileSync(`${projectRoot}/deploy/systemd/login-relay.default`, 'utf8');
+    const named = template.match(/^#?[A-Z_]+(?==)/gm) ?? [];
+    expect(named).to.include.members(['FRONTEND_ORIGIN', 'PROVIDER_CLIENT_ID', 'BASE_URL']);
+    const variables = Object.values<Option>(options).map(({ variable }) => variable);
+    expect(variables).to.include.members(named.map((name) => name.replace('#', '')));
+  });
+
+  describe('in a system', () => {
+    before(function () {
+      if (run('unshare', ['--mount', 'true']).code !== 0) this.skip();
+    });
+
+    /** What the commands print in a system that is thrown away after. */
+    function inThrowawaySystem(...commands: string[]): string[] {
+      const { code, stdout, stderr } = run(throwawaySystem, [dist, commands.join('\n')]);
+      expect(code, stdout + stderr).to.equal(0);
+      return stdout.split('\n').slice(0, -1);
+    }
+
+    const quietly = '>/dev/null 2>&1';
+    const install = `dpkg --no-triggers -i /mnt/login-relay_${version}_amd64.deb ${quietly}`;
+    const configure = [
+      'sed -i s,^BASE_URL=.*,BASE_URL=https://mine.example, /etc/default/login-relay',
+      'echo secret >/etc/login-relay/client-secret',
+      'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay 2>/dev/null',
+      ': >/systemctl.log',
+    ];
+
+    it('brings the binary, the unit, the manual page, the completions and the licences', () => {
+      expect(
+        inThrowawaySystem(
+          install,
+          'dpkg -L login-relay | while read f; do [ -d "$f" ] || echo "$f"; done',
+        ),
+      ).to.have.members([
+        '/etc/default/login-relay',
+        '/usr/bin/login-relay',
+        '/usr/lib/systemd/system/login-relay.service',
+        '/usr/share/bash-completion/completions/login-relay',
+        '/usr/share/doc/login-relay/THIRD-PARTY-LICENSES.txt.gz',
+        '/usr/share/doc/login-relay/changelog.Debian.gz',
+        '/usr/share/doc/login-relay/changelog.gz',
+        '/usr/share/doc/login-relay/copyright',
+        '/usr/share/fish/vendor_completions.d/login-relay.fish',
+        '/usr/share/lintian/overrides/login-relay',
+        '/usr/share/man/man1/login-relay.1.gz',
+        '/usr/share/zsh/vendor-completions/_login-relay',
+      ]);
+    });
+
+    it('keeps the configuration and the secret from other users', () => {
+      const paths = '/etc/default/login-relay /etc/login-relay';
+      expect(inThrowawaySystem(install, `stat -c '%n %a %U:%G' ${paths}`)).to.deep.equal([
+        '/etc/default/login-relay 640 root:root',
+        '/etc/login-relay 700 root:root',
+      ]);
+    });
+
+    it('starts nothing when it is installed: it has no configuration yet', () => {
+      expect(inThrowawaySystem(install, 'cat /systemctl.log')).to.deep.equal([
+        '--system daemon-reload',
+        'try-restart login-relay.service',
+      ]);
+    });
+
+    it('restarts what runs when it is upgraded, and keeps configuration and secret', () => {
+      expect(
+        inThrowawaySystem(
+          install,
+          ...configure,
+          install,
+          'cat /systemctl.log /etc/login-relay/client-secret',
+          'grep ^BASE_URL /etc/default/login-relay',
+          'ls /etc/systemd/system/multi-user.target.wants/login-relay.service',
+        ),
+      ).to.deep.equal([
+        '--system daemon-reload',
+        'try-restart login-relay.service',
+        'secret',
+        'BASE_URL=https://mine.example',
+        '/etc/systemd/system/multi-user.target.wants/login-relay.service',
+      ]);
+    });
+
+    it('stops the service when it is removed, and keeps configuration and secret', () => {
+      expect(
+        inThrowawaySystem(
+          install,
+          ...configure,
+          `dpkg --no-triggers -r login-relay ${quietly}`,
+          'head -n 1 /systemctl.log',
+          'cat /etc/login-relay/client-secret',
+          'grep ^BASE_URL /etc/default/login-relay',
+          '! [ -e /usr/bin/login-relay ]',
+        ),
+      ).to.deep.equal(['stop login-relay.service', 'secret', 'BASE_URL=https://mine.example']);
+    });
+
+    it('leaves nothing when it is purged, not even the secret', () => {
+      expect(
+        inThrowawaySystem(
+          install,
+          ...configure,
+          'dpkg -L login-relay >/before',
+          `dpkg --no-triggers -P login-relay ${quietly}`,
+          'grep login-relay /before | while read f; do if [ -e "$f" ]; then echo "$f"; fi; done',
+          "find /etc /run /var/lib -xdev -name '*login-relay*'",
+        ),
+      ).to.deep.equal([]);
+    });
+
+    it('installs a unit that systemd has nothing against', () => {
+      const verify =
+        'systemd-analyze verify --man=no /usr/lib/systemd/system/login-relay.service 2>&1';
+      expect(inThrowawaySystem(install, verify)).to.deep.equal([]);
+    });
+  });
+});

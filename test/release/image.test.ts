@@ -1,0 +1,49 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { needs, projectRoot, run } from './support/run.ts';
+
+describe('the image', () => {
+  needs('ldd', 'chroot');
+  const directory = mkdtempSync(join(tmpdir(), 'login-relay-image-'));
+  const root = join(directory, 'root');
+
+  // The runtime itself stands in for the binary, which is linked with the same libraries.
+  before('its content is gathered', function () {
+    if (process.getuid?.() !== 0) this.skip();
+    const { code, stderr } = run('deploy/docker/image-root.sh', [process.execPath, root]);
+    expect(code, stderr).to.equal(0);
+  });
+
+  after('its content is removed', () => rmSync(directory, { recursive: true }));
+
+  it('holds everything that the binary needs to run, as its user', () => {
+    const user = '--userspec=65532:65532';
+    const ending = run('chroot', [user, root, '/usr/bin/login-relay', '--version']);
+    expect(ending).to.deep.equal({ code: 0, stdout: `${process.version}\n`, stderr: '' });
+  });
+
+  it('holds no other program', () => {
+    const { stdout } = run('find', [root, '-type', 'f', '-perm', '/111']);
+    const programs = stdout.split('\n').filter((path) => path && !path.includes('.so.'));
+    expect(programs).to.deep.equal([`${root}/usr/bin/login-relay`]);
+  });
+
+  it('holds the certificates of public authorities', () => {
+    const certificates = readFileSync(`${root}/etc/ssl/certs/ca-certificates.crt`, 'utf8');
+    expect(certificates.match(/BEGIN CERTIFICATE/g)).to.have.length.above(100);
+  });
+
+  it('is run by a user that is not root, with a read-only root and no privileges', () => {
+    const recipe = readFileSync(`${projectRoot}/deploy/docker/Dockerfile`, 'utf8');
+    const final = recipe.slice(recipe.lastIndexOf('\nFROM '));
+    expect(final)
+      .to.match(/^FROM scratch$/m)
+      .and.match(/^USER 65532:65532$/m);
+    const compose = readFileSync(`${projectRoot}/deploy/docker/compose.yaml`, 'utf8');
+    expect(compose).to.match(/^ {4}read_only: true$/m);
+    expect(compose).to.match(/^ {4}cap_drop:\n {6}- ALL$/m);
+    expect(compose).to.match(/^ {6}- no-new-privileges:true$/m);
+  });
+});

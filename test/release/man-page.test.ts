@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Option, options } from '../../src/options.ts';
+import { needs, run, runScript } from './support/run.ts';
+
+describe('the manual page', () => {
+  needs('man', 'mandoc');
+  const directory = mkdtempSync(join(tmpdir(), 'login-relay-manual-'));
+  const file = join(directory, 'login-relay.1');
+  let page = '';
+
+  before('the page is generated and shown', () => {
+    writeFileSync(file, runScript('man-page.ts', { env: { SOURCE_DATE_EPOCH: '1700000000' } }));
+    page = run('man', ['--local-file', file], {
+      env: { MANWIDTH: '400', LC_ALL: 'C.UTF-8', MAN_KEEP_FORMATTING: '' },
+    }).stdout.replaceAll(/ {2,}/g, (spaces) => (spaces.length > 6 ? spaces : ' '));
+  });
+
+  after('the page is removed', () => rmSync(directory, { recursive: true }));
+
+  it('has every section, in the order of man-pages(7)', () => {
+    expect(page.match(/^[A-Z][A-Z ]+$/gm)).to.deep.equal([
+      'NAME',
+      'SYNOPSIS',
+      'DESCRIPTION',
+      'COMMANDS',
+      'OPTIONS',
+      'ENVIRONMENT',
+      'FILES',
+      'EXIT STATUS',
+      'EXAMPLES',
+      'SECURITY',
+      'SEE ALSO',
+    ]);
+  });
+
+  it('tells of every option its flag, help, variable and default', () => {
+    const section = /^OPTIONS$[\s\S]*(?=^ENVIRONMENT$)/m.exec(page)?.[0] ?? '';
+    for (const { flag, argument, help, variable, ...option } of Object.values<Option>(options)) {
+      const usage = [flag, argument?.slice(1, -1)].filter(Boolean).join(' ');
+      const [, item = ''] = section.split(new RegExp(`^ +${usage}$`, 'm'));
+      const [text = '', values = ''] = item.trim().split(/\n\n */);
+      const fallback = option.otherwise ?? `${option.default}`;
+      expect(text.toLowerCase(), flag).to.equal(`${help.toLowerCase()}.`);
+      expect(values, flag).to.match(new RegExp(`^Variable: ${variable}\\. `));
+      expect(values.toLowerCase(), flag).to.include(fallback.toLowerCase());
+      expect(page).to.match(new RegExp(`^ +${variable}\\s+As ${usage}\\.$`, 'm'));
+    }
+  });
+
+  it('tells of no flag that there is not', () => {
+    const flags = new Set(page.match(/--[a-z-]+/g));
+    const known = Object.values(options).map(({ flag }) => flag as string);
+    expect([...flags]).to.have.members([...known, '--version', '--help', '--json']);
+  });
+
+  it('carries the version, and the date that the release is built with', () => {
+    const footer = page.trim().split('\n').at(-1);
+    expect(footer).to.match(new RegExp(`^login-relay ${packageJson.version}\\s+2023-11-14\\s`));
+  });
+
+  it('gives mandoc nothing to complain of', () => {
+    expect(run('mandoc', ['-T', 'lint', '-W', 'all', file])).to.deep.equal({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  it('gives groff nothing to warn of', () => {
+    const args = ['--warnings', '-E', 'UTF-8', '--local-file', '-Tutf8', '-Z', file];
+    const { stderr } = run('man', args, { env: { LC_ALL: 'C.UTF-8', MANWIDTH: '80' } });
+    expect(stderr).to.equal('');
+  });
+});

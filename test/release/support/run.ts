@@ -1,0 +1,51 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The project's own directory. */
+export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** How a command that has ended, ended. */
+export interface Ending {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Skips the tests of a suite on machines that lack a program; CI has them all. */
+export function needs(...programs: readonly string[]): void {
+  before(function () {
+    if (!programs.every((program) => spawnSync('which', [program]).status === 0)) this.skip();
+  });
+}
+
+/**
+ * Runs one of the project's scripts.
+ *
+ * @returns its standard output
+ * @throws if it fails
+ */
+export function runScript(
+  path: string,
+  { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
+): string {
+  return execFileSync(process.execPath, [`${projectRoot}/scripts/${path}`, ...args], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    env: { ...process.env, ...env },
+  });
+}
+
+/** Runs a program to its end. */
+export function run(
+  program: string,
+  args: readonly string[],
+  { cwd = projectRoot, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Ending {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    cwd,
+    env: { ...process.env, ...env },
+  });
+  if (error) throw error;
+  return { code: status, stdout, stderr };
+}

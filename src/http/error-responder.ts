@@ -1,5 +1,6 @@
 import type { Next } from 'koa';
 import { RelayError } from '../errors.ts';
+import { stackFrames } from '../stack-frames.ts';
 import type { Context } from './context.ts';
 import { redirect } from './redirect.ts';
 
@@ -22,11 +23,4 @@ export async function errorResponder(ctx: Context, next: Next): Promise<void> {
     ctx.status = failure.status;
     ctx.body = { detail: failure.detail };
   }
-}
-
-// The message of an unexpected error may quote what must not reach a log; its frames cannot.
-function stackFrames(error: unknown): string {
-  if (!(error instanceof Error) || error.stack === undefined) return 'not an Error';
-  const frames = error.stack.split('\n').filter((line) => /^ {4}at /.test(line));
-  return [error.name, ...frames].join('\n');
 }

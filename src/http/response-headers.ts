@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Next } from 'koa';
-import type { Context } from './context.ts';
+import type { Middleware } from 'koa';
+import type { Readiness } from '../readiness.ts';
+import type { RequestState } from './context.ts';
 
 /** The headers that every response carries, whatever it answers. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
@@ -10,10 +11,16 @@ export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
   'X-Content-Type-Options': 'nosniff',
 });
 
-/** Names the request and sets the headers of every response. */
-export function responseHeaders(ctx: Context, next: Next): Promise<void> {
-  ctx.state.requestId = randomUUID();
-  ctx.set(securityHeaders);
-  ctx.set('X-Request-Id', ctx.state.requestId);
-  return next();
+/**
+ * Names the request and sets the headers of every response. A relay that stops says so to clients
+ * that keep their connections, so that they come back on new ones.
+ */
+export function responseHeaders(readiness: Readiness): Middleware<RequestState> {
+  return async (ctx, next) => {
+    ctx.state.requestId = randomUUID();
+    ctx.set(securityHeaders);
+    ctx.set('X-Request-Id', ctx.state.requestId);
+    await next();
+    if (readiness.stopping) ctx.set('Connection', 'close');
+  };
 }

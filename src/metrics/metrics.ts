@@ -1,0 +1,106 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { RequestRecord } from '../http/request-record.ts';
+import { version } from '../version.ts';
+
+// From a hit in the pool to the longest time a provider usually gets.
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What the relay counts. No label comes from a request: routes, statuses and codes are its own. */
+export interface Metrics {
+  observe(record: RequestRecord): void;
+  /** Everything counted so far, in the text format of Prometheus. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/**
+ * @param routes.login the route that starts a login
+ * @param routes.callback the route that ends it
+ * @param callsUnderWay how many calls to the provider are being made right now
+ */
+export function createMetrics(
+  routes: { readonly login: string; readonly callback: string },
+  callsUnderWay: () => number,
+): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: 'login_relay_' });
+
+  new Gauge({
+    name: 'login_relay_build_info',
+    help: 'Always 1; the labels tell what runs.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version, node: process.versions.node }, 1);
+  new Gauge({
+    name: 'login_relay_provider_calls_under_way',
+    help: 'Calls to the provider that are being made right now.',
+    registers,
+    collect() {
+      this.set(callsUnderWay());
+    },
+  });
+  const requests = new Counter({
+    name: 'login_relay_requests_total',
+    help: 'Requests by route and status.',
+    labelNames: ['route', 'status'],
+    registers,
+  });
+  const requestDuration = new Histogram({
+    name: 'login_relay_request_duration_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets,
+    registers,
+  });
+  const providerCalls = new Counter({
+    name: 'login_relay_provider_calls_total',
+    help: 'Calls to the provider by endpoint and outcome; overloaded: refused at the limit.',
+    labelNames: ['endpoint', 'outcome'],
+    registers,
+  });
+  const providerDuration = new Histogram({
+    name: 'login_relay_provider_call_duration_seconds',
+    help: 'Time that calls to the provider took, body included.',
+    labelNames: ['endpoint'],
+    buckets,
+    registers,
+  });
+  const started = new Counter({
+    name: 'login_relay_logins_started_total',
+    help: 'Browsers sent to the provider.',
+    registers,
+  });
+  const finished = new Counter({
+    name: 'login_relay_logins_finished_total',
+    help: 'Tokens handed to the front end.',
+    registers,
+  });
+  const failed = new Counter({
+    name: 'login_relay_logins_failed_total',
+    help: 'Callbacks that ended without a token, by failure.',
+    labelNames: ['reason'],
+    registers,
+  });
+
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    observe({ method, route, status, durationMs, outcome, provider }) {
+      const label = route ?? 'none';
+      requests.inc({ route: label, status });
+      requestDuration.observe({ route: label }, durationMs / 1000);
+      if (provider !== undefined) {
+        const { endpoint } = provider;
+        providerCalls.inc({ endpoint, outcome: provider.outcome });
+        providerDuration.observe({ endpoint }, provider.durationMs / 1000);
+      }
+      if (method !== 'GET') return;
+      if (route === routes.login && outcome === 'ok') started.inc();
+      if (route === routes.callback) {
+        if (outcome === 'ok') finished.inc();
+        else failed.inc({ reason: outcome });
+      }
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import { send } from '../support/http-client.ts';
+import { json } from '../support/provider-behaviours.ts';
+import { loginPath, type RelayUnderTest, startRelay } from '../support/relay-under-test.ts';
+
+async function metricsOf({ process }: RelayUnderTest): Promise<string> {
+  const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
+  const port = Number(new URL(String(metricsAddress)).port);
+  const answered = await send(port, { path: '/metrics' });
+  expect(answered.status).to.equal(200);
+  return answered.body.toString();
+}
+
+describe('metrics', () => {
+  let underTest: RelayUnderTest;
+  before(async () => {
+    underTest = await startRelay({ 'metrics-port': '0' });
+    await underTest.get(loginPath);
+    await underTest.logIn(canary('code'));
+    await underTest.lookUp();
+    await underTest.get(`/unknown/${canary('code')}`);
+    await underTest.get('/auth/provider/callback');
+    underTest.provider.onToken = json({ error: 'bad_verification_code' });
+    await underTest.logIn(canary('code'));
+  });
+  after(() => underTest.stop());
+
+  it('count requests by route and status, and paths without a route as one', async () => {
+    const text = await metricsOf(underTest);
+    for (const line of [
+      'login_relay_requests_total{route="/auth/provider",status="307"} 1',
+      'login_relay_requests_total{route="/auth/provider/callback",status="307"} 1',
+      'login_relay_requests_total{route="/auth/provider/callback",status="400"} 2',
+      'login_relay_requests_total{route="/api/user",status="200"} 1',
+      'login_relay_requests_total{route="none",status="404"} 1',
+    ]) {
+      expect(text).to.contain(line);
+    }
+    expect(text).to.match(/login_relay_request_duration_seconds_count\{route="\/api\/user"\} 1/);
+  });
+
+  it('count logins that started, finished and failed, by reason', async () => {
+    const text = await metricsOf(underTest);
+    for (const line of [
+      'login_relay_logins_started_total 1',
+      'login_relay_logins_finished_total 1',
+      'login_relay_logins_failed_total{reason="code_missing"} 1',
+      'login_relay_logins_failed_total{reason="token_missing"} 1',
+    ]) {
+      expect(text).to.contain(line);
+    }
+  });
+
+  it('count calls to the provider by endpoint and outcome', async () => {
+    const text = await metricsOf(underTest);
+    expect(text).to.contain(
+      'login_relay_provider_calls_total{endpoint="token",outcome="answered"} 2',
+    );
+    expect(text).to.contain(
+      'login_relay_provider_calls_total{endpoint="user",outcome="answered"} 1',
+    );
+    expect(text).to.contain('login_relay_provider_calls_under_way 0');
+  });
+
+  it('tell the build and the process, its event loop among them', async () => {
+    const text = await metricsOf(underTest);
+    expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);
+    expect(text).to.match(/login_relay_nodejs_eventloop_lag_p99_seconds \d/);
+    expect(text).to.match(/login_relay_process_resident_memory_bytes \d/);
+  });
+
+  it('hold nothing of a request', async () => {
+    const text = await metricsOf(underTest);
+    for (const kind of ['code', 'token', 'secret'] as const) {
+      expect(text).not.to.contain(canary(kind));
+    }
+  });
+
+  it('are not answered on the public port', async () => {
+    expect((await underTest.get('/metrics')).status).to.equal(404);
+  });
+});

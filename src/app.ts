@@ -1,6 +1,5 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { RelayError } from './errors.ts';
 import { allow } from './http/allow.ts';
@@ -9,20 +8,24 @@ import { cors } from './http/cors.ts';
 import { errorResponder } from './http/error-responder.ts';
 import { refuseFrames } from './http/refuse-frames.ts';
 import { refusePrefetch } from './http/refuse-prefetch.ts';
-import { requestLog } from './http/request-log.ts';
+import { type RequestRecord, recordRequests } from './http/request-record.ts';
 import { requireHost } from './http/require-host.ts';
 import { responseHeaders } from './http/response-headers.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
 import type { ProviderSource } from './oauth/provider-source.ts';
 import type { StateKeys } from './oauth/state-keys.ts';
 import { createLoginProtection } from './protection/login-protection.ts';
+import type { Readiness } from './readiness.ts';
 import { currentUser } from './routes/current-user.ts';
+import { alive, ready } from './routes/health.ts';
 import { loginCallback } from './routes/login-callback.ts';
 import { startLogin } from './routes/start-login.ts';
 
 /** What the application works with, made, and closed, by who starts it. */
 export interface Dependencies {
-  readonly logger: Logger;
+  /** Told of every request once it is over. */
+  readonly observers: readonly ((record: RequestRecord) => void)[];
+  readonly readiness: Readiness;
   readonly source: ProviderSource;
   /** The calls to the provider. */
   readonly client: ProviderClient;
@@ -34,7 +37,7 @@ export interface Dependencies {
 /** Builds the relay as a Koa application that listens nowhere yet. */
 export function createApp(
   config: Config,
-  { logger, source, client, stateKeys, now }: Dependencies,
+  { observers, readiness, source, client, stateKeys, now }: Dependencies,
 ): Koa<RequestState> {
   const { stateCheck } = config;
   const protection =
@@ -53,11 +56,13 @@ export function createApp(
     loginCallback(config, source, client, protection),
   );
   router.all('/api/user', allow('GET', 'HEAD'), currentUser(source, client));
+  router.all('/healthz', allow('GET', 'HEAD'), alive);
+  router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
 
   // Koa would read NODE_ENV itself.
   const app = new Koa<RequestState>({ env: 'production' });
-  app.use(requestLog(logger));
-  app.use(responseHeaders);
+  app.use(recordRequests(observers));
+  app.use(responseHeaders(readiness));
   app.use(errorResponder);
   app.use(requireHost);
   app.use(cors(config.origin));

@@ -3,6 +3,7 @@ import { type Commands, createProgram, describeUsageError } from './command-line
 import { ConfigError } from './config-error.ts';
 import { ListenError } from './listen-error.ts';
 import type { OptionSources } from './option-values.ts';
+import { processSignals } from './signals.ts';
 
 const exitFailure = 1;
 const exitUsage = 2;
@@ -39,12 +40,16 @@ function commands(environment: OptionSources['environment']): Commands {
   return {
     async serve(flags) {
       const { serve } = await import('./commands/serve.ts');
-      await serve({ flags, environment }, untilSignal);
+      await serve({ flags, environment }, processSignals);
       return 0;
     },
     async check(flags, json) {
       const { check } = await import('./commands/check.ts');
       return check({ flags, environment }, json);
+    },
+    async health(flags) {
+      const { health } = await import('./commands/health.ts');
+      return health({ flags, environment });
     },
     async providers() {
       const { presets } = await import('./providers/presets.ts');
@@ -54,23 +59,10 @@ function commands(environment: OptionSources['environment']): Commands {
     },
     async demo(port) {
       const { demo } = await import('./commands/demo.ts');
-      await demo(Number(port), untilSignal);
+      await demo(Number(port), processSignals);
       return 0;
     },
   };
-}
-
-/** Resolves on the first SIGINT or SIGTERM; the second one ends the process at once. */
-function untilSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals) => {
-      process.off('SIGINT', stop);
-      process.off('SIGTERM', stop);
-      resolve(signal);
-    };
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
-  });
 }
 
 function explain(error: unknown): number {

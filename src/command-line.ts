@@ -9,6 +9,7 @@ type Flags = Partial<Record<OptionName, readonly string[]>>;
 export interface Commands {
   serve(flags: Flags): Promise<number>;
   check(flags: Flags, json: boolean): Promise<number>;
+  health(flags: Flags): Promise<number>;
   providers(): Promise<number>;
   demo(port: string): Promise<number>;
 }
@@ -51,6 +52,10 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
   ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) =>
     exit(await commands.check(flags, json)),
   );
+  addOptions(
+    program.command('health').description('ask the relay on this machine whether it is ready'),
+    [options.port, options.host],
+  ).action(async (flags: Flags) => exit(await commands.health(flags)));
   program
     .command('providers')
     .description('list the provider presets')
@@ -76,8 +81,8 @@ export function describeUsageError({ code, message }: CommanderError): string {
   return message.replace(/^error: /, '');
 }
 
-function addOptions(command: Command): Command {
-  for (const option of Object.values(options) as Option[]) {
+function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
+  for (const option of taken) {
     const flag = new Flag([option.flag, option.argument].join(' ').trim(), helpOf(option));
     // Every value is kept, so that a flag given twice can be told from one given once.
     flag.argParser((value: string, earlier: readonly string[] = []) => [...earlier, value]);

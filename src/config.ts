@@ -32,6 +32,8 @@ export interface Config {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Undefined: pretty on a terminal, else json. */
   readonly logFormat: 'pretty' | 'json' | undefined;
+  /** Where metrics are answered, if anywhere. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
 }
 
 /**
@@ -83,6 +85,10 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
     stateKeys,
     logLevel: checked(values.logLevel),
     logFormat: values.logFormat,
+    metrics:
+      values.metricsPort === undefined
+        ? undefined
+        : { host: checked(values.metricsHost), port: values.metricsPort },
   };
   return { config: Object.freeze(config), warnings };
 }

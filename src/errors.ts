@@ -139,6 +139,11 @@ const failures = {
     detail: 'A login is not started or finished ahead of time: open the address itself.',
     headers: { 'Retry-After': '1' },
   },
+  not_ready: {
+    status: 503,
+    detail: 'Not ready.',
+    headers: { 'Retry-After': '1' },
+  },
   not_found: { status: 404, detail: 'There is nothing at this address.' },
   method_not_allowed: {
     status: 405,

@@ -8,7 +8,7 @@ export interface Option {
   /** What the flag takes, as help shows it; without one the flag is a switch. */
   readonly argument?: string;
   readonly variable: string;
-  readonly group: 'Listening' | 'Front end' | 'Provider' | 'Login protection' | 'Logs';
+  readonly group: 'Listening' | 'Front end' | 'Provider' | 'Login protection' | 'Logs and metrics';
   readonly help: string;
   /** The value when neither flag nor variable is given. */
   readonly default?: string;
@@ -244,7 +244,7 @@ export const options = {
     flag: '--log-level',
     argument: '<level>',
     variable: 'LOG_LEVEL',
-    group: 'Logs',
+    group: 'Logs and metrics',
     help: 'least level that is logged: debug, info, warn, error or silent',
     default: 'info',
     schema: schemas.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
@@ -253,10 +253,28 @@ export const options = {
     flag: '--log-format',
     argument: '<format>',
     variable: 'LOG_FORMAT',
-    group: 'Logs',
+    group: 'Logs and metrics',
     help: 'pretty or json',
     otherwise: 'pretty on a terminal, else json',
     schema: schemas.oneOf(['pretty', 'json']),
+  },
+  metricsPort: {
+    flag: '--metrics-port',
+    argument: '<number>',
+    variable: 'METRICS_PORT',
+    group: 'Logs and metrics',
+    help: 'port that answers GET /metrics, for Prometheus; keep it from the public',
+    otherwise: 'off',
+    schema: schemas.wholeNumber(0, 65535),
+  },
+  metricsHost: {
+    flag: '--metrics-host',
+    argument: '<host>',
+    variable: 'METRICS_HOST',
+    group: 'Logs and metrics',
+    help: 'address that the metrics port listens on',
+    default: '127.0.0.1',
+    schema: schemas.listenHost,
   },
 } as const satisfies Record<string, Option>;
 

@@ -1,21 +1,31 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import { createApp } from './app.ts';
 import type { Config } from './config.ts';
+import { requestLog } from './http/request-log.ts';
+import type { RequestRecord } from './http/request-record.ts';
+import { deferProviderClient } from './oauth/deferred-provider-client.ts';
 import { discoverProvider } from './oauth/discovery.ts';
-import { createProviderClient, type ProviderClient } from './oauth/provider-client.ts';
+import type { ProviderClient } from './oauth/provider-client.ts';
 import { discoveredProvider, knownProvider, type ProviderSource } from './oauth/provider-source.ts';
 import { deriveStateKey, type StateKeys } from './oauth/state-keys.ts';
 import type { ProviderSettings } from './provider-settings.ts';
+import { createReadiness, type Readiness } from './readiness.ts';
 import type { Secret } from './secret.ts';
-import { type ListeningServer, listen } from './server.ts';
+import { listen } from './server.ts';
 import { version } from './version.ts';
 
 const concurrentCalls = 256;
+// After the port is open and the first request answered, but long before a login comes back.
+const prepareDelay = 100;
 
 /** A relay that answers requests, whoever listens for them. */
 export interface Relay {
   readonly listener: RequestListener;
+  readonly readiness: Readiness;
+  /** How many calls to the provider are being made right now. */
+  callsUnderWay(): number;
+  /** Makes what the first call to the provider would have to wait for. */
+  prepare(): void;
   /** Stops learning about the provider, and closes the connections to it. */
   close(): void;
 }
@@ -24,21 +34,39 @@ export interface Relay {
  * Makes a relay: its calls to the provider, its keys, its application.
  *
  * @param now milliseconds since 1970
+ * @param observers told of every request once it is over, beside the log
  */
 export async function createRelay(
   config: Config,
   logger: Logger,
   now: () => number = Date.now,
+  observers: readonly ((record: RequestRecord) => void)[] = [],
 ): Promise<Relay> {
-  const limits = { timeout: config.providerTimeout, concurrentCalls };
-  const client = createProviderClient(`login-relay/${version}`, limits, config.proxy);
-  const [stateKeys, source] = await Promise.all([
+  const client = deferProviderClient(async () => {
+    const { createProviderClient } = await import('./oauth/provider-client.ts');
+    const limits = { timeout: config.providerTimeout, concurrentCalls };
+    return createProviderClient(`login-relay/${version}`, limits, config.proxy);
+  });
+  const [stateKeys, source, { createApp }] = await Promise.all([
+    // A key is derived on another thread: the application loads in the meantime.
     stateKeysOf(config),
     providerSource(config.provider, client, logger),
+    import('./app.ts'),
   ]);
-  const app = createApp(config, { logger, source, client, stateKeys, now });
+  const readiness = createReadiness(source.known);
+  const app = createApp(config, {
+    observers: [requestLog(logger), ...observers],
+    readiness,
+    source,
+    client,
+    stateKeys,
+    now,
+  });
   return {
     listener: app.callback(),
+    readiness,
+    callsUnderWay: client.underWay,
+    prepare: client.prepare,
     close() {
       source.close();
       client.close();
@@ -46,23 +74,60 @@ export async function createRelay(
   };
 }
 
+/** A relay that listens. */
+export interface RunningRelay {
+  /** Where it listens, as `http://host:port`. */
+  readonly address: string;
+  /** Where it answers metrics, if anywhere. */
+  readonly metricsAddress: string | undefined;
+  /** Goes on with another configuration, on the same port; requests under way end with the old. */
+  reload(config: Config): Promise<void>;
+  /** Lets what is under way finish, and ends. */
+  stop(): Promise<void>;
+}
+
 /**
  * Makes a relay and opens its port.
  *
  * @throws {ListenError} where the port cannot be opened
  */
-export async function startRelay(config: Config, logger: Logger): Promise<ListeningServer> {
-  const relay = await createRelay(config, logger);
+export async function startRelay(config: Config, logger: Logger): Promise<RunningRelay> {
+  const metrics = await openMetrics(config, () => relay.callsUnderWay());
+  const create = (by: Config) => createRelay(by, logger, Date.now, metrics.observers);
+  let relay = await create(config);
   const server = await listen(relay.listener, config, (unreadable) => {
     logger.info({ ...unreadable, method: null, route: null }, 'request');
   });
+  setTimeout(() => relay.prepare(), prepareDelay).unref();
   return {
     address: server.address,
-    async close() {
+    metricsAddress: metrics.address,
+    async reload(changed) {
+      const before = relay;
+      relay = await create(changed);
+      relay.prepare();
+      server.serve(relay.listener);
+      // A call to the provider that is under way may last as long as this.
+      setTimeout(before.close, config.providerTimeout).unref();
+    },
+    async stop() {
+      relay.readiness.stopping = true;
       await server.close();
+      await metrics.close();
       relay.close();
     },
   };
+}
+
+// Only who wants metrics pays for loading and counting them.
+async function openMetrics({ metrics: where, pathName }: Config, callsUnderWay: () => number) {
+  if (where === undefined) return { observers: [], address: undefined, close: async () => {} };
+  const { createMetrics } = await import('./metrics/metrics.ts');
+  const { metricsListener } = await import('./metrics/metrics-server.ts');
+  const login = `/auth/${pathName}`;
+  const metrics = createMetrics({ login, callback: `${login}/callback` }, callsUnderWay);
+  const server = await listen(metricsListener(metrics), where, () => {});
+  return { observers: [metrics.observe], address: server.address, close: server.close };
 }
 
 function stateKeysOf({ stateKeys, clientSecret }: Config): StateKeys | Promise<StateKeys> {

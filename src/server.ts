@@ -10,7 +10,9 @@ const requestTimeout = 30_000;
 // Longer than the 60 s after which common balancers drop a connection: the client closes first.
 const keepAliveTimeout = 75_000;
 
-const closeTimeout = 30_000;
+const closeDeadline = 30_000;
+// Connections that fall idle while the server closes are looked for this often.
+const idleSweep = 100;
 
 /** A request that was answered without ever reaching the application. */
 export interface UnreadableRequest {
@@ -23,7 +25,9 @@ export interface UnreadableRequest {
 export interface ListeningServer {
   /** Where it listens, as `http://host:port`. */
   readonly address: string;
-  /** Stops listening, lets requests under way finish, and closes every connection. */
+  /** Replaces what answers requests from now on. */
+  serve(listener: RequestListener): void;
+  /** Stops listening, lets requests under way finish for up to 30 s, and closes every connection. */
   close(): Promise<void>;
 }
 
@@ -35,10 +39,12 @@ export interface ListeningServer {
  * @throws {ListenError} where the port is taken or may not be used
  */
 export async function listen(
-  listener: RequestListener,
+  firstListener: RequestListener,
   where: { readonly host: string; readonly port: number },
   observe: (request: UnreadableRequest) => void,
 ): Promise<ListeningServer> {
+  let current = firstListener;
+  const listener: RequestListener = (request, response) => current(request, response);
   const server = createServer(
     // The application answers a missing Host itself, as JSON.
     { headersTimeout, requestTimeout, keepAliveTimeout, requireHostHeader: false },
@@ -57,13 +63,21 @@ export async function listen(
   });
   return {
     address: addressOf(server),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        // A connection that never sent anything would otherwise hold up the end.
-        setTimeout(() => server.closeAllConnections(), closeTimeout).unref();
-      }),
+    serve(next) {
+      current = next;
+    },
+    close: () => close(server),
   };
+}
+
+async function close(server: Server): Promise<void> {
+  const sweep = setInterval(() => server.closeIdleConnections(), idleSweep);
+  const deadline = setTimeout(() => server.closeAllConnections(), closeDeadline);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  clearInterval(sweep);
+  clearTimeout(deadline);
 }
 
 function listenError(error: Error, { host, port }: { host: string; port: number }): ListenError {

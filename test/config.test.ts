@@ -82,6 +82,7 @@ describe('the configuration', () => {
       stateKeys: undefined,
       logLevel: 'info',
       logFormat: undefined,
+      metrics: undefined,
     });
   });
 

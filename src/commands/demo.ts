@@ -1,4 +1,5 @@
 import { describeDemo, startDemo } from '../demo/demo.ts';
+import type { Signals } from '../signals.ts';
 
 /**
  * `login-relay demo`: runs a provider, the relay and a front end until it is told to stop.
@@ -6,9 +7,9 @@ import { describeDemo, startDemo } from '../demo/demo.ts';
  * @param port the first of three
  * @throws {ConfigError} @throws {ListenError}
  */
-export async function demo(port: number, stopped: () => Promise<string>): Promise<void> {
+export async function demo(port: number, signals: Signals): Promise<void> {
   const running = await startDemo({ port });
   process.stdout.write(describeDemo(running));
-  await stopped();
+  await signals.stop();
   await running.close();
 }

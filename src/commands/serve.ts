@@ -1,24 +1,49 @@
-import { readConfig } from '../config.ts';
+import type { Logger } from 'pino';
+import { type Config, readConfig } from '../config.ts';
+import { ConfigError } from '../config-error.ts';
 import { createLogger } from '../log.ts';
 import type { OptionSources } from '../option-values.ts';
-import { startRelay } from '../relay.ts';
+import { type RunningRelay, startRelay } from '../relay.ts';
+import type { Signals } from '../signals.ts';
+import { stackFrames } from '../stack-frames.ts';
 import { readTextFile } from '../text-file.ts';
 
 /**
  * `login-relay serve`: runs the relay until it is told to stop.
  *
- * @param stopped resolves with the reason to stop
  * @throws {ConfigError} @throws {ListenError}
  */
-export async function serve(sources: OptionSources, stopped: () => Promise<string>): Promise<void> {
-  const { config, warnings } = readConfig({ ...sources, readFile: readTextFile });
+export async function serve(sources: OptionSources, signals: Signals): Promise<void> {
+  const read = () => readConfig({ ...sources, readFile: readTextFile });
+  const { config, warnings } = read();
   const logger = await createLogger({
     level: config.logLevel,
     format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),
   });
+  endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   const relay = await startRelay(config, logger);
-  logger.info({ address: relay.address, callbackUrl: config.redirectUri }, 'listening');
-  logger.info({ signal: await stopped() }, 'stopping');
-  await relay.close();
+  const { address, metricsAddress } = relay;
+  logger.info({ address, metricsAddress, callbackUrl: config.redirectUri }, 'listening');
+  signals.onReload(() => reload(relay, () => read().config, logger));
+  logger.info({ signal: await signals.stop() }, 'stopping');
+  await relay.stop();
+}
+
+// Nothing is known of the state of a process after such an error: its supervisor starts a new one.
+function endOnUncaughtErrors(logger: Logger): void {
+  process.on('uncaughtException', (error) => {
+    logger.fatal({ stack: stackFrames(error) }, 'uncaught error');
+    process.exit(1);
+  });
+}
+
+async function reload(relay: RunningRelay, read: () => Config, logger: Logger): Promise<void> {
+  try {
+    await relay.reload(read());
+    logger.info('reloaded: secret and key files were read again');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    logger.error({ faults: error.faults }, 'not reloaded: the relay goes on as it was');
+  }
 }

@@ -25,6 +25,7 @@ export function watched(client: ProviderClient, now: () => number): WatchedClien
       if (!Number.isNaN(theirs)) ahead = now() - theirs;
       return answer;
     },
+    underWay: client.underWay,
     close: client.close,
     lastCall: () => call,
     lastAnswer: () => answer,

@@ -49,6 +49,8 @@ export interface ProviderClient {
    *   (over 1 MiB, decompressed) or `overloaded`, never an error that knows the request
    */
   call(request: ProviderRequest, observe: ObserveCall): Promise<ProviderAnswer>;
+  /** How many calls are being made right now. */
+  underWay(): number;
   /** Closes the pooled connections. */
   close(): void;
 }
@@ -168,6 +170,7 @@ export function createProviderClient(
       observe({ endpoint, outcome: failure, ...why, durationMs });
       throw new RelayError(failure);
     },
+    underWay: () => underWay,
     close: pool.close,
   };
 }

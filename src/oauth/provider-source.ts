@@ -11,6 +11,8 @@ const refreshInterval = 3_600_000;
 export interface ProviderSource {
   /** @throws {RelayError} `provider_undiscovered`, until the issuer has answered once */
   current(): Provider;
+  /** Whether there is a provider to be had. */
+  known(): boolean;
   /** Stops learning. */
   close(): void;
 }
@@ -28,7 +30,7 @@ export type DiscoveryAttempt =
 
 /** A provider that is configured in full. */
 export function knownProvider(provider: Provider): ProviderSource {
-  return { current: () => provider, close: () => {} };
+  return { current: () => provider, known: () => true, close: () => {} };
 }
 
 /**
@@ -75,6 +77,7 @@ export async function discoveredProvider(
       if (provider === undefined) throw new RelayError('provider_undiscovered');
       return provider;
     },
+    known: () => provider !== undefined,
     close() {
       closed = true;
       clearTimeout(timer);

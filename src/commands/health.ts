@@ -1,0 +1,34 @@
+import { get } from 'node:http';
+import { type OptionSources, readOptionValues } from '../option-values.ts';
+
+const patience = 3_000;
+
+/**
+ * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of
+ * containers and timers.
+ *
+ * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
+ */
+export async function health(sources: OptionSources): Promise<0 | 1> {
+  const { port, host } = readOptionValues(sources, () => {});
+  const answer = await ask(reachable(host ?? ''), port ?? 0);
+  process.stdout.write(`${answer}\n`);
+  return answer === 'ready' ? 0 : 1;
+}
+
+// An address that stands for all of a machine's can be listened on, but not called.
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+function ask(host: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const request = get({ host, port, path: '/readyz', timeout: patience }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200 ? 'ready' : `not ready (${response.statusCode})`);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve('no answer'));
+  });
+}

@@ -1,0 +1,25 @@
+/** What the operating system may tell a running command. */
+export interface Signals {
+  /** Resolves with the first SIGINT or SIGTERM; the second one ends the process at once. */
+  stop(): Promise<NodeJS.Signals>;
+  /** Calls back on every SIGHUP. */
+  onReload(reload: () => void): void;
+}
+
+/** The signals of this process. */
+export const processSignals: Signals = {
+  stop() {
+    return new Promise((resolve) => {
+      const stop = (signal: NodeJS.Signals) => {
+        process.off('SIGINT', stop);
+        process.off('SIGTERM', stop);
+        resolve(signal);
+      };
+      process.on('SIGINT', stop);
+      process.on('SIGTERM', stop);
+    });
+  },
+  onReload(reload) {
+    process.on('SIGHUP', reload);
+  },
+};

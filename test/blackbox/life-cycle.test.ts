@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import {
+  expectError,
+  expectSafeHeaders,
+  expectToken,
+  expectUser,
+} from '../support/expectations.ts';
+import { send } from '../support/http-client.ts';
+import { runRelay } from '../support/relay-process.ts';
+import {
+  baseUrl,
+  callbackPath,
+  flagsFor,
+  frontendOrigin,
+  listening,
+  loginPath,
+  RelayUnderTest,
+  registration,
+  startRelay,
+  userPath,
+  withSecretFile,
+} from '../support/relay-under-test.ts';
+import { type Behaviour, StrictProvider, userRecord } from '../support/strict-provider.ts';
+
+/** Holds every lookup at the provider; the result lets them go on. */
+function holdLookups({ provider }: RelayUnderTest): () => void {
+  const held: (() => void)[] = [];
+  const hold: Behaviour = (response, call) => {
+    held.push(() => userRecord(response, call));
+  };
+  provider.onUser = hold;
+  return () => {
+    provider.onUser = userRecord;
+    for (const proceed of held) proceed();
+  };
+}
+
+describe('the life of a relay', () => {
+  it('ends on SIGTERM once the requests under way are answered, and takes no new ones', async () => {
+    const underTest = await startRelay();
+    const release = holdLookups(underTest);
+    const lookup = underTest.lookUp();
+    await underTest.provider.arrivals(1);
+    process.kill(underTest.process.pid, 'SIGTERM');
+    await underTest.process.logLine(({ msg }) => msg === 'stopping');
+    const refused = await underTest.get(loginPath).then(
+      () => 'answered',
+      ({ code }) => code,
+    );
+    expect(refused).to.equal('ECONNREFUSED');
+    release();
+    const answered = await lookup;
+    expectUser(answered);
+    expect(answered.headers.connection).to.equal('close');
+    expect((await underTest.process.ended).code).to.equal(0);
+    await underTest.provider.stop();
+  });
+
+  it('is not held up by connections that are kept, or that never sent anything', async () => {
+    const underTest = await startRelay();
+    const agent = new Agent({ keepAlive: true });
+    await send(underTest.port, { path: loginPath, agent });
+    const silent = connect(underTest.port, '127.0.0.1');
+    await once(silent, 'connect');
+    silent.destroy();
+    await underTest.stop();
+    agent.destroy();
+  });
+
+  it('ends at once on a second signal', async () => {
+    const underTest = await startRelay();
+    const release = holdLookups(underTest);
+    const lookup = underTest.lookUp().catch(({ code }) => code);
+    await underTest.provider.arrivals(1);
+    process.kill(underTest.process.pid, 'SIGINT');
+    await underTest.process.logLine(({ msg }) => msg === 'stopping');
+    process.kill(underTest.process.pid, 'SIGINT');
+    expect((await underTest.process.ended).signal).to.equal('SIGINT');
+    expect(await lookup).to.equal('ECONNRESET');
+    release();
+    await underTest.provider.stop();
+  });
+
+  describe('on SIGHUP', () => {
+    async function withFile(act: (underTest: RelayUnderTest, file: string) => Promise<void>) {
+      const provider = await StrictProvider.start(registration());
+      await withSecretFile(provider.registration.clientSecret, async (file) => {
+        const { relay, port } = await listening({ flags: flagsFor(provider, file) });
+        const underTest = new RelayUnderTest(relay, port, provider);
+        try {
+          await act(underTest, file);
+        } finally {
+          await underTest.stop();
+        }
+      });
+    }
+
+    it('reads the client secret again, and goes on with the new one', async () => {
+      await withFile(async (underTest, file) => {
+        await writeFile(file, 'wrong');
+        process.kill(underTest.process.pid, 'SIGHUP');
+        await underTest.process.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+        expect((await underTest.logIn()).status).to.equal(400);
+        underTest.provider.forget();
+        await writeFile(file, underTest.provider.registration.clientSecret);
+        process.kill(underTest.process.pid, 'SIGHUP');
+        await underTest.process.output((stdout) =>
+          stdout.split('"reloaded').length > 2 ? true : undefined,
+        );
+        expectToken(await underTest.logIn(canary('code')));
+      });
+    });
+
+    it('goes on as it was where the new configuration has faults, and says which', async () => {
+      await withFile(async (underTest, file) => {
+        await writeFile(file, '');
+        process.kill(underTest.process.pid, 'SIGHUP');
+        const line = await underTest.process.logLine(({ msg }) =>
+          String(msg).startsWith('not reloaded'),
+        );
+        expect(line).to.have.property('level', 'error');
+        expect(JSON.stringify(line['faults'])).to.contain('--client-secret-file');
+        expectToken(await underTest.logIn());
+      });
+    });
+  });
+
+  describe('is told apart', () => {
+    it('as alive and ready', async () => {
+      const underTest = await startRelay();
+      for (const [path, status] of [
+        ['/healthz', 'alive'],
+        ['/readyz', 'ready'],
+      ] as const) {
+        const answered = await underTest.get(path);
+        expect(answered.status).to.equal(200);
+        expect(JSON.parse(answered.body.toString())).to.deep.equal({ status });
+        expectSafeHeaders(answered);
+      }
+      await underTest.stop();
+    });
+
+    it('as alive but not ready while the issuer has not told the provider’s addresses', async () => {
+      const { relay, port } = await listening({
+        flags: {
+          port: '0',
+          origin: frontendOrigin,
+          'base-url': baseUrl,
+          'client-id': 'client',
+          issuer: 'http://127.0.0.1:1',
+        },
+        env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+      });
+      expect((await send(port, { path: '/healthz' })).status).to.equal(200);
+      const answered = await send(port, { path: '/readyz' });
+      expect(expectError(answered, 503)).to.equal('Not ready: provider_undiscovered.');
+      await relay.stop();
+    });
+  });
+
+  it('is asked for its health by a command, which ends accordingly', async () => {
+    const underTest = await startRelay();
+    const port = String(underTest.port);
+    const asked = await runRelay({ words: ['health', '--port', port] });
+    expect([asked.code, asked.stdout]).to.deep.equal([0, 'ready\n']);
+    await underTest.stop();
+    const gone = await runRelay({ words: ['health'], env: { PORT: port, HOST: '0.0.0.0' } });
+    expect([gone.code, gone.stdout]).to.deep.equal([1, 'no answer\n']);
+  });
+
+  it('keeps probes out of the log', async () => {
+    const underTest = await startRelay();
+    await underTest.get('/healthz');
+    await underTest.get('/readyz');
+    await underTest.get(`${callbackPath}`);
+    await underTest.get(userPath);
+    await underTest.process.logLine(({ route }) => route === userPath);
+    const routes = underTest.process.logLines.map(({ route }) => route);
+    expect(routes).to.not.include('/healthz').and.not.include('/readyz');
+    await underTest.stop();
+  });
+});

@@ -66,7 +66,7 @@ deb: share sbom dist/linux-x64/login-relay dist/linux-arm64/login-relay ## build
 
 release: deb $(executables) ## build everything that is downloaded, for every platform
 	@for platform in $(platforms); do \
-	  node scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
+	  node --disable-warning=ExperimentalWarning scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
 	done
 	@cd dist && sha256sum login-relay*.* >SHA256SUMS && cat SHA256SUMS
 

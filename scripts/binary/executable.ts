@@ -28,13 +28,15 @@ export async function makeExecutable(
   }
   // Only the V8 that will run code can compile it ahead: other platforms compile it at the start.
   if (isThisPlatform(platform)) {
-    const paths = Object.values(assets);
+    // The demo would take a megabyte, and has the time.
+    const names = Object.keys(assets).filter((name) => !name.startsWith('demo-'));
+    const paths = names.map((name) => join(folder, name));
     execFileSync(process.execPath, [
       '--random-seed=1',
       'scripts/binary/compile-ahead.ts',
       ...paths,
     ]);
-    for (const name of Object.keys(assets)) assets[`${name}.cache`] = `${assets[name]}.cache`;
+    for (const name of names) assets[`${name}.cache`] = join(folder, `${name}.cache`);
   }
   seedPackerCache(files.runtime, platform, folder);
   // pkg works in a directory below this one. What names the loader ends up in the executable:

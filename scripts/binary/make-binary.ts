@@ -1,5 +1,6 @@
 // Makes an executable, for this machine if no platform is named.
 // Usage: node scripts/binary/make-binary.ts <entry point> <output> [platform]
+import { basename, join } from 'node:path';
 import { bundle, bundleFile } from './bundle.ts';
 import { makeExecutable } from './executable.ts';
 import { platformCalled, thisPlatform } from './platforms.ts';
@@ -10,9 +11,9 @@ const here = thisPlatform();
 const platform = name === undefined ? here : platformCalled(name);
 const loader = await bundleFile('scripts/binary/loader.ts');
 const modules = await bundle(entryPoint);
-const runtime = prepareRuntime(platform, `dist/build/${platform.name}/runtime`);
+const folder = join('dist/build', platform.name, basename(entryPoint, '.ts'));
 await makeExecutable({ loader, modules }, platform, {
-  runtime,
+  runtime: prepareRuntime(platform, join(folder, 'runtime')),
   output,
-  folder: `dist/build/${platform.name}/executable`,
+  folder: join(folder, 'executable'),
 });

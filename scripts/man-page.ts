@@ -1,6 +1,6 @@
 // Writes the manual page to standard output.
 
-import { type Option, options } from '../src/options.ts';
+import { type Option, options } from '../src/config/options.ts';
 import { version } from '../src/version.ts';
 import { commands, type FlagDescription, main } from './command-description.ts';
 import { example, item, literal, placeholder, text } from './roff.ts';

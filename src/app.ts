@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { RelayError } from './errors.ts';
 import { allow } from './http/allow.ts';
 import type { RequestState } from './http/context.ts';

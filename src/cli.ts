@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { type Commands, createProgram, describeUsageError } from './command-line.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from './config/config-error.ts';
+import type { OptionSources } from './config/option-values.ts';
 import { ListenError } from './listen-error.ts';
-import type { OptionSources } from './option-values.ts';
 import { processSignals } from './signals.ts';
 
 const exitFailure = 1;

@@ -1,5 +1,5 @@
 import { Command, type CommanderError, Option as Flag } from 'commander';
-import { type Option, type OptionName, options } from './options.ts';
+import { type Option, type OptionName, options } from './config/options.ts';
 import { version } from './version.ts';
 
 /** What each flag was given, in order. */

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
+import type { ProviderSettings } from './config/provider-settings.ts';
 import { requestLog } from './http/request-log.ts';
 import type { RequestRecord } from './http/request-record.ts';
 import { deferProviderClient } from './oauth/deferred-provider-client.ts';
@@ -8,7 +9,6 @@ import { discoverProvider } from './oauth/discovery.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
 import { discoveredProvider, knownProvider, type ProviderSource } from './oauth/provider-source.ts';
 import { deriveStateKey, type StateKeys } from './oauth/state-keys.ts';
-import type { ProviderSettings } from './provider-settings.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { Secret } from './secret.ts';
 import { listen } from './server.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { type Option, options } from '../src/options.ts';
+import { type Option, options } from '../src/config/options.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 

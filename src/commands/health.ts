@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { type OptionSources, readOptionValues } from '../option-values.ts';
+import { type OptionSources, readOptionValues } from '../config/option-values.ts';
 
 const patience = 3_000;
 

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { type Config, readConfig } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { OptionSources } from '../config/option-values.ts';
+import { readTextFile } from '../config/text-file.ts';
 import { createLogger } from '../log.ts';
-import type { OptionSources } from '../option-values.ts';
 import { type RunningRelay, startRelay } from '../relay.ts';
 import type { Signals } from '../signals.ts';
 import { stackFrames } from '../stack-frames.ts';
-import { readTextFile } from '../text-file.ts';
 
 /**
  * `login-relay serve`: runs the relay until it is told to stop.

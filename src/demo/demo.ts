@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { readConfig } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
+import { readConfig } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { createLogger } from '../log.ts';
 import { createRelay } from '../relay.ts';
 import { createFrontEnd } from './front-end.ts';

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { describeOption } from '../config/options.ts';
 import { isLoopback } from '../loopback.ts';
-import { describeOption } from '../options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Finding, ok, warning } from './finding.ts';
 

@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { describeOption } from '../config/options.ts';
 import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
 import { codeChallenge } from '../oauth/pkce.ts';
 import type { ProviderAnswer } from '../oauth/provider-client.ts';
-import { describeOption } from '../options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import {

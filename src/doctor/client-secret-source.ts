@@ -1,5 +1,5 @@
-import { type OptionSources, sourceOf } from '../option-values.ts';
-import { describeOption } from '../options.ts';
+import { type OptionSources, sourceOf } from '../config/option-values.ts';
+import { describeOption } from '../config/options.ts';
 
 /** Where the client secret in effect comes from: a flag beats a variable, and either the credential. */
 export function clientSecretSource(

@@ -1,6 +1,6 @@
+import { describeOption } from '../config/options.ts';
 import type { FailureCode } from '../errors.ts';
 import type { ProviderCall } from '../oauth/provider-client.ts';
-import { describeOption } from '../options.ts';
 import { type Finding, problem } from './finding.ts';
 
 interface Explanation {

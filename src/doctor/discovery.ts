@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { describeOption } from '../config/options.ts';
+import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import { DiscoveryError, discoverProvider } from '../oauth/discovery.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import { describeOption } from '../options.ts';
-import type { DiscoveredProvider } from '../provider-settings.ts';
 import type { Provider } from '../providers/provider.ts';
 import * as schemas from '../schemas.ts';
 import { connectionProblem } from './connection.ts';

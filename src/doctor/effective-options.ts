@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts';
-import { type OptionSources, readOptionValues, sourceOf } from '../option-values.ts';
-import { type Option, type OptionName, options } from '../options.ts';
+import type { Config } from '../config/config.ts';
+import { type OptionSources, readOptionValues, sourceOf } from '../config/option-values.ts';
+import { type Option, type OptionName, options } from '../config/options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { clientSecretSource } from './client-secret-source.ts';
 import { environmentSettings } from './environment-settings.ts';

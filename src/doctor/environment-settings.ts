@@ -1,4 +1,4 @@
-import type { OptionSources } from '../option-values.ts';
+import type { OptionSources } from '../config/option-values.ts';
 import type { EffectiveOption } from './effective-options.ts';
 
 /** The settings that have no flag: the usual variables for outbound calls. */

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import type { OptionSources } from '../config/option-values.ts';
 import { createProviderClient } from '../oauth/provider-client.ts';
-import type { OptionSources } from '../option-values.ts';
 import type { Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
 import { judgeAddresses, judgeProviderAddresses } from './addresses.ts';

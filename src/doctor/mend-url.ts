@@ -1,5 +1,5 @@
-import { type OptionSources, sourceOf } from '../option-values.ts';
-import { describeOption } from '../options.ts';
+import { type OptionSources, sourceOf } from '../config/option-values.ts';
+import { describeOption } from '../config/options.ts';
 
 /** The options that give an endpoint by hand. */
 export type EndpointOption = 'authorizeUrl' | 'tokenUrl' | 'userUrl';

@@ -1,4 +1,4 @@
-import { describeOption } from '../options.ts';
+import { describeOption } from '../config/options.ts';
 import { type Finding, problem } from './finding.ts';
 
 /** The callback URL is not the one that is registered. */

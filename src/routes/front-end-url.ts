@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** The front end's page, with parameters where `--token-delivery` wants them. */
 export function frontEndUrl(

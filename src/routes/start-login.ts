@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { ConfigError } from '../../src/config-error.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
 import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
 import { openPort } from '../../src/demo/open-port.ts';
 import { ListenError } from '../../src/listen-error.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { options } from '../../src/options.ts';
+import { options } from '../../src/config/options.ts';
 import { canary } from '../support/canaries.ts';
 import { freePort } from '../support/relay-under-test.ts';
 import { check, checkAsText } from './support/check.ts';

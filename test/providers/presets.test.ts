@@ -27,7 +27,7 @@ describe('the presets', () => {
   }
 
   it('are one a file, all listed, each under the name of its file', () => {
-    const files = readdirSync(new URL('../../src/providers/', import.meta.url))
+    const files = readdirSync(new URL('../../src/providers', import.meta.url))
       .map((file) => file.replace(/\.ts$/, ''))
       .filter((file) => file !== 'presets' && file !== 'provider');
     expect(presets.map(({ name }) => name)).to.have.members(files);

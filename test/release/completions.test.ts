@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { options } from '../../src/options.ts';
+import { options } from '../../src/config/options.ts';
 import { presets } from '../../src/providers/presets.ts';
 import { needs, run, runScript } from './support/run.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Option, options } from '../../src/options.ts';
+import { type Option, options } from '../../src/config/options.ts';
 import { needs, projectRoot, run, runScript } from './support/run.ts';
 
 const version = `${packageJson.version}-1`;

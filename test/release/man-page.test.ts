@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Option, options } from '../../src/options.ts';
+import { type Option, options } from '../../src/config/options.ts';
 import { needs, run, runScript } from './support/run.ts';
 
 describe('the manual page', () => {

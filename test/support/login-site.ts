@@ -9,7 +9,7 @@ import {
 import { buffer, text } from 'node:stream/consumers';
 import { type Logger, pino } from 'pino';
 import type { Page } from 'playwright-core';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { createFrontEnd } from '../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';

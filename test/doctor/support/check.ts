@@ -1,5 +1,5 @@
 import { diagnose } from '../../../src/commands/check.ts';
-import { type OptionName, options } from '../../../src/options.ts';
+import { type OptionName, options } from '../../../src/config/options.ts';
 import { canary, inspectForLeaks } from '../../support/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../support/relay-process.ts';
 import { withSecretFile } from '../../support/relay-under-test.ts';

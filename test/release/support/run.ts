@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** The project's own directory. */
-export const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
+export const projectRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** How a command that has ended, ended. */
 export interface Ending {

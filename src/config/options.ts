@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { presets } from './providers/presets.ts';
-import * as schemas from './schemas.ts';
+import { presets } from '../providers/presets.ts';
+import * as schemas from '../schemas.ts';
 
 /** One setting: the single source for its flag, variable, help line and row in the README. */
 export interface Option {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type Config, readConfig } from '../src/config.ts';
-import { ConfigError } from '../src/config-error.ts';
-import type { OptionName } from '../src/options.ts';
-import type { Provider } from '../src/providers/provider.ts';
-import type { TextFile } from '../src/secret-file.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import type { OptionName } from '../../src/config/options.ts';
+import type { TextFile } from '../../src/config/secret-file.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 
 const minimal = {
   FRONTEND_ORIGIN: 'https://app.example.com',

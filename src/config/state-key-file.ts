@@ -1,5 +1,5 @@
+import { Secret } from '../secret.ts';
 import type { Report } from './option-values.ts';
-import { Secret } from './secret.ts';
 import { type ReadFile, readSecretFile } from './secret-file.ts';
 
 const shortestKey = 32;

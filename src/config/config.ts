@@ -1,10 +1,10 @@
+import { isLoopback } from '../loopback.ts';
+import type { Secret } from '../secret.ts';
 import { readClientSecret } from './client-secret.ts';
 import { ConfigError } from './config-error.ts';
-import { isLoopback } from './loopback.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
-import type { Secret } from './secret.ts';
 import type { ReadFile } from './secret-file.ts';
 import { readStateKeys } from './state-key-file.ts';
 

@@ -1,8 +1,8 @@
+import { presets } from '../providers/presets.ts';
+import type { Preset, Provider } from '../providers/provider.ts';
+import { version } from '../version.ts';
 import { type OptionSources, type Report, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
-import { presets } from './providers/presets.ts';
-import type { Preset, Provider } from './providers/provider.ts';
-import { version } from './version.ts';
 
 /** What of a provider is configured by hand; it beats preset and discovery. */
 type GivenProvider = Partial<

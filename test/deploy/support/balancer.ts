@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { expect } from 'chai';
+import { projectRoot, run } from '../../release/support/run.ts';
+import { inspectForLeaks } from '../../support/canaries.ts';
+import { selfSignedCertificate } from '../../support/certificate.ts';
+import { freePort } from '../../support/relay-under-test.ts';
+
+/** What a balancer's configuration is filled in with. */
+export interface Site {
+  readonly directory: string;
+  /** Where the balancer listens for TLS. */
+  readonly port: number;
+  /** Certificate and key, in one file. */
+  readonly pem: string;
+  /** Where the relays listen. */
+  readonly relayPorts: readonly number[];
+}
+
+/** A balancer's configuration as it stands in `deploy`, and how it is run here. */
+export interface BalancerKind {
+  readonly program: string;
+  readonly file: string;
+  /** What of the file differs on this machine: each pair replaces a text that must be there. */
+  replacements(site: Site): readonly (readonly [string | RegExp, string])[];
+  /** The arguments that check the configuration. */
+  check(config: string): readonly string[];
+  /** The arguments that run it in the foreground. */
+  serve(config: string): readonly string[];
+  /** Files that it writes its log to, beside its output. */
+  logs(site: Site): readonly string[];
+}
+
+/** A balancer that runs in front of relays. */
+export class Balancer {
+  /** A port of this machine where plain HTTP leads through the balancer's TLS. */
+  readonly port: number;
+  readonly #child: ChildProcess;
+  readonly #tunnel: Server;
+  readonly #output: Buffer[];
+  readonly #kind: BalancerKind;
+  readonly #site: Site;
+
+  /** Checks the configuration, and starts it. */
+  static async start(kind: BalancerKind, relayPorts: readonly number[]): Promise<Balancer> {
+    const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+    const pem = join(directory, 'certificate.pem');
+    await writeFile(pem, await selfSignedCertificate('relay.example'));
+    const site = { directory, pem, relayPorts, port: await freePort() };
+    const config = join(directory, 'config');
+    await writeFile(config, await filledIn(kind, site));
+    const checked = run(kind.program, kind.check(config));
+    expect(checked.code, checked.stdout + checked.stderr).to.equal(0);
+
+    const child = spawn(kind.program, kind.serve(config), { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+    const tunnel = createServer((plain) => {
+      const secured = connectTls({ port: site.port, host: '127.0.0.1', rejectUnauthorized: false });
+      plain.pipe(secured).pipe(plain);
+      plain.on('error', () => secured.destroy());
+      secured.on('error', () => plain.destroy());
+    });
+    tunnel.listen(0, '127.0.0.1');
+    await once(tunnel, 'listening');
+    const address = tunnel.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const balancer = new Balancer(kind, site, { child, output, tunnel, port: address.port });
+    await balancer.#listening();
+    return balancer;
+  }
+
+  private constructor(
+    kind: BalancerKind,
+    site: Site,
+    running: { child: ChildProcess; output: Buffer[]; tunnel: Server; port: number },
+  ) {
+    this.#kind = kind;
+    this.#site = site;
+    this.#child = running.child;
+    this.#output = running.output;
+    this.#tunnel = running.tunnel;
+    this.port = running.port;
+  }
+
+  /** Everything it has written so far. */
+  async log(): Promise<string> {
+    const files = this.#kind.logs(this.#site).map((file) => readFile(file, 'utf8'));
+    return [Buffer.concat(this.#output).toString(), ...(await Promise.all(files))].join('');
+  }
+
+  /** Resolves with the log once it holds this. */
+  async logged(text: string): Promise<string> {
+    for (;;) {
+      const log = await this.log();
+      if (log.includes(text)) return log;
+      await delay(20);
+    }
+  }
+
+  /** Ends it, and searches its log for secrets. */
+  async stop(): Promise<void> {
+    this.#tunnel.close();
+    if (this.#child.exitCode === null) {
+      const ended = once(this.#child, 'close');
+      this.#child.kill('SIGTERM');
+      await ended;
+    }
+    inspectForLeaks(`log of ${this.#kind.program}`, await this.log());
+    await rm(this.#site.directory, { recursive: true });
+  }
+
+  async #listening(): Promise<void> {
+    for (;;) {
+      if (this.#child.exitCode !== null) throw new Error(await this.log());
+      const socket = connect(this.#site.port, '127.0.0.1');
+      const open = await new Promise((resolve) => {
+        socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+      });
+      socket.destroy();
+      if (open) return;
+      await delay(20);
+    }
+  }
+}
+
+/** The configuration as it stands in `deploy`, with what differs on this machine. */
+async function filledIn(kind: BalancerKind, site: Site): Promise<string> {
+  let text = await readFile(join(projectRoot, kind.file), 'utf8');
+  for (const [from, to] of kind.replacements(site)) {
+    const changed = text.replaceAll(from, to);
+    if (changed === text) throw new Error(`${kind.file} has no ${from}`);
+    text = changed;
+  }
+  return text;
+}

@@ -6,11 +6,14 @@ import { allow } from './http/allow.ts';
 import type { RequestState } from './http/context.ts';
 import { cors } from './http/cors.ts';
 import { errorResponder } from './http/error-responder.ts';
+import { ignoreBody } from './http/ignore-body.ts';
+import { limitAnswerTime } from './http/limit-answer-time.ts';
 import { refuseFrames } from './http/refuse-frames.ts';
 import { refusePrefetch } from './http/refuse-prefetch.ts';
 import { type RequestRecord, recordRequests } from './http/request-record.ts';
 import { requireHost } from './http/require-host.ts';
 import { responseHeaders } from './http/response-headers.ts';
+import { limits } from './limits.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
 import type { ProviderSource } from './oauth/provider-source.ts';
 import type { StateKeys } from './oauth/state-keys.ts';
@@ -62,6 +65,8 @@ export function createApp(
   // Koa would read NODE_ENV itself.
   const app = new Koa<RequestState>({ env: 'production' });
   app.use(recordRequests(observers));
+  app.use(limitAnswerTime(limits.answerTime));
+  app.use(ignoreBody);
   app.use(responseHeaders(readiness));
   app.use(errorResponder);
   app.use(requireHost);

@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts';
 import type { ProviderSettings } from './config/provider-settings.ts';
 import { requestLog } from './http/request-log.ts';
 import type { RequestRecord } from './http/request-record.ts';
+import { limits } from './limits.ts';
 import { deferProviderClient } from './oauth/deferred-provider-client.ts';
 import { discoverProvider } from './oauth/discovery.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
@@ -11,12 +12,14 @@ import { discoveredProvider, knownProvider, type ProviderSource } from './oauth/
 import { deriveStateKey, type StateKeys } from './oauth/state-keys.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { Secret } from './secret.ts';
+import { limitLog } from './server/limit-log.ts';
 import { listen } from './server.ts';
 import { version } from './version.ts';
 
-const concurrentCalls = 256;
 // After the port is open and the first request answered, but long before a login comes back.
 const prepareDelay = 100;
+// Those who ask for metrics are few, and known.
+const metricsConnections = 64;
 
 /** A relay that answers requests, whoever listens for them. */
 export interface Relay {
@@ -44,8 +47,8 @@ export async function createRelay(
 ): Promise<Relay> {
   const client = deferProviderClient(async () => {
     const { createProviderClient } = await import('./oauth/provider-client.ts');
-    const limits = { timeout: config.providerTimeout, concurrentCalls };
-    return createProviderClient(`login-relay/${version}`, limits, config.proxy);
+    const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
+    return createProviderClient(`login-relay/${version}`, within, config.proxy);
   });
   const [stateKeys, source, { createApp }] = await Promise.all([
     // A key is derived on another thread: the application loads in the meantime.
@@ -95,8 +98,17 @@ export async function startRelay(config: Config, logger: Logger): Promise<Runnin
   const metrics = await openMetrics(config, () => relay.callsUnderWay());
   const create = (by: Config) => createRelay(by, logger, Date.now, metrics.observers);
   let relay = await create(config);
-  const server = await listen(relay.listener, config, (unreadable) => {
-    logger.info({ ...unreadable, method: null, route: null }, 'request');
+  const logLimit = limitLog(logger);
+  const most = { ...limits, connections: config.maxConnections };
+  const server = await listen(relay.listener, config, most, {
+    unreadableRequest(request) {
+      logger.info({ ...request, method: null, route: null }, 'request');
+      metrics.observeUnreadable(request);
+    },
+    limitHit(limit) {
+      logLimit(limit);
+      metrics.limitHit(limit);
+    },
   });
   setTimeout(() => relay.prepare(), prepareDelay).unref();
   return {
@@ -121,14 +133,26 @@ export async function startRelay(config: Config, logger: Logger): Promise<Runnin
 
 // Only who wants metrics pays for loading and counting them.
 async function openMetrics({ metrics: where, pathName }: Config, callsUnderWay: () => number) {
-  if (where === undefined) return { observers: [], address: undefined, close: async () => {} };
+  if (where === undefined) return noMetrics;
   const { createMetrics } = await import('./metrics/metrics.ts');
   const { metricsListener } = await import('./metrics/metrics-server.ts');
   const login = `/auth/${pathName}`;
   const metrics = createMetrics({ login, callback: `${login}/callback` }, callsUnderWay);
-  const server = await listen(metricsListener(metrics), where, () => {});
-  return { observers: [metrics.observe], address: server.address, close: server.close };
+  const most = { ...limits, connections: metricsConnections };
+  const server = await listen(metricsListener(metrics), where, most, nobody);
+  const { observe, observeUnreadable, limitHit } = metrics;
+  const { address, close } = server;
+  return { observers: [observe], observeUnreadable, limitHit, address, close };
 }
+
+const nobody = { unreadableRequest() {}, limitHit() {} };
+const noMetrics = {
+  observers: [],
+  observeUnreadable() {},
+  limitHit() {},
+  address: undefined,
+  close: async () => {},
+};
 
 function stateKeysOf({ stateKeys, clientSecret }: Config): StateKeys | Promise<StateKeys> {
   if (stateKeys === undefined) return deriveStateKey(clientSecret);

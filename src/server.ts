@@ -1,24 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type FailureCode, RelayError } from './errors.ts';
-import { securityHeaders } from './http/response-headers.ts';
+import type { CountedLimit, ServerLimits } from './limits.ts';
 import { ListenError } from './listen-error.ts';
+import { limitConnections } from './server/connections.ts';
+import { answerUnreadableRequest, type UnreadableRequest } from './server/unreadable-request.ts';
 
-const headersTimeout = 10_000;
-const requestTimeout = 30_000;
-// Longer than the 60 s after which common balancers drop a connection: the client closes first.
-const keepAliveTimeout = 75_000;
-
-const closeDeadline = 30_000;
+// Node looks for requests that are too slow this often: its own 30 s would stretch every limit.
+const slowRequestSweep = 1_000;
 // Connections that fall idle while the server closes are looked for this often.
 const idleSweep = 100;
 
-/** A request that was answered without ever reaching the application. */
-export interface UnreadableRequest {
-  readonly requestId: string;
-  readonly status: number;
-  readonly outcome: FailureCode;
+/** Who is told what never reaches the application. */
+export interface ServerObserver {
+  /** Of every request that the HTTP parser refused. */
+  unreadableRequest(request: UnreadableRequest): void;
+  /** Of every connection that was closed at a limit. */
+  limitHit(limit: CountedLimit): void;
 }
 
 /** A server that listens. */
@@ -35,27 +32,52 @@ export interface ListeningServer {
  * Opens a port.
  *
  * @param where.port 0 takes any free port
- * @param observe told of every request that the HTTP parser refused
+ * @param most.connections that are kept at a time
  * @throws {ListenError} where the port is taken or may not be used
  */
 export async function listen(
   firstListener: RequestListener,
   where: { readonly host: string; readonly port: number },
-  observe: (request: UnreadableRequest) => void,
+  most: ServerLimits & { readonly connections: number },
+  observer: ServerObserver,
 ): Promise<ListeningServer> {
   let current = firstListener;
-  const listener: RequestListener = (request, response) => current(request, response);
+  const listener: RequestListener = (request, response) => {
+    connections.serve(request, response);
+    current(request, response);
+  };
   const server = createServer(
-    // The application answers a missing Host itself, as JSON.
-    { headersTimeout, requestTimeout, keepAliveTimeout, requireHostHeader: false },
+    {
+      headersTimeout: most.headersTime,
+      requestTimeout: most.requestTime,
+      connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
+      keepAliveTimeout: most.keepAliveTime,
+      maxHeaderSize: most.headerSize,
+      // The application answers a missing Host itself, as JSON.
+      requireHostHeader: false,
+    },
     listener,
   );
-  // Node would answer an expectation that it does not know itself, without a body. @see RFC 9110 §10.1.1
+  // Their size bounds their number; Node would drop what is beyond 2,000 without a word.
+  server.maxHeadersCount = 0;
+  const connections = limitConnections(server, most.connections, () =>
+    observer.limitHit('connections'),
+  );
+  // Node would invite the body, and answer an expectation that it does not know itself, without a
+  // body. @see RFC 9110 §10.1.1
+  server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
+  server.on('timeout', (socket: Socket) => {
+    if (connections.isBusy(socket)) observer.limitHit('answer_time');
+    socket.destroy();
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // A client that hung up awaits no answer.
-    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else observe(answerUnreadableRequest(error.code ?? '', socket));
+    // A client that hung up awaits no answer, nor one that never asked, and two answers at once are
+    // none.
+    const silent = socket.bytesRead === 0;
+    const deaf = !socket.writable || error.code === 'ECONNRESET';
+    if (silent || deaf || connections.isAnswering(socket)) socket.destroy();
+    else observer.unreadableRequest(answerUnreadableRequest(error.code ?? '', socket));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
@@ -66,18 +88,18 @@ export async function listen(
     serve(next) {
       current = next;
     },
-    close: () => close(server),
+    close: () => close(server, most.stopTime),
   };
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: Server, deadline: number): Promise<void> {
   const sweep = setInterval(() => server.closeIdleConnections(), idleSweep);
-  const deadline = setTimeout(() => server.closeAllConnections(), closeDeadline);
+  const timer = setTimeout(() => server.closeAllConnections(), deadline);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
   clearInterval(sweep);
-  clearTimeout(deadline);
+  clearTimeout(timer);
 }
 
 function listenError(error: Error, { host, port }: { host: string; port: number }): ListenError {
@@ -93,26 +115,4 @@ function addressOf(server: Server): string {
   if (address === null || typeof address === 'string') throw new Error('not a TCP server');
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
-}
-
-const unreadable: Readonly<Record<string, FailureCode>> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-};
-
-// What the HTTP parser refuses never becomes a request: the answer goes straight to the socket.
-function answerUnreadableRequest(parserCode: string, socket: Socket): UnreadableRequest {
-  const { code, status, detail } = new RelayError(unreadable[parserCode] ?? 'bad_request');
-  const requestId = randomUUID();
-  const body = JSON.stringify({ detail });
-  const headers = {
-    ...securityHeaders,
-    'X-Request-Id': requestId,
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-  return { requestId, status, outcome: code };
 }

@@ -12,6 +12,7 @@ import { readStateKeys } from './state-key-file.ts';
 export interface Config {
   readonly port: number;
   readonly host: string;
+  readonly maxConnections: number;
   /** The relay's own callback, to be registered at the provider. */
   readonly redirectUri: string;
   readonly origin: string;
@@ -70,6 +71,7 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
   const config: Config = {
     port: checked(values.port),
     host: checked(values.host),
+    maxConnections: checked(values.maxConnections),
     redirectUri: `${baseUrl}/auth/${pathName}/callback`,
     origin,
     frontendUrl: values.frontendUrl?.href ?? `${origin}/`,

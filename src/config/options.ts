@@ -54,6 +54,15 @@ export const options = {
     default: 'false',
     schema: schemas.trueOrFalse,
   },
+  maxConnections: {
+    flag: '--max-connections',
+    argument: '<number>',
+    variable: 'MAX_CONNECTIONS',
+    group: 'Listening',
+    help: 'connections to keep; beyond them a new one takes the place of the longest idle one',
+    default: '4096',
+    schema: schemas.wholeNumber(1, 1_000_000),
+  },
   origin: {
     flag: '--origin',
     argument: '<origin>',

@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { RequestRecord } from '../http/request-record.ts';
+import { type CountedLimit, countedLimits } from '../limits.ts';
+import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
 
 // From a hit in the pool to the longest time a provider usually gets.
@@ -8,10 +10,19 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** What the relay counts. No label comes from a request: routes, statuses and codes are its own. */
 export interface Metrics {
   observe(record: RequestRecord): void;
+  /** Counts a request that never reached the application. */
+  observeUnreadable(request: UnreadableRequest): void;
+  limitHit(limit: CountedLimit): void;
   /** Everything counted so far, in the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
 }
+
+const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
+  headers_too_large: 'header_size',
+  request_timeout: 'request_time',
+  overloaded: 'provider_calls',
+};
 
 /**
  * @param routes.login the route that starts a login
@@ -82,11 +93,30 @@ export function createMetrics(
     labelNames: ['reason'],
     registers,
   });
+  const limitsHit = new Counter({
+    name: 'login_relay_limits_hit_total',
+    help: 'Requests and connections that were turned away at a limit.',
+    labelNames: ['limit'],
+    registers,
+  });
+  // A rate can only be told from the second value on: the first hit must not be the first value.
+  for (const limit of countedLimits) limitsHit.inc({ limit }, 0);
+
+  function countLimit(outcome: RequestRecord['outcome']): void {
+    const limit = limitOf[outcome];
+    if (limit !== undefined) limitsHit.inc({ limit });
+  }
 
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    limitHit: (limit) => limitsHit.inc({ limit }),
+    observeUnreadable({ status, outcome }) {
+      requests.inc({ route: 'none', status });
+      countLimit(outcome);
+    },
     observe({ method, route, status, durationMs, outcome, provider }) {
+      countLimit(outcome);
       const label = route ?? 'none';
       requests.inc({ route: label, status });
       requestDuration.observe({ route: label }, durationMs / 1000);

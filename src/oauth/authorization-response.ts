@@ -1,8 +1,7 @@
 import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
 import { parseQuery, single } from './query.ts';
-
-const longestCode = 4096;
 
 /** @see RFC 6749 §4.1.2.1 */
 const errorCodes: ReadonlySet<string> = new Set([
@@ -56,7 +55,7 @@ export function authorizationCode(
   }
   if (error !== undefined) throw authorizationRefused(error);
   if (code === undefined || code === '') throw new RelayError('code_missing');
-  if (code.length > longestCode) throw new RelayError('code_too_long');
+  if (code.length > limits.codeLength) throw new RelayError('code_too_long');
   if (!code.isWellFormed()) throw new RelayError('code_malformed');
   return code;
 }

@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
 import got, { RequestError } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
 
-const longestAnswer = 1024 * 1024;
 const abortGrace = 100;
 const tooLong = Symbol('the answer is too long');
 
@@ -63,16 +63,16 @@ type Attempt = Outcome | 'died_while_idle';
 /**
  * Makes the client that all calls of a relay share.
  *
- * @param limits.timeout milliseconds that a whole call may take, body included
+ * @param within.timeout milliseconds that a whole call may take, body included
  * @param proxy which proxy to go through, and for which hosts not to
- * @param limits.concurrentCalls calls that may be under way; further ones are refused, never queued
+ * @param within.concurrentCalls calls that may be under way; further ones are refused, never queued
  */
 export function createProviderClient(
   userAgent: string,
-  limits: { readonly timeout: number; readonly concurrentCalls: number },
+  within: { readonly timeout: number; readonly concurrentCalls: number },
   proxy: ProxyEnvironment = {},
 ): ProviderClient {
-  const pool = createConnectionPool(limits.concurrentCalls, proxy);
+  const pool = createConnectionPool(within.concurrentCalls, proxy);
   const instance = got.extend({
     headers: {
       'user-agent': userAgent,
@@ -104,7 +104,7 @@ export function createProviderClient(
           clientRequest = sent;
         })
         .on('downloadProgress', ({ transferred }) => {
-          if (transferred > longestAnswer) abort.abort(tooLong);
+          if (transferred > limits.providerAnswerSize) abort.abort(tooLong);
         });
       return {
         answer: { status: answer.statusCode, headers: answer.headers, body: answer.rawBody },
@@ -144,7 +144,7 @@ export function createProviderClient(
         // An aborted call still tells the status it may have got. One that has no connection yet, as
         // behind a silent proxy, would keep its caller waiting.
         timer = setTimeout(resolve, abortGrace, { failure: 'provider_timeout' });
-      }, limits.timeout);
+      }, within.timeout);
     });
     return Promise.race([attempts(request, abort), deadline]).finally(() => clearTimeout(timer));
   }
@@ -153,7 +153,7 @@ export function createProviderClient(
     async call(request, observe) {
       const start = performance.now();
       const { endpoint } = request;
-      if (underWay >= limits.concurrentCalls) {
+      if (underWay >= within.concurrentCalls) {
         observe({ endpoint, outcome: 'overloaded', durationMs: 0 });
         throw new RelayError('overloaded');
       }

@@ -3,13 +3,12 @@ import type { Config } from '../config/config.ts';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
+import { limits } from '../limits.ts';
 import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
 import { codeChallenge } from '../oauth/pkce.ts';
 import { derivedFrom, type ProviderSource } from '../oauth/provider-source.ts';
 import { parseQuery } from '../oauth/query.ts';
 import type { LoginProtection } from '../protection/login-protection.ts';
-
-const longestFrontEndState = 512;
 
 /**
  * `GET /auth/provider`: sends the browser to the provider.
@@ -37,6 +36,6 @@ export function startLogin(
 function frontEndState(ctx: Context): string {
   const state = parseQuery(ctx.querystring)['state'] ?? '';
   const usable = typeof state === 'string' && state.isWellFormed();
-  if (usable && [...state].length <= longestFrontEndState) return state;
+  if (usable && [...state].length <= limits.frontEndStateLength) return state;
   throw new RelayError('front_end_state_unusable');
 }

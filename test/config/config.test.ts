@@ -56,6 +56,7 @@ describe('the configuration', () => {
     expect(rest).to.deep.equal({
       port: 8000,
       host: '127.0.0.1',
+      maxConnections: 4096,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',

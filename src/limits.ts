@@ -1,0 +1,45 @@
+/**
+ * What slow, greedy or unlucky clients and providers may take of the relay. Times are in milliseconds,
+ * sizes in bytes. docs/operations.md says what happens at each.
+ */
+export const limits = {
+  /** From connecting, or from the first byte on a kept connection, to the end of the headers. */
+  headersTime: 10_000,
+  /** From the same moment to the end of the body. */
+  requestTime: 30_000,
+  /** Without progress, while a client takes its answer. */
+  answerTime: 30_000,
+  /** Idle, between two requests: longer than the 120 s after which common balancers hang up. */
+  keepAliveTime: 125_000,
+  /** For a client that is still sending to read what it was answered. */
+  lingerTime: 1_000,
+  /** For requests under way while the relay stops. */
+  stopTime: 30_000,
+  /** The request line and the headers together. */
+  headerSize: 16 * 1024,
+  /** An authorization code, in characters. */
+  codeLength: 4096,
+  /** The state that a front end gives to the start of a login, in characters. */
+  frontEndStateLength: 512,
+  /** Calls to the provider that are under way. */
+  providerCalls: 256,
+  /** The body of a provider's answer, decompressed. */
+  providerAnswerSize: 1024 * 1024,
+} as const;
+
+/** The limits of a listening server. */
+export type ServerLimits = Readonly<
+  Record<'headersTime' | 'requestTime' | 'keepAliveTime' | 'stopTime' | 'headerSize', number>
+>;
+
+/** The limits that metrics count hits of. */
+export const countedLimits = [
+  'connections',
+  'header_size',
+  'request_time',
+  'answer_time',
+  'provider_calls',
+] as const;
+
+/** The name of a limit, as metrics and the log have it. */
+export type CountedLimit = (typeof countedLimits)[number];

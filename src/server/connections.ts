@@ -1,0 +1,67 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+interface Connection {
+  readonly socket: Socket;
+  /** Answers that are being made or taken, one unless the client sends requests ahead. */
+  readonly underWay: Set<ServerResponse>;
+}
+
+/** The connections of a server, of which it keeps no more than it should. */
+export interface Connections {
+  /** Takes note of a request until its answer is out, or the client gone. */
+  serve(request: IncomingMessage, response: ServerResponse): void;
+  /** Whether a request of this connection is under way. */
+  isBusy(socket: Socket): boolean;
+  /** Whether an answer on this connection has begun and not ended. */
+  isAnswering(socket: Socket): boolean;
+}
+
+/**
+ * Keeps a server's connections below a number: a new one takes the place of the one that has been
+ * idle for longest, so that whoever holds connections and asks for nothing shuts nobody out. Where
+ * a request is under way on each of them, the new one is closed.
+ *
+ * @param onLimit called whenever a connection is closed for another, or for the lack of one
+ */
+export function limitConnections(server: Server, most: number, onLimit: () => void): Connections {
+  const connections = new WeakMap<Socket, Connection>();
+  // In the order in which they fell idle.
+  const idle = new Set<Connection>();
+  let open = 0;
+
+  server.on('connection', (socket: Socket) => {
+    const connection = { socket, underWay: new Set<ServerResponse>() };
+    connections.set(socket, connection);
+    idle.add(connection);
+    open += 1;
+    socket.once('close', () => {
+      idle.delete(connection);
+      open -= 1;
+    });
+    if (open <= most) return;
+    onLimit();
+    const [longestIdle = connection] = idle;
+    idle.delete(longestIdle);
+    longestIdle.socket.destroy();
+  });
+
+  return {
+    serve(request, response) {
+      const connection = connections.get(request.socket);
+      if (connection === undefined) return;
+      const { underWay, socket } = connection;
+      underWay.add(response);
+      idle.delete(connection);
+      response.once('close', () => {
+        underWay.delete(response);
+        if (underWay.size === 0 && !socket.destroyed) idle.add(connection);
+      });
+    },
+    isBusy: (socket) => (connections.get(socket)?.underWay.size ?? 0) > 0,
+    isAnswering(socket) {
+      const responses = connections.get(socket)?.underWay ?? [];
+      return [...responses].some(({ headersSent }) => headersSent);
+    },
+  };
+}

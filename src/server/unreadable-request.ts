@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type FailureCode, RelayError } from '../errors.ts';
+import { closeLingering } from '../http/linger.ts';
+import { securityHeaders } from '../http/response-headers.ts';
+
+/** A request that was answered without ever reaching the application. */
+export interface UnreadableRequest {
+  readonly requestId: string;
+  readonly status: number;
+  readonly outcome: FailureCode;
+}
+
+const failures: Readonly<Record<string, FailureCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/**
+ * Answers what the HTTP parser refused, straight to its socket, and closes it.
+ *
+ * @param parserCode the parser's or Node's code of what is wrong
+ */
+export function answerUnreadableRequest(parserCode: string, socket: Socket): UnreadableRequest {
+  const { code, status, detail } = new RelayError(failures[parserCode] ?? 'bad_request');
+  const requestId = randomUUID();
+  const body = JSON.stringify({ detail });
+  const headers = {
+    ...securityHeaders,
+    'X-Request-Id': requestId,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  closeLingering(socket);
+  return { requestId, status, outcome: code };
+}

@@ -1,0 +1,241 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { limitAnswerTime } from '../../src/http/limit-answer-time.ts';
+import { limits } from '../../src/limits.ts';
+import type { UnreadableRequest } from '../../src/server/unreadable-request.ts';
+import { type ListeningServer, listen } from '../../src/server.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+
+const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const answered = 'HTTP/1.1 200 OK\r\n';
+const answer: RequestListener = (_request, response) => {
+  response.end('answered');
+};
+const short = 60;
+
+describe('a server within limits', () => {
+  const cleanUp: (() => unknown)[] = [];
+  let unreadable: UnreadableRequest[] = [];
+  let hits: string[] = [];
+  afterEach(async () => {
+    await Promise.all(cleanUp.splice(0).map((undo) => undo()));
+    unreadable = [];
+    hits = [];
+  });
+
+  async function start(
+    listener: RequestListener,
+    within: Partial<Record<keyof typeof limits | 'connections', number>> = {},
+  ): Promise<{ server: ListeningServer; open(): Promise<RawConnection> }> {
+    const most = { ...limits, connections: 100, ...within };
+    const server = await listen(listener, { host: '127.0.0.1', port: 0 }, most, {
+      unreadableRequest: (request) => unreadable.push(request),
+      limitHit: (limit) => hits.push(limit),
+    });
+    cleanUp.push(server.close);
+    const port = Number(new URL(server.address).port);
+    const open = async () => {
+      const connection = await RawConnection.open(port);
+      cleanUp.unshift(() => connection.close());
+      return connection;
+    };
+    return { server, open };
+  }
+
+  describe('of time', () => {
+    it('answers 408 to headers that do not end, however steadily they come', async () => {
+      const { open } = await start(answer, { headersTime: short });
+      const [stalled, dripping] = [await open(), await open()];
+      stalled.say('GET / HTTP/1.1\r\nHost:');
+      dripping.say('GET / HTTP/1.1\r\nX: ');
+      const drip = setInterval(() => dripping.say('x'), 5);
+      cleanUp.push(() => clearInterval(drip));
+      await Promise.all([stalled.closed, dripping.closed]);
+      for (const { heard } of [stalled, dripping]) {
+        expect(heard).to.match(/^HTTP\/1\.1 408 .*\r\nConnection: close\r\n\r\n\{"detail":/s);
+      }
+      const outcomes = unreadable.map(({ outcome }) => outcome);
+      expect(outcomes).to.deep.equal(['request_timeout', 'request_timeout']);
+    });
+
+    it('answers 408 to a body that does not end, and that the answer waits for', async () => {
+      const { open } = await start((incoming) => incoming.resume(), {
+        headersTime: short,
+        requestTime: short,
+      });
+      const connection = await open();
+      connection.say('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n1');
+      await connection.closed;
+      expect(connection.heard).to.match(/^HTTP\/1\.1 408 /);
+    });
+
+    it('closes a connection that never said anything, without a word', async () => {
+      const { open } = await start(answer, { headersTime: short });
+      const connection = await open();
+      await connection.closed;
+      expect(connection.heard).to.equal('');
+      expect(unreadable).to.deep.equal([]);
+    });
+
+    it('does not wait for a client that it has told off to close the connection', async () => {
+      const { open } = await start(answer);
+      const connection = await open();
+      connection.socket.allowHalfOpen = true;
+      await connection.say('NONSENSE\r\n\r\n').hear('HTTP/1.1 400');
+      const talk = setInterval(() => connection.say('more'), 5);
+      cleanUp.push(() => clearInterval(talk));
+      await connection.closed;
+    });
+
+    it('closes a connection that is kept and not used, and counts that as no hit', async () => {
+      const { open } = await start(answer, { keepAliveTime: short });
+      const connection = (await open()).say(request);
+      await connection.hear('answered');
+      await connection.closed;
+      expect(hits).to.deep.equal([]);
+    });
+
+    it('tells clients how long it keeps a connection: longer than balancers do', async () => {
+      const { open } = await start(answer);
+      const connection = (await open()).say(request);
+      await connection.hear('Keep-Alive: timeout=125');
+    });
+
+    it('hangs up on a client that does not take its answer', async () => {
+      const app = new Koa();
+      app.use(limitAnswerTime(short)).use((ctx) => {
+        ctx.body = Buffer.alloc(50_000_000);
+      });
+      const { open } = await start(app.callback());
+      const connection = await open();
+      connection.socket.pause();
+      connection.say(request);
+      const hung = new Promise<void>((resolve) => {
+        const look = setInterval(() => {
+          if (hits.length > 0) resolve();
+        }, 5);
+        cleanUp.push(() => clearInterval(look));
+      });
+      await hung;
+      connection.socket.resume();
+      await connection.closed;
+      expect(hits).to.deep.equal(['answer_time']);
+      expect(connection.heard.length).to.be.lessThan(50_000_000);
+    });
+  });
+
+  describe('of connections', () => {
+    it('serves whoever asks, however many connections ask for nothing', async () => {
+      const { open } = await start(answer, { connections: 10 });
+      const silent = await Promise.all(Array.from({ length: 50 }, open));
+      const honest = (await open()).say(request);
+      await honest.hear(answered);
+      const closed = silent.slice(0, 41).map((connection) => connection.closed);
+      await Promise.all(closed);
+      expect(hits).to.have.lengthOf(41);
+      expect(new Set(hits)).to.deep.equal(new Set(['connections']));
+      expect(silent.slice(41).some(({ socket }) => socket.destroyed)).to.equal(false);
+    });
+
+    it('closes the one that has been idle for longest, be it new or kept', async () => {
+      const { open } = await start(answer, { connections: 3 });
+      const kept = await open();
+      const silent = await open();
+      const half = (await open()).say('GET / HTTP/1.1\r\n');
+      await kept.say(request).hear(answered);
+      await (await open()).say(request).hear(answered);
+      await silent.closed;
+      await (await open()).say(request).hear(answered);
+      await half.closed;
+      await kept.say(request).hear(answered, 2);
+    });
+
+    it('closes none on which a request is under way: then it is the new one that goes', async () => {
+      const responses: ServerResponse[] = [];
+      const { server, open } = await start((_request, response) => responses.push(response), {
+        connections: 2,
+      });
+      const busy = [(await open()).say(request), (await open()).say(`${request}${request}`)];
+      while (responses.length < 3) await new Promise(setImmediate);
+      const refused = await open();
+      await refused.closed;
+      expect(refused.heard).to.equal('');
+      // One of two requests that were sent together is over: the other one still counts.
+      responses[1]?.end();
+      await busy[1]?.hear(answered);
+      await (await open()).closed;
+
+      server.serve(answer);
+      responses[0]?.end();
+      responses[2]?.end();
+      await busy[0]?.hear(answered);
+      await busy[1]?.hear(answered, 2);
+      await (await open()).say(request).hear(answered);
+    });
+
+    it('forgets those that have gone', async () => {
+      const { open } = await start(answer, { connections: 2 });
+      for (let time = 0; time < 10; time += 1) {
+        const connection = (await open()).say(request);
+        await connection.hear(answered);
+        connection.socket.end();
+        await connection.closed;
+      }
+      expect(hits).to.deep.equal([]);
+    });
+  });
+
+  it('answers requests that are sent ahead in their order, on one connection', async () => {
+    const { open } = await start((incoming, response) => {
+      // The first takes longest.
+      const turns = 30 - Number(incoming.url?.slice(1));
+      let turn = 0;
+      const end = () => {
+        turn += 1;
+        if (turn < turns) setImmediate(end);
+        else response.end(`<${incoming.url}>`);
+      };
+      end();
+    });
+    const paths = Array.from({ length: 30 }, (_, index) => `/${index}`);
+    const connection = await open();
+    connection.say(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
+    await connection.hear('</29>');
+    const order = [...connection.heard.matchAll(/<(.*?)>/g)].map(([, path]) => path);
+    expect(order).to.deep.equal(paths);
+  });
+
+  it('does not mix an answer that has begun with one to the nonsense that follows', async () => {
+    const { open } = await start((_request, response) => {
+      response.write('begun');
+    });
+    const connection = await open();
+    connection.say(request);
+    await connection.hear('begun');
+    connection.say('NONSENSE\r\n\r\n');
+    await connection.closed;
+    expect(connection.heard).to.not.contain('400');
+    expect(unreadable).to.deep.equal([]);
+  });
+
+  it('keeps every header, where they are many and small', async () => {
+    const { open } = await start((incoming, response) => {
+      response.end(`last is ${incoming.headers['x-last']}`);
+    });
+    const many = 'a:\r\n'.repeat(3000);
+    const connection = await open();
+    connection.say(`GET / HTTP/1.1\r\nHost: a\r\n${many}X-Last: here\r\n\r\n`);
+    await connection.hear('last is here');
+  });
+
+  it('closes everything that is under way at its end, after a time', async () => {
+    const { promise: arrived, resolve } = Promise.withResolvers<void>();
+    const { server, open } = await start(() => resolve(), { stopTime: short });
+    const connection = (await open()).say(request);
+    await arrived;
+    await server.close();
+    await connection.closed;
+    expect(connection.heard).to.equal('');
+  });
+});

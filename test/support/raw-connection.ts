@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A connection that says what it is told to, and keeps what it hears. */
+export class RawConnection {
+  readonly socket: Socket;
+  /** Resolves once the connection is closed, by whomever. */
+  readonly closed: Promise<unknown>;
+  #heard = '';
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      this.#heard += text;
+    });
+    // A reset is one way of being closed.
+    socket.on('error', () => {});
+    this.closed = new Promise((resolve) => socket.once('close', resolve));
+  }
+
+  /** Connects to this port of 127.0.0.1. */
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connect(port, '127.0.0.1');
+    const connection = new RawConnection(socket);
+    await once(socket, 'connect');
+    return connection;
+  }
+
+  get heard(): string {
+    return this.#heard;
+  }
+
+  say(text: string): this {
+    this.socket.write(text);
+    return this;
+  }
+
+  /** Resolves once this was heard so many times; rejects if the connection closes before. */
+  async hear(text: string, times = 1): Promise<void> {
+    const isHeard = () => this.#heard.split(text).length > times;
+    while (!isHeard()) {
+      await Promise.race([once(this.socket, 'data'), this.closed]);
+      if (this.socket.destroyed && !isHeard()) throw new Error(`closed after: ${this.#heard}`);
+    }
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}

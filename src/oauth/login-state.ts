@@ -1,11 +1,5 @@
-import {
-  createHmac,
-  createSecretKey,
-  hash,
-  type KeyObject,
-  randomUUID,
-  timingSafeEqual,
-} from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from './random-bytes.ts';
 
 const version = 1;
 const issuedAtLength = 4;
@@ -17,7 +11,7 @@ const longestState = 4096;
 
 /** One login, from its start to its callback. */
 export interface Transaction {
-  /** 16 bytes, at random but for the version of a UUID. */
+  /** 16 random bytes. */
   readonly id: Buffer;
   /** Seconds since 1970. */
   readonly issuedAt: number;
@@ -45,9 +39,7 @@ export interface StateSealer {
 
 /** @param issuedAt seconds since 1970 */
 export function newTransaction(issuedAt: number, frontEndState: string): Transaction {
-  // The bytes of a UUID: unlike randomBytes, randomUUID draws entropy for many at a time.
-  const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
-  return { id, issuedAt, frontEndState };
+  return { id: randomBytes(idLength), issuedAt, frontEndState };
 }
 
 /** @param keys the first one seals, every one is accepted: that is how keys are rotated */
@@ -65,7 +57,7 @@ export function createStateSealer(
 
   // Every field carries its length, so that no two inputs run together into the same bytes.
   function macOf(key: KeyObject, payload: Buffer, browserSecret: Buffer): Buffer {
-    const secretHash = hash('sha256', browserSecret, 'buffer');
+    const secretHash = Buffer.from(hash('sha256', browserSecret, 'base64url'));
     const fields = [lengthOf(payload), payload, lengthOf(secretHash), secretHash, audience];
     return createHmac('sha256', key).update(Buffer.concat(fields)).digest();
   }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type StateSealer,
 } from '../oauth/login-state.ts';
 import { codeVerifier } from '../oauth/pkce.ts';
+import { randomBytes } from '../oauth/random-bytes.ts';
 import type { StateKeys } from '../oauth/state-keys.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import {

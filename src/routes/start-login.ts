@@ -34,6 +34,7 @@ export function startLogin(
 }
 
 function frontEndState(ctx: Context): string {
+  if (ctx.querystring === '') return '';
   const state = parseQuery(ctx.querystring)['state'] ?? '';
   const usable = typeof state === 'string' && state.isWellFormed();
   if (usable && [...state].length <= limits.frontEndStateLength) return state;

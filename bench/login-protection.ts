@@ -4,7 +4,7 @@
 // CPU time is the process's own, user and system, from /proc: Linux only.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,6 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const requests = Number(values.requests);
 const connections = 16;
-const ticksPerSecond = 100;
 
 interface Contender {
   readonly stateCheck: 'browsers' | 'off';
@@ -81,14 +80,17 @@ async function load({ url, agent }: Contender, count: number): Promise<void> {
 
 /** Microseconds of CPU time a request. */
 async function measure(contender: Contender): Promise<number> {
-  const before = cpuTicks(contender.pid);
+  const before = cpuTime(contender.pid);
   await load(contender, requests);
-  return ((cpuTicks(contender.pid) - before) * 1_000_000) / ticksPerSecond / requests;
+  return (cpuTime(contender.pid) - before) / requests;
 }
 
-function cpuTicks(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
+/** Microseconds, over every thread. */
+function cpuTime(pid: number): number {
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return nanoseconds.reduce((sum, time) => sum + time, 0) / 1000;
 }
 
 const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? NaN;

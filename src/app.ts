@@ -64,6 +64,8 @@ export function createApp(
 
   // Koa would read NODE_ENV itself.
   const app = new Koa<RequestState>({ env: 'production' });
+  // Koa would write a connection that breaks to standard error: its line in the log says enough.
+  app.silent = true;
   app.use(recordRequests(observers));
   app.use(limitAnswerTime(limits.answerTime));
   app.use(ignoreBody);

@@ -95,12 +95,16 @@ export interface RunningRelay {
  * @throws {ListenError} where the port cannot be opened
  */
 export async function startRelay(config: Config, logger: Logger): Promise<RunningRelay> {
-  const metrics = await openMetrics(config, () => relay.callsUnderWay());
+  let callsUnderWay = () => 0;
+  const metrics = await openMetrics(config, () => callsUnderWay());
   const create = (by: Config) => createRelay(by, logger, Date.now, metrics.observers);
-  let relay = await create(config);
+  const creating = create(config);
   const logLimit = limitLog(logger);
   const most = { ...limits, connections: config.maxConnections };
-  const server = await listen(relay.listener, config, most, {
+  // The port opens meanwhile: whoever finds it open waits for the relay.
+  const listener: RequestListener = async (request, response) =>
+    (await creating).listener(request, response);
+  const server = await listen(listener, config, most, {
     unreadableRequest(request) {
       logger.info({ ...request, method: null, route: null }, 'request');
       metrics.observeUnreadable(request);
@@ -110,6 +114,9 @@ export async function startRelay(config: Config, logger: Logger): Promise<Runnin
       metrics.limitHit(limit);
     },
   });
+  let relay = await creating;
+  callsUnderWay = () => relay.callsUnderWay();
+  server.serve(relay.listener);
   setTimeout(() => relay.prepare(), prepareDelay).unref();
   return {
     address: server.address,

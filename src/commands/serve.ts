@@ -3,8 +3,8 @@ import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import { readTextFile } from '../config/text-file.ts';
-import { createLogger } from '../log.ts';
-import { type RunningRelay, startRelay } from '../relay.ts';
+import { deriveStateKey } from '../oauth/state-keys.ts';
+import type { RunningRelay } from '../relay.ts';
 import type { Signals } from '../signals.ts';
 import { stackFrames } from '../stack-frames.ts';
 
@@ -16,6 +16,10 @@ import { stackFrames } from '../stack-frames.ts';
 export async function serve(sources: OptionSources, signals: Signals): Promise<void> {
   const read = () => readConfig({ ...sources, readFile: readTextFile });
   const { config, warnings } = read();
+  // Takes longer than all else: started first, it is done on another thread while the rest loads.
+  if (config.stateKeys === undefined) deriveStateKey(config.clientSecret);
+  const { createLogger } = await import('../log.ts');
+  const { startRelay } = await import('../relay.ts');
   const logger = await createLogger({
     level: config.logLevel,
     format: config.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json'),

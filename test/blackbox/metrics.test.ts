@@ -1,8 +1,17 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import { send } from '../support/http-client.ts';
 import { json } from '../support/provider-behaviours.ts';
-import { loginPath, type RelayUnderTest, startRelay } from '../support/relay-under-test.ts';
+import { RelayProcess } from '../support/relay-process.ts';
+import {
+  freePort,
+  frontendOrigin,
+  loginPath,
+  type RelayUnderTest,
+  startRelay,
+} from '../support/relay-under-test.ts';
 
 async function metricsOf({ process }: RelayUnderTest): Promise<string> {
   const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
@@ -10,6 +19,22 @@ async function metricsOf({ process }: RelayUnderTest): Promise<string> {
   const answered = await send(port, { path: '/metrics' });
   expect(answered.status).to.equal(200);
   return answered.body.toString();
+}
+
+/** An issuer that takes connections and says nothing. */
+async function silentIssuer(): Promise<{ url: string; connected: Promise<unknown>; end(): void }> {
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => connections.add(socket)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    connected: once(server, 'connection'),
+    end() {
+      server.close();
+      for (const socket of connections) socket.destroy();
+    },
+  };
 }
 
 describe('metrics', () => {
@@ -79,5 +104,28 @@ describe('metrics', () => {
 
   it('are not answered on the public port', async () => {
     expect((await underTest.get('/metrics')).status).to.equal(404);
+  });
+
+  it('are answered while the relay still waits for its issuer', async () => {
+    const issuer = await silentIssuer();
+    const metricsPort = await freePort();
+    const relay = new RelayProcess({
+      flags: {
+        origin: frontendOrigin,
+        'base-url': 'http://localhost:8000',
+        'client-id': 'client-1',
+        issuer: issuer.url,
+        port: '0',
+        'metrics-port': `${metricsPort}`,
+      },
+      env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+    });
+    await issuer.connected;
+    const answered = await send(metricsPort, { path: '/metrics' });
+    expect(answered.status).to.equal(200);
+    expect(answered.body.toString()).to.contain('login_relay_provider_calls_under_way 0');
+    issuer.end();
+    await relay.logLine(({ msg }) => msg === 'listening');
+    expect(await relay.stop()).to.include({ code: 0, stderr: '' });
   });
 });

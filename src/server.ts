@@ -71,13 +71,19 @@ export async function listen(
     if (connections.isBusy(socket)) observer.limitHit('answer_time');
     socket.destroy();
   });
+  // After what cannot be read, whatever else arrives is the same fault again.
+  const refused = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // A client that hung up awaits no answer, nor one that never asked, and two answers at once are
-    // none.
-    const silent = socket.bytesRead === 0;
-    const deaf = !socket.writable || error.code === 'ECONNRESET';
-    if (silent || deaf || connections.isAnswering(socket)) socket.destroy();
-    else observer.unreadableRequest(answerUnreadableRequest(error.code ?? '', socket));
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    // What came before it on the same connection is answered first. @see RFC 9112 §9.3.2
+    connections.afterAnswers(socket, () => {
+      // A client that hung up awaits no answer, nor one that never asked.
+      const silent = socket.bytesRead === 0;
+      const deaf = !socket.writable || error.code === 'ECONNRESET';
+      if (silent || deaf) socket.destroy();
+      else observer.unreadableRequest(answerUnreadableRequest(error.code ?? '', socket));
+    });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));

@@ -13,8 +13,11 @@ export interface Connections {
   serve(request: IncomingMessage, response: ServerResponse): void;
   /** Whether a request of this connection is under way. */
   isBusy(socket: Socket): boolean;
-  /** Whether an answer on this connection has begun and not ended. */
-  isAnswering(socket: Socket): boolean;
+  /**
+   * Calls back once every request that has arrived whole on this connection is answered: at once where
+   * none is under way.
+   */
+  afterAnswers(socket: Socket, act: () => void): void;
 }
 
 /**
@@ -59,9 +62,12 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       });
     },
     isBusy: (socket) => (connections.get(socket)?.underWay.size ?? 0) > 0,
-    isAnswering(socket) {
-      const responses = connections.get(socket)?.underWay ?? [];
-      return [...responses].some(({ headersSent }) => headersSent);
+    afterAnswers(socket, act) {
+      const underWay = connections.get(socket)?.underWay ?? [];
+      // Answers go out in the order of their requests.
+      const last = [...underWay].findLast(({ req, headersSent }) => req.complete || headersSent);
+      if (last === undefined) act();
+      else last.once('close', act);
     },
   };
 }

@@ -105,7 +105,7 @@ function reportMissing(values: OptionValues, sources: OptionSources, fault: Repo
 }
 
 function reportContradictions(values: OptionValues, fault: Report): void {
-  if (values.baseUrl && values.baseUrl.search !== '') fault('baseUrl', 'must not have a query');
+  if (values.baseUrl?.href.includes('?')) fault('baseUrl', 'must not have a query');
   if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
     fault('frontendUrl', `must be inside ${describeOption('origin')}`);
   }

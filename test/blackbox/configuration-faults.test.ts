@@ -97,6 +97,7 @@ const malformed: Partial<Record<FlagName, string[]>> = {
     'http://relay.example',
     'http://192.168.0.1',
     'https://relay.example/?query',
+    'https://relay.example/?',
     'https://relay.example/#fragment',
     'https://someone:hunter2@relay.example',
     'https://rélay.example',

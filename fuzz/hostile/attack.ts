@@ -1,0 +1,114 @@
+import { connect, type Socket } from 'node:net';
+import { readAnswers } from './answer.ts';
+import type { LoginMaterial } from './login-material.ts';
+import { type Random, randomFor } from './random.ts';
+import { hostileConnection } from './requests.ts';
+import { faultOf, type Targets } from './rules.ts';
+
+// Longer than the relay gives a request to arrive.
+const hang = 60_000;
+
+/** What an attack on a port does. */
+export interface Attack {
+  readonly port: number;
+  readonly targets: Targets;
+  readonly login: (random: Random) => LoginMaterial;
+  readonly seed: number;
+  /** How many requests to send, in all. */
+  readonly requests: number;
+  /** How many connections to have open at a time. */
+  readonly connections: number;
+  /** The number of the first connection: with its seed it says what is sent. */
+  readonly first?: number;
+}
+
+/** What came of an attack. */
+export interface AttackReport {
+  sent: number;
+  answered: number;
+  connections: number;
+  /** How often each status was answered. */
+  readonly statuses: Map<number, number>;
+  readonly faults: string[];
+}
+
+/** Sends hostile requests until so many are sent, and looks at every answer. */
+export async function attack(plan: Attack): Promise<AttackReport> {
+  const report: AttackReport = {
+    sent: 0,
+    answered: 0,
+    connections: 0,
+    statuses: new Map(),
+    faults: [],
+  };
+  const attacker = async () => {
+    while (report.sent < plan.requests) {
+      const number = (plan.first ?? 0) + report.connections;
+      report.connections += 1;
+      await attackOnce(plan, number, report);
+    }
+  };
+  await Promise.all(Array.from({ length: plan.connections }, attacker));
+  return report;
+}
+
+async function attackOnce(plan: Attack, number: number, report: AttackReport): Promise<void> {
+  const random = randomFor(plan.seed, number);
+  const { requests } = hostileConnection(random, plan.login);
+  report.sent += requests.length;
+  const { answers, fault } = await exchange(plan.port, requests, random);
+  report.answered += answers.length;
+  for (const { status } of answers) {
+    report.statuses.set(status, (report.statuses.get(status) ?? 0) + 1);
+  }
+  const faults = answers.map((answer) => faultOf(answer, plan.targets));
+  for (const found of [fault, ...faults]) {
+    if (found === undefined) continue;
+    report.faults.push(`seed ${plan.seed}, connection ${number}: ${found}`);
+  }
+}
+
+/** Sends the requests on one connection, in one of several manners, and reads what comes. */
+async function exchange(port: number, requests: readonly string[], random: Random) {
+  const bytes = Buffer.from(requests.join(''), 'latin1');
+  const manner = random.below(20);
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+  let received = '';
+  let hung = false;
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+    // Every request but the last is whole: the connection stays open until they are answered.
+    if (manner > 3 && readAnswers(received).answers.length >= requests.length - 1) socket.end();
+  });
+  // What the relay refuses it may cut off.
+  socket.on('error', () => {});
+  socket.on('end', () => socket.end());
+  const timer = setTimeout(() => {
+    hung = true;
+    socket.destroy();
+  }, hang);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  if (manner > 17) await writeInPieces(socket, bytes, random);
+  else socket.write(bytes);
+  if (manner === 0) socket.resetAndDestroy();
+  else if (manner <= 3 || requests.length === 1) socket.end();
+  await closed;
+  clearTimeout(timer);
+  const { answers, rest } = readAnswers(received, true);
+  return { answers, fault: hung ? 'a hang' : faultOfRest(rest, manner) };
+}
+
+function faultOfRest(rest: string, manner: number): string | undefined {
+  return rest === '' || manner === 0
+    ? undefined
+    : `bytes that are no answer: ${rest.slice(0, 500)}`;
+}
+
+async function writeInPieces(socket: Socket, bytes: Buffer, random: Random): Promise<void> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = start + 1 + random.below(bytes.length);
+    socket.write(bytes.subarray(start, end));
+    start = end;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

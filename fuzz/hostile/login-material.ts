@@ -1,0 +1,29 @@
+import { createStateSealer } from '../../src/oauth/login-state.ts';
+import type { Random } from './random.ts';
+
+/** State and cookie of a login, as the browser that started it brings them back. */
+export interface LoginMaterial {
+  readonly state: string;
+  readonly cookie: string;
+}
+
+/** Makes what only the relay could have made, since it knows the relay's key. */
+export function createLogins(settings: {
+  readonly stateKey: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+}): (random: Random) => LoginMaterial {
+  const sealer = createStateSealer([Buffer.from(settings.stateKey)], settings);
+  const prefix = settings.redirectUri.startsWith('https:') ? '__Host-Http-lr_' : 'lr_';
+  return (random) => {
+    const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
+    const id = bytes(16);
+    const browserSecret = bytes(32);
+    const issuedAt = Math.floor(Date.now() / 1000);
+    const frontEndState = random.oneIn(2) ? '' : `own&state=${random.below(1000)}\u{1f511}`;
+    return {
+      state: sealer.seal({ id, issuedAt, frontEndState }, browserSecret),
+      cookie: `${prefix}${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,
+    };
+  };
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { RelayError } from '../../src/errors.ts';
+import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
+import { userRequest } from '../../src/oauth/user-endpoint.ts';
+import { relayErrorOf } from './relay-error-of.ts';
+
+/** Fails where Authorization headers, a character a byte, are not read as they have to be. */
+export function checkAuthorization(values: readonly string[]): void {
+  const token = relayErrorOf(() => parseBearerToken(values));
+  const [value = ''] = values;
+  const second = /^ *[^ ]+ +(?<token>[^ ]+)/.exec(value)?.groups?.['token'];
+  if (token instanceof RelayError) {
+    assert.equal(token.status, values.length > 1 ? 400 : 401);
+    if (values.length === 1) assert.ok(second === undefined || /[^\x21-\x7e]/.test(second));
+    return;
+  }
+  assert.equal(values.length, 1);
+  assert.equal(token, second);
+  assert.match(token, /^[\x21-\x7e]+$/);
+  const { headers } = userRequest({ userUrl: 'https://id.example/user' }, token);
+  assert.deepEqual(headers, { authorization: `Bearer ${token}` });
+}
+
+export function fuzz(data: Buffer): void {
+  const text = data.toString('latin1');
+  checkAuthorization([text]);
+  checkAuthorization(text.split('\n'));
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import type { Config } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import type { OptionSources } from '../../src/config/option-values.ts';
+import { type OptionName, options } from '../../src/config/options.ts';
+import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import { frontEndUrl } from '../../src/routes/front-end-url.ts';
+
+const names = Object.keys(options) as OptionName[];
+// A value shorter than this can stand in a message by chance.
+const telling = 12;
+
+/** What is configured, beside the content of every file that it names. */
+export interface Configuration extends OptionSources {
+  readonly file: string;
+}
+
+/** Fails where a configuration is neither refused with reasons nor safe to run with. */
+export function checkConfiguration(given: Configuration): void {
+  const readFile = () => ({ text: given.file, readableByOthers: false });
+  let config: Config;
+  try {
+    ({ config } = readConfig({ ...given, readFile }));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    assert.ok(error.faults.length > 0);
+    checkQuotesNothing(error.faults.join('\n'), given);
+    return;
+  }
+  const origin = new URL(config.origin);
+  assert.equal(origin.origin, config.origin);
+  assert.equal(
+    new URL(config.redirectUri).pathname.endsWith(`/auth/${config.pathName}/callback`),
+    true,
+  );
+  const target = frontEndUrl(config, { access_token: 'token', state: '//evil.example\r\nX: 1' });
+  assert.equal(new URL(target).origin, config.origin);
+  assert.match(target, /^[\x21-\x7e]+$/);
+  if (!('known' in config.provider)) return;
+  const provider = config.provider.known;
+  const authorization = authorizationRequestUrl(config, provider);
+  assert.equal(new URL(authorization).host, new URL(provider.authorizeUrl).host);
+  assert.match(authorization, /^[\x21-\x7e]+$/);
+  for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl]) {
+    assert.match(url, /^https?:\/\/[^/@]+(\/|\?|$)/);
+  }
+}
+
+function checkQuotesNothing(text: string, { flags, environment, file }: Configuration): void {
+  const known = names.map((name) => JSON.stringify(options[name])).join();
+  const values = [...Object.values(flags).flat(), ...Object.values(environment), file];
+  for (const value of values) {
+    if (value === undefined || value.length < telling || known.includes(value)) continue;
+    assert.ok(!text.includes(value), 'a fault quotes a value');
+  }
+}
+
+/** A line an option: `name=value` is a flag, `NAME=value` a variable; the rest is the file. */
+export function fuzz(data: Buffer): void {
+  const [settings = '', ...file] = data.toString().split('\n\n');
+  const flags: Partial<Record<OptionName, string[]>> = {};
+  const environment: Record<string, string> = {};
+  for (const line of settings.split('\n')) {
+    const [name = '', ...rest] = line.split('=');
+    const value = rest.join('=');
+    const option = names.find((one) => one === name);
+    if (option === undefined) environment[name] = value;
+    else flags[option] = [...(flags[option] ?? []), value];
+  }
+  checkConfiguration({ flags, environment, file: file.join('\n\n') });
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { RelayError } from '../../src/errors.ts';
+import { DiscoveryError, discoverProvider } from '../../src/oauth/discovery.ts';
+import type { ProviderClient } from '../../src/oauth/provider-client.ts';
+import { exchangeCode } from '../../src/oauth/token-endpoint.ts';
+import { lookUpUser } from '../../src/oauth/user-endpoint.ts';
+import { Secret } from '../../src/secret.ts';
+
+const issuer = 'https://id.example';
+const endpoint = {
+  tokenUrl: `${issuer}/token`,
+  tokenRequest: 'query',
+  clientId: 'client-1',
+  clientSecret: new Secret('secret-1'),
+  redirectUri: 'https://relay.example/auth/provider/callback',
+} as const;
+const grant = { code: 'code', codeVerifier: undefined };
+const userEndpoint = {
+  userUrl: `${issuer}/user`,
+  userRejectedWhen: { field: 'ok', equals: false },
+} as const;
+
+/** Fails where the body of a provider's 200 is not read as it has to be. */
+export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
+  const client: ProviderClient = {
+    call: async () => ({ status: 200, headers: {}, body }),
+    underWay: () => 0,
+    close() {},
+  };
+  await checkToken(client, body);
+  await checkUser(client, body);
+  await checkMetadata(client);
+}
+
+export async function fuzz(data: Buffer): Promise<void> {
+  await checkProviderAnswer(data);
+}
+
+async function checkToken(client: ProviderClient, body: Uint8Array): Promise<void> {
+  const token = await outcomeOf(exchangeCode(client, endpoint, grant, () => {}));
+  assert.ok(!(token instanceof DiscoveryError));
+  if (token instanceof RelayError) {
+    assert.equal(token.code, 'token_missing');
+    return;
+  }
+  assert.match(token, /^[\x21-\x7e]+$/);
+  assert.equal(JSON.parse(Buffer.from(body).toString()).access_token, token);
+}
+
+async function checkUser(client: ProviderClient, body: Uint8Array): Promise<void> {
+  const record = await outcomeOf(lookUpUser(client, userEndpoint, 'token', () => {}));
+  assert.ok(!(record instanceof DiscoveryError));
+  if (record instanceof RelayError) {
+    assert.ok(record.code === 'provider_answer_unusable' || record.code === 'token_invalid');
+    return;
+  }
+  assert.equal(record, body);
+  assert.match(Buffer.from(record).toString(), /^\s*\{.*\}\s*$/s);
+}
+
+async function checkMetadata(client: ProviderClient): Promise<void> {
+  const source = { issuer, given: {}, insecureHttp: false };
+  const provider = await outcomeOf(discoverProvider(client, source));
+  if (provider instanceof DiscoveryError) return;
+  assert.ok(!(provider instanceof RelayError));
+  assert.equal(provider.issuer, issuer);
+  for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl]) {
+    assert.match(url, /^(https:\/\/[^/@]+|http:\/\/(localhost|127\.|\[::1\]|[^/@]+\.localhost))/);
+  }
+}
+
+async function outcomeOf<Value>(
+  outcome: Promise<Value>,
+): Promise<Value | RelayError | DiscoveryError> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (error instanceof RelayError || error instanceof DiscoveryError) return error;
+    throw error;
+  }
+}

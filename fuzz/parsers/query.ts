@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { RelayError } from '../../src/errors.ts';
+import {
+  type AuthorizationResponse,
+  authorizationCode,
+  parseAuthorizationResponse,
+} from '../../src/oauth/authorization-response.ts';
+import { parseQuery } from '../../src/oauth/query.ts';
+import { tokenRequest } from '../../src/oauth/token-endpoint.ts';
+import { Secret } from '../../src/secret.ts';
+import { relayErrorOf } from './relay-error-of.ts';
+
+const issuer = 'https://id.example';
+const endpoint = {
+  tokenUrl: 'https://id.example/token?kept=1',
+  tokenRequest: 'query',
+  clientId: 'client-1',
+  clientSecret: new Secret('secret-1'),
+  redirectUri: 'https://relay.example/auth/provider/callback',
+} as const;
+
+/** Fails where the query of a callback, a character a byte, is not read as it has to be. */
+export function checkQuery(query: string): void {
+  checkDecoding(query);
+  const response = relayErrorOf(() => parseAuthorizationResponse(query));
+  if (response instanceof RelayError) {
+    assert.equal(response.code, 'parameter_repeated');
+    return;
+  }
+  for (const issRequired of [false, true]) checkCode(response, issRequired);
+}
+
+export function fuzz(data: Buffer): void {
+  checkQuery(data.toString('latin1'));
+}
+
+// What can be decoded exactly is decoded as browsers do.
+function checkDecoding(query: string): void {
+  const parsed = Object.entries(parseQuery(query)).map(
+    ([name, values]) => [name, typeof values === 'string' ? [values] : (values ?? [])] as const,
+  );
+  if (parsed.some(([name]) => !name.isWellFormed())) return;
+  const reference = new URLSearchParams(`?${query}`);
+  for (const [name, values] of parsed) {
+    if (!values.every((value) => value.isWellFormed())) continue;
+    assert.deepEqual(values, reference.getAll(name));
+  }
+}
+
+function checkCode(response: AuthorizationResponse, issRequired: boolean): void {
+  const code = relayErrorOf(() => authorizationCode(response, { issuer, issRequired }));
+  if (code instanceof RelayError) {
+    assert.equal(code.status, 400);
+    return;
+  }
+  assert.equal(response.error, undefined);
+  assert.ok(response.iss === issuer || (response.iss === undefined && !issRequired));
+  assert.ok(code.length > 0 && code.length <= 4096);
+  const { url } = tokenRequest(endpoint, { code, codeVerifier: undefined });
+  assert.equal(new URL(url).searchParams.get('code'), code);
+  assert.equal(new URL(url).host, 'id.example');
+}

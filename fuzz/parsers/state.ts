@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { createStateSealer, parseState } from '../../src/oauth/login-state.ts';
+
+const browserSecret = Buffer.alloc(32, 2);
+const sealer = createStateSealer([Buffer.alloc(32, 1), Buffer.alloc(32, 3)], {
+  clientId: 'client-1',
+  redirectUri: 'https://relay.example/auth/provider/callback',
+});
+
+/** Fails where a state that nobody sealed passes, or is not taken apart as it was put together. */
+export function checkState(text: string): void {
+  const state = parseState(text);
+  if (state === undefined) return;
+  const { transaction, payload, mac } = state;
+  assert.equal(Buffer.concat([payload, mac]).toString('base64url'), text);
+  assert.equal(transaction.id.length, 16);
+  assert.equal(transaction.frontEndState.isWellFormed(), true);
+  assert.equal(sealer.isAuthentic(state, browserSecret), false);
+}
+
+/** Fails where a state that was sealed does not come back as it was, or passes in spite of a change. */
+export function checkSealed(frontEndState: string, issuedAt: number, flipped: number): void {
+  const transaction = { id: Buffer.alloc(16, flipped), issuedAt, frontEndState };
+  const sealed = sealer.seal(transaction, browserSecret);
+  const state = parseState(sealed);
+  assert.ok(state);
+  assert.deepEqual(state.transaction, transaction);
+  assert.equal(sealer.isAuthentic(state, browserSecret), true);
+  assert.equal(sealer.isAuthentic(state, Buffer.alloc(32, 4)), false);
+
+  const bytes = Buffer.from(sealed, 'base64url');
+  const position = flipped % bytes.length;
+  bytes.writeUInt8(bytes.readUInt8(position) ^ (1 << (flipped & 7)), position);
+  checkState(bytes.toString('base64url'));
+}
+
+export function fuzz(data: Buffer): void {
+  checkState(data.toString('latin1'));
+  checkState(data.toString('base64url'));
+  const text = data.subarray(6).toString();
+  if ([...text].length > 512) return;
+  checkSealed(text, data.length >= 4 ? data.readUInt32BE(0) : 0, data[4] ?? 0);
+}

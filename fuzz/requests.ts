@@ -1,0 +1,57 @@
+// Attacks a relay with hostile requests: node fuzz/requests.ts --requests 1000000 --seed 1
+//
+// A seed and the number of a connection say what is sent; --first and --requests 1 send it again.
+import { parseArgs } from 'node:util';
+import { attack } from './hostile/attack.ts';
+import { openBattlefield } from './hostile/battlefield.ts';
+import { startHonestClient } from './hostile/honest.ts';
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '1000000' },
+    connections: { type: 'string', default: '4' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    first: { type: 'string', default: '0' },
+    /** Seconds for which the honest client is watched before the attack. */
+    idle: { type: 'string', default: '20' },
+  },
+});
+
+const field = await openBattlefield();
+const honest = startHonestClient(field.relay.port);
+await new Promise((resolve) => setTimeout(resolve, Number(values.idle) * 500));
+await honest.observe();
+await new Promise((resolve) => setTimeout(resolve, Number(values.idle) * 1000));
+const idle = await honest.observe();
+const start = performance.now();
+const report = await attack({
+  port: field.relay.port,
+  targets: field.targets,
+  login: field.login,
+  seed: Number(values.seed),
+  requests: Number(values.requests),
+  connections: Number(values.connections),
+  first: Number(values.first),
+});
+const seconds = (performance.now() - start) / 1000;
+const attacked = await honest.observe();
+await honest.stop();
+await field.close();
+
+const faults = [...report.faults, ...field.relay.faults, ...idle.refused, ...attacked.refused];
+const counts = (map: ReadonlyMap<unknown, number>) =>
+  [...map]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `  ${name}: ${count}\n`)
+    .join('');
+process.stdout.write(
+  `seed ${values.seed}: ${report.sent} hostile requests on ${report.connections} connections in ${seconds.toFixed(0)} s\n` +
+    `answered ${report.answered}, by status\n${counts(report.statuses)}` +
+    `outcomes in the log\n${counts(field.relay.outcomes)}` +
+    `honest client: p99 ${idle.p99.toFixed(1)} ms idle (${idle.requests} requests), ${attacked.p99.toFixed(1)} ms attacked (${attacked.requests} requests), ${idle.refused.length + attacked.refused.length} refused\n` +
+    `${faults.length} faults\n${faults
+      .slice(0, 20)
+      .map((fault) => `  ${fault}\n`)
+      .join('')}`,
+);
+process.exit(faults.length > 0 ? 1 : 0);

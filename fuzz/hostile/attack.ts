@@ -78,7 +78,7 @@ async function exchange(port: number, requests: readonly string[], random: Rando
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
     // Every request but the last is whole: the connection stays open until they are answered.
-    if (manner > 3 && readAnswers(received).answers.length >= requests.length - 1) socket.end();
+    if (manner > 1 && readAnswers(received).answers.length >= requests.length - 1) socket.end();
   });
   // What the relay refuses it may cut off.
   socket.on('error', () => {});
@@ -91,7 +91,7 @@ async function exchange(port: number, requests: readonly string[], random: Rando
   if (manner > 17) await writeInPieces(socket, bytes, random);
   else socket.write(bytes);
   if (manner === 0) socket.resetAndDestroy();
-  else if (manner <= 3 || requests.length === 1) socket.end();
+  else if (manner === 1 || requests.length === 1) socket.end();
   await closed;
   clearTimeout(timer);
   const { answers, rest } = readAnswers(received, true);

@@ -28,7 +28,7 @@ function readableRequest(random: Random, login: Login): string {
     ['Host', random.oneIn(4) ? fieldValue(hostileText(random)) : 'relay.example'],
     ...random.some(0, 6, () => readableHeader(random, cookie)),
   ];
-  const body = random.oneIn(12) ? hostileText(random) : undefined;
+  const body = random.oneIn(100) ? hostileText(random) : undefined;
   if (body !== undefined) headers.push(['Content-Length', String(body.length)]);
   return render(method, readableTarget(random, state), 'HTTP/1.1', headers) + (body ?? '');
 }

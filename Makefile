@@ -5,7 +5,7 @@ installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check coverage bench-protection clean share sbom deb
-.PHONY: binary test-binary bench-start release test-release
+.PHONY: binary test-binary test-restarts bench-start release test-release
 
 # The date of what is built: the same commit yields the same bytes.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
@@ -49,6 +49,9 @@ binary: $(installed) ## build the executable for this machine
 
 test-binary: binary ## run the black-box tests against the executable
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha $(if $(CI),--forbid-pending) 'test/blackbox/**/*.test.ts'
+
+test-restarts: binary ## stop and start the executable 20 times under 200 requests a second
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 mocha --fgrep 'again and again' test/blackbox/socket-activation.test.ts
 
 bench-start: binary ## measure how long the executable takes to start
 	@node scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty

@@ -4,6 +4,7 @@ import { ConfigError } from './config/config-error.ts';
 import type { OptionSources } from './config/option-values.ts';
 import { ListenError } from './listen-error.ts';
 import { processSignals } from './signals.ts';
+import { takePassedSocket } from './systemd/passed-socket.ts';
 
 const exitFailure = 1;
 const exitUsage = 2;
@@ -23,6 +24,8 @@ export async function main(
   process.title = 'login-relay';
   // With it, libraries would write what they handle to standard error.
   delete process.env['DEBUG'];
+  // Node would open a debugger, and with it every secret, to whoever may send the signal.
+  process.on('SIGUSR1', () => {});
   let exitCode = 0;
   const program = createProgram(commands(environment), (code) => {
     exitCode = code;
@@ -39,8 +42,9 @@ export async function main(
 function commands(environment: OptionSources['environment']): Commands {
   return {
     async serve(flags) {
+      const socket = takePassedSocket(process.env, process.pid);
       const { serve } = await import('./commands/serve.ts');
-      await serve({ flags, environment }, processSignals);
+      await serve({ flags, environment }, processSignals, socket);
       return 0;
     },
     async check(flags, json) {

@@ -15,6 +15,8 @@ export const limits = {
   lingerTime: 1_000,
   /** For requests under way while the relay stops. */
   stopTime: 30_000,
+  /** For kept connections to bring another request while the relay stops. */
+  stopIdleTime: 500,
   /** The request line and the headers together. */
   headerSize: 16 * 1024,
   /** An authorization code, in characters. */
@@ -29,7 +31,10 @@ export const limits = {
 
 /** The limits of a listening server. */
 export type ServerLimits = Readonly<
-  Record<'headersTime' | 'requestTime' | 'keepAliveTime' | 'stopTime' | 'headerSize', number>
+  Record<
+    'headersTime' | 'requestTime' | 'keepAliveTime' | 'stopTime' | 'stopIdleTime' | 'headerSize',
+    number
+  >
 >;
 
 /** The limits that metrics count hits of. */

@@ -13,7 +13,8 @@ import { deriveStateKey, type StateKeys } from './oauth/state-keys.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { Secret } from './secret.ts';
 import { limitLog } from './server/limit-log.ts';
-import { listen } from './server.ts';
+import { listen, type Port } from './server.ts';
+import type { PassedSocket } from './systemd/passed-socket.ts';
 import { version } from './version.ts';
 
 // After the port is open and the first request answered, but long before a login comes back.
@@ -90,11 +91,17 @@ export interface RunningRelay {
 }
 
 /**
- * Makes a relay and opens its port.
+ * Makes a relay that listens.
  *
+ * @param where the configured port, or a socket that was passed to this process
  * @throws {ListenError} where the port cannot be opened
+ * @throws {ConfigError} where the passed socket is of no use
  */
-export async function startRelay(config: Config, logger: Logger): Promise<RunningRelay> {
+export async function startRelay(
+  config: Config,
+  logger: Logger,
+  where: Port | PassedSocket = config,
+): Promise<RunningRelay> {
   let callsUnderWay = () => 0;
   const metrics = await openMetrics(config, () => callsUnderWay());
   const create = (by: Config) => createRelay(by, logger, Date.now, metrics.observers);
@@ -104,7 +111,7 @@ export async function startRelay(config: Config, logger: Logger): Promise<Runnin
   // The port opens meanwhile: whoever finds it open waits for the relay.
   const listener: RequestListener = async (request, response) =>
     (await creating).listener(request, response);
-  const server = await listen(listener, config, most, {
+  const server = await listen(listener, where, most, {
     unreadableRequest(request) {
       logger.info({ ...request, method: null, route: null }, 'request');
       metrics.observeUnreadable(request);
@@ -131,8 +138,7 @@ export async function startRelay(config: Config, logger: Logger): Promise<Runnin
     },
     async stop() {
       relay.readiness.stopping = true;
-      await server.close();
-      await metrics.close();
+      await Promise.all([server.close(), metrics.close()]);
       relay.close();
     },
   };

@@ -1,14 +1,17 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { ConfigError } from './config/config-error.ts';
 import type { CountedLimit, ServerLimits } from './limits.ts';
 import { ListenError } from './listen-error.ts';
+import { close } from './server/close.ts';
 import { limitConnections } from './server/connections.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './server/unreadable-request.ts';
+import type { PassedSocket } from './systemd/passed-socket.ts';
 
 // Node looks for requests that are too slow this often: its own 30 s would stretch every limit.
 const slowRequestSweep = 1_000;
-// Connections that fall idle while the server closes are looked for this often.
-const idleSweep = 100;
+// Who connects while a relay starts anew waits here; the system bounds it further.
+const backlog = 65_535;
 
 /** Who is told what never reaches the application. */
 export interface ServerObserver {
@@ -18,26 +21,36 @@ export interface ServerObserver {
   limitHit(limit: CountedLimit): void;
 }
 
+/** A port to open. */
+export interface Port {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+}
+
 /** A server that listens. */
 export interface ListeningServer {
-  /** Where it listens, as `http://host:port`. */
+  /** Where it listens, as `http://host:port`, or `unix` for a Unix socket. */
   readonly address: string;
   /** Replaces what answers requests from now on. */
   serve(listener: RequestListener): void;
-  /** Stops listening, lets requests under way finish for up to 30 s, and closes every connection. */
+  /**
+   * Stops listening, lets requests under way finish, and closes every connection. Kept connections
+   * may bring further requests for a while, whose answers are to say that the connection closes.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Opens a port.
+ * Opens a port, or listens on a socket that was passed to this process.
  *
- * @param where.port 0 takes any free port
  * @param most.connections that are kept at a time
  * @throws {ListenError} where the port is taken or may not be used
+ * @throws {ConfigError} where the passed socket is not one to listen on
  */
 export async function listen(
   firstListener: RequestListener,
-  where: { readonly host: string; readonly port: number },
+  where: Port | PassedSocket,
   most: ServerLimits & { readonly connections: number },
   observer: ServerObserver,
 ): Promise<ListeningServer> {
@@ -87,28 +100,21 @@ export async function listen(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
-    server.listen(where, resolve);
+    server.listen({ ...where, backlog }, resolve);
   });
   return {
     address: addressOf(server),
     serve(next) {
       current = next;
     },
-    close: () => close(server, most.stopTime),
+    close: () => close(server, most),
   };
 }
 
-async function close(server: Server, deadline: number): Promise<void> {
-  const sweep = setInterval(() => server.closeIdleConnections(), idleSweep);
-  const timer = setTimeout(() => server.closeAllConnections(), deadline);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  clearInterval(sweep);
-  clearTimeout(timer);
-}
-
-function listenError(error: Error, { host, port }: { host: string; port: number }): ListenError {
+function listenError(error: Error, where: Port | PassedSocket): Error {
+  if ('fd' in where)
+    return new ConfigError(['the passed socket is not a stream socket that listens']);
+  const { host, port } = where;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') return new ListenError(`port ${port} on ${host} is already in use`);
   if (code === 'EACCES')
@@ -118,7 +124,8 @@ function listenError(error: Error, { host, port }: { host: string; port: number 
 
 function addressOf(server: Server): string {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
+  // Node does not know the path of a Unix socket that was passed.
+  if (address === null || typeof address === 'string') return 'unix';
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }

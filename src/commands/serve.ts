@@ -7,13 +7,19 @@ import { deriveStateKey } from '../oauth/state-keys.ts';
 import type { RunningRelay } from '../relay.ts';
 import type { Signals } from '../signals.ts';
 import { stackFrames } from '../stack-frames.ts';
+import type { PassedSocket } from '../systemd/passed-socket.ts';
 
 /**
  * `login-relay serve`: runs the relay until it is told to stop.
  *
+ * @param socket listened on in place of the configured port
  * @throws {ConfigError} @throws {ListenError}
  */
-export async function serve(sources: OptionSources, signals: Signals): Promise<void> {
+export async function serve(
+  sources: OptionSources,
+  signals: Signals,
+  socket: PassedSocket | undefined,
+): Promise<void> {
   const read = () => readConfig({ ...sources, readFile: readTextFile });
   const { config, warnings } = read();
   // Takes longer than all else: started first, it is done on another thread while the rest loads.
@@ -26,12 +32,15 @@ export async function serve(sources: OptionSources, signals: Signals): Promise<v
   });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
-  const relay = await startRelay(config, logger);
+  const relay = await startRelay(config, logger, socket);
   // Before anyone hears that it listens: a signal that nothing handles would end the process.
   signals.onReload(() => reload(relay, () => read().config, logger));
   const stopped = signals.stop();
   const { address, metricsAddress } = relay;
-  logger.info({ address, metricsAddress, callbackUrl: config.redirectUri }, 'listening');
+  logger.info(
+    { address, socketActivated: socket && true, metricsAddress, callbackUrl: config.redirectUri },
+    'listening',
+  );
   logger.info({ signal: await stopped }, 'stopping');
   await relay.stop();
 }

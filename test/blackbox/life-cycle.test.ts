@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import {
   expectError,
+  expectRedirect,
   expectSafeHeaders,
   expectToken,
   expectUser,
@@ -38,6 +39,22 @@ function holdLookups({ provider }: RelayUnderTest): () => void {
     provider.onUser = userRecord;
     for (const proceed of held) proceed();
   };
+}
+
+/** The TCP sockets on which the process listens, by inode; none where the system does not tell. */
+async function listeningSockets(pid: number): Promise<string[]> {
+  if (process.platform !== 'linux') return [];
+  const links = (await readdir(`/proc/${pid}/fd`)).map((fd) => readlink(`/proc/${pid}/fd/${fd}`));
+  const files = (await Promise.allSettled(links)).map((link) => Object(link).value);
+  const listening = '0A';
+  return (await readFile(`/proc/${pid}/net/tcp`, 'utf8'))
+    .split('\n')
+    .map((line) => line.trim().split(/ +/))
+    .filter(
+      ([, , , state, , , , , , inode]) =>
+        state === listening && files.includes(`socket:[${inode}]`),
+    )
+    .map(([, , , , , , , , , inode]) => String(inode));
 }
 
 /** A relay that the test itself ends; whatever comes, nothing of it is left. */
@@ -82,6 +99,30 @@ describe('the life of a relay', () => {
     silent.destroy();
     await underTest.stop();
     agent.destroy();
+  });
+
+  it('answers what comes on kept connections while it stops', async () => {
+    await withRelay(async (underTest) => {
+      const agent = new Agent({ keepAlive: true });
+      const requests = () =>
+        Promise.all([1, 2, 3, 4, 5].map(() => underTest.send({ path: loginPath, agent })));
+      await requests();
+      process.kill(underTest.process.pid, 'SIGTERM');
+      for (const answered of await requests()) expectRedirect(answered);
+      expect((await underTest.process.ended).code).to.equal(0);
+      agent.destroy();
+    });
+  });
+
+  it('opens no debugger on SIGUSR1', async () => {
+    const underTest = await startRelay();
+    const listeners = await listeningSockets(underTest.process.pid);
+    process.kill(underTest.process.pid, 'SIGUSR1');
+    // A debugger is opened by a thread of its own: it has had its time once these are answered.
+    for (let request = 0; request < 100; request += 1) await underTest.get('/healthz');
+    expect(await listeningSockets(underTest.process.pid)).to.deep.equal(listeners);
+    // Where it fails to open one, Node complains on standard error, which has to be empty.
+    await underTest.stop();
   });
 
   it('ends at once on a second signal', async () => {

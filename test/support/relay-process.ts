@@ -12,6 +12,8 @@ export interface Invocation {
   env?: Record<string, string>;
   /** Put before the flags as they are. */
   words?: string[];
+  /** A program and its arguments that starts the command; by default the test does. */
+  launcher?: string[];
 }
 
 /** What a command that has ended left behind. */
@@ -42,12 +44,12 @@ export class RelayProcess {
   #stderr = '';
   readonly #watchers = new Set<() => void>();
 
-  constructor({ flags = {}, env = {}, words = [] }: Invocation) {
+  constructor({ flags = {}, env = {}, words = [], launcher = [] }: Invocation) {
     const given = Object.entries(flags).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name}`, value],
     );
-    const [command, ...prefix] = relayCommand;
-    this.#child = spawn(command, [...prefix, ...words, ...given], {
+    const [command = '', ...args] = [...launcher, ...relayCommand, ...words, ...given];
+    this.#child = spawn(command, args, {
       env: { ...inheritedEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

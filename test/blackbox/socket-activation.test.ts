@@ -1,0 +1,168 @@
+import { Agent } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { needs } from '../release/support/run.ts';
+import { canary } from '../support/canaries.ts';
+import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { send } from '../support/http-client.ts';
+import { RelayProcess, runRelay } from '../support/relay-process.ts';
+import {
+  baseUrl,
+  callbackPath,
+  flagsFor,
+  freePort,
+  frontendOrigin,
+  listening,
+  loginPath,
+  RelayUnderTest,
+  registration,
+  userPath,
+  withSecretFile,
+} from '../support/relay-under-test.ts';
+import { loadSteadily } from '../support/steady-load.ts';
+import { StrictProvider } from '../support/strict-provider.ts';
+
+const supervisor = fileURLToPath(new URL('../support/supervise.sh', import.meta.url));
+// `make test-restarts` asks for 20, and for the figures.
+const restarts = Number(process.env['RESTARTS'] ?? 3);
+const requestsPerSecond = 200;
+const bearer: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
+
+/** A relay that is started by systemd-socket-activate, on a port that it is not configured with. */
+async function withActivatedRelay(
+  act: (underTest: RelayUnderTest) => Promise<void>,
+  launcher: readonly string[] = [],
+): Promise<void> {
+  const provider = await StrictProvider.start(registration());
+  const port = await freePort();
+  try {
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const relay = new RelayProcess({
+        launcher: ['systemd-socket-activate', '--listen', `127.0.0.1:${port}`, ...launcher],
+        flags: { ...flagsFor(provider, file), port: '1', host: '192.0.2.1' },
+      });
+      try {
+        await onceSomebodyListens(port);
+        await act(new RelayUnderTest(relay, port, provider));
+        expect(provider.violations).to.deep.equal([]);
+      } finally {
+        await relay.stop('SIGKILL');
+      }
+    });
+  } finally {
+    await provider.stop();
+  }
+}
+
+async function onceSomebodyListens(port: number): Promise<void> {
+  for (;;) {
+    try {
+      await send(port, { path: '/healthz' });
+      return;
+    } catch (error) {
+      if (Object(error).code !== 'ECONNREFUSED') throw error;
+    }
+  }
+}
+
+/** A start of a login, a callback, or a lookup, which is answered as it should be. */
+async function everyKind(port: number, index: number, how: { agent?: Agent }): Promise<void> {
+  const code = canary('code');
+  const kinds = [
+    async () => expectRedirect(await send(port, { path: loginPath, ...how })),
+    async () => expectToken(await send(port, { path: `${callbackPath}?code=${code}`, ...how })),
+    async () => expectUser(await send(port, { path: userPath, headers: bearer, ...how })),
+  ];
+  await kinds[index % kinds.length]?.();
+}
+
+describe('a relay on a socket that systemd has passed', () => {
+  needs('systemd-socket-activate');
+
+  it('answers there, not at the configured port, and says so', async () => {
+    await withActivatedRelay(async (underTest) => {
+      const line = await underTest.process.logLine(({ msg }) => msg === 'listening');
+      expect(line).to.include({
+        address: `http://127.0.0.1:${underTest.port}`,
+        socketActivated: true,
+      });
+      expectToken(await underTest.logIn());
+      process.kill(underTest.process.pid, 'SIGTERM');
+      expect((await underTest.process.ended).code).to.equal(0);
+    });
+  });
+
+  it('loses no request while it is stopped and started again and again', async function () {
+    this.timeout(20_000 + restarts * 10_000);
+    const agent = new Agent({ keepAlive: true, maxSockets: 8, scheduling: 'fifo' });
+    await withActivatedRelay(
+      async ({ port, process: supervised }) => {
+        const load = loadSteadily(requestsPerSecond, (index) => {
+          // Every other request on a connection of its own.
+          return everyKind(port, Math.floor(index / 2), index % 2 === 0 ? {} : { agent });
+        });
+        const pids = () => supervised.logLines.flatMap(({ pid }) => (pid ? [Number(pid)] : []));
+        const starts = () => supervised.logLines.filter(({ msg }) => msg === 'listening').length;
+        for (let restart = 0; restart < restarts; restart += 1) {
+          await load.progress(requestsPerSecond / 2);
+          const before = starts();
+          process.kill(pids().at(-1) ?? 0, 'SIGTERM');
+          await supervised.output(() => starts() > before || undefined);
+        }
+        const { answered, lost, slowest, rate } = await load.stop();
+        if (process.env['RESTARTS']) {
+          const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
+          process.stdout.write(`    ${restarts} restarts: ${figures}, ${lost.length} lost
+`);
+        }
+        expect(lost).to.deep.equal([]);
+        expect(answered).to.be.at.least((restarts * requestsPerSecond) / 2);
+        supervised.stop('SIGKILL');
+        process.kill(pids().at(-1) ?? 0, 'SIGTERM');
+        await supervised.ended;
+      },
+      [supervisor],
+    );
+    agent.destroy();
+  });
+
+  it('opens its own port where the socket was passed to another process', async () => {
+    const provider = await StrictProvider.start(registration());
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const { relay } = await listening({
+        flags: flagsFor(provider, file),
+        env: { LISTEN_PID: '1', LISTEN_FDS: '1' },
+      });
+      expect(relay.logLines[0]).to.not.have.property('socketActivated');
+      await relay.stop();
+    });
+    await provider.stop();
+  });
+
+  const useless = {
+    'a file': 'exec 3</dev/null',
+    'no descriptor at all': 'exec 3<&-',
+    'a datagram socket': 'exec 3<>/dev/udp/127.0.0.1/9',
+  };
+  for (const [name, redirection] of Object.entries(useless)) {
+    it(`does not start on ${name}`, async () => {
+      const { code, stderr } = await startOn(`${redirection}; LISTEN_FDS=1`);
+      expect(code).to.equal(2);
+      expect(stderr).to.contain('the passed socket is not a stream socket that listens');
+    });
+  }
+
+  it('does not start on two sockets', async () => {
+    const { code, stderr } = await startOn('LISTEN_FDS=2');
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('LISTEN_FDS must be 1');
+  });
+
+  async function startOn(preparation: string) {
+    return await runRelay({
+      launcher: ['bash', '-c', `${preparation} LISTEN_PID=$$ exec "$@"`, 'bash'],
+      flags: { origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
+      env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+    });
+  }
+});

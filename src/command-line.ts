@@ -54,7 +54,7 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
   );
   addOptions(
     program.command('health').description('ask the relay on this machine whether it is ready'),
-    [options.port, options.host],
+    [options.port, options.host, options.tlsCert],
   ).action(async (flags: Flags) => exit(await commands.health(flags)));
   program
     .command('providers')

@@ -3,6 +3,8 @@
  * sizes in bytes. docs/operations.md says what happens at each.
  */
 export const limits = {
+  /** From connecting to the end of the TLS handshake. */
+  handshakeTime: 10_000,
   /** From connecting, or from the first byte on a kept connection, to the end of the headers. */
   headersTime: 10_000,
   /** From the same moment to the end of the body. */
@@ -32,7 +34,13 @@ export const limits = {
 /** The limits of a listening server. */
 export type ServerLimits = Readonly<
   Record<
-    'headersTime' | 'requestTime' | 'keepAliveTime' | 'stopTime' | 'stopIdleTime' | 'headerSize',
+    | 'handshakeTime'
+    | 'headersTime'
+    | 'requestTime'
+    | 'keepAliveTime'
+    | 'stopTime'
+    | 'stopIdleTime'
+    | 'headerSize',
     number
   >
 >;
@@ -40,6 +48,7 @@ export type ServerLimits = Readonly<
 /** The limits that metrics count hits of. */
 export const countedLimits = [
   'connections',
+  'handshake_time',
   'header_size',
   'request_time',
   'answer_time',

@@ -13,7 +13,7 @@ import { deriveStateKey, type StateKeys } from './oauth/state-keys.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { Secret } from './secret.ts';
 import { limitLog } from './server/limit-log.ts';
-import { listen, type Port } from './server.ts';
+import { listen, type Port, type ServerObserver } from './server.ts';
 import type { PassedSocket } from './systemd/passed-socket.ts';
 import { version } from './version.ts';
 
@@ -108,10 +108,7 @@ export async function startRelay(
   const creating = create(config);
   const logLimit = limitLog(logger);
   const most = { ...limits, connections: config.maxConnections };
-  // The port opens meanwhile: whoever finds it open waits for the relay.
-  const listener: RequestListener = async (request, response) =>
-    (await creating).listener(request, response);
-  const server = await listen(listener, where, most, {
+  const observer: ServerObserver = {
     unreadableRequest(request) {
       logger.info({ ...request, method: null, route: null }, 'request');
       metrics.observeUnreadable(request);
@@ -120,7 +117,11 @@ export async function startRelay(
       logLimit(limit);
       metrics.limitHit(limit);
     },
-  });
+  };
+  // The port opens meanwhile: whoever finds it open waits for the relay.
+  const listener: RequestListener = async (request, response) =>
+    (await creating).listener(request, response);
+  const server = await listen(listener, where, most, observer, config.certificate);
   let relay = await creating;
   callsUnderWay = () => relay.callsUnderWay();
   server.serve(relay.listener);
@@ -133,6 +134,7 @@ export async function startRelay(
       relay = await create(changed);
       relay.prepare();
       server.serve(relay.listener);
+      if (changed.certificate) server.certify(changed.certificate);
       // A call to the provider that is under way may last as long as this.
       setTimeout(before.close, config.providerTimeout).unref();
     },

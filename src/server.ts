@@ -1,10 +1,13 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Certificate } from './config/certificate.ts';
 import { ConfigError } from './config/config-error.ts';
 import type { CountedLimit, ServerLimits } from './limits.ts';
 import { ListenError } from './listen-error.ts';
 import { close } from './server/close.ts';
 import { limitConnections } from './server/connections.ts';
+import { tlsOptions } from './server/tls-options.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './server/unreadable-request.ts';
 import type { PassedSocket } from './systemd/passed-socket.ts';
 
@@ -30,10 +33,12 @@ export interface Port {
 
 /** A server that listens. */
 export interface ListeningServer {
-  /** Where it listens, as `http://host:port`, or `unix` for a Unix socket. */
+  /** Where it listens, as `http://host:port` or `https://host:port`, or `unix` for a Unix socket. */
   readonly address: string;
   /** Replaces what answers requests from now on. */
   serve(listener: RequestListener): void;
+  /** Replaces the certificate for connections made from now on; a server without TLS has none. */
+  certify(certificate: Certificate): void;
   /**
    * Stops listening, lets requests under way finish, and closes every connection. Kept connections
    * may bring further requests for a while, whose answers are to say that the connection closes.
@@ -45,6 +50,7 @@ export interface ListeningServer {
  * Opens a port, or listens on a socket that was passed to this process.
  *
  * @param most.connections that are kept at a time
+ * @param certificate with it, TLS is spoken
  * @throws {ListenError} where the port is taken or may not be used
  * @throws {ConfigError} where the passed socket is not one to listen on
  */
@@ -53,24 +59,25 @@ export async function listen(
   where: Port | PassedSocket,
   most: ServerLimits & { readonly connections: number },
   observer: ServerObserver,
+  certificate?: Certificate,
 ): Promise<ListeningServer> {
   let current = firstListener;
   const listener: RequestListener = (request, response) => {
     connections.serve(request, response);
     current(request, response);
   };
-  const server = createServer(
-    {
-      headersTimeout: most.headersTime,
-      requestTimeout: most.requestTime,
-      connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
-      keepAliveTimeout: most.keepAliveTime,
-      maxHeaderSize: most.headerSize,
-      // The application answers a missing Host itself, as JSON.
-      requireHostHeader: false,
-    },
-    listener,
-  );
+  const options = {
+    handshakeTimeout: most.handshakeTime,
+    headersTimeout: most.headersTime,
+    requestTimeout: most.requestTime,
+    connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
+    keepAliveTimeout: most.keepAliveTime,
+    maxHeaderSize: most.headerSize,
+    // The application answers a missing Host itself, as JSON.
+    requireHostHeader: false,
+  };
+  const secureServer = certificate && (await createSecureServer(certificate, options, listener));
+  const server = secureServer ?? createServer(options, listener);
   // Their size bounds their number; Node would drop what is beyond 2,000 without a word.
   server.maxHeadersCount = 0;
   const connections = limitConnections(server, most.connections, () =>
@@ -87,12 +94,13 @@ export async function listen(
   // After what cannot be read, whatever else arrives is the same fault again.
   const refused = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
     if (refused.has(socket)) return;
     refused.add(socket);
     // What came before it on the same connection is answered first. @see RFC 9112 §9.3.2
     connections.afterAnswers(socket, () => {
       // A client that hung up awaits no answer, nor one that never asked.
-      const silent = socket.bytesRead === 0;
+      const silent = socket.bytesRead === 0 || !connections.has(socket);
       const deaf = !socket.writable || error.code === 'ECONNRESET';
       if (silent || deaf) socket.destroy();
       else observer.unreadableRequest(answerUnreadableRequest(error.code ?? '', socket));
@@ -107,8 +115,21 @@ export async function listen(
     serve(next) {
       current = next;
     },
+    certify(next) {
+      secureServer?.setSecureContext(tlsOptions(next));
+    },
     close: () => close(server, most),
   };
+}
+
+// Only who ends TLS here pays for loading what speaks it.
+async function createSecureServer(
+  certificate: Certificate,
+  options: ServerOptions,
+  listener: RequestListener,
+): Promise<SecureServer> {
+  const { createServer } = await import('node:https');
+  return createServer({ ...options, ...tlsOptions(certificate) }, listener);
 }
 
 function listenError(error: Error, where: Port | PassedSocket): Error {
@@ -122,10 +143,11 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
   return new ListenError(`cannot listen on ${host}, port ${port} (${code ?? error.name})`);
 }
 
-function addressOf(server: Server): string {
+function addressOf(server: Server | SecureServer): string {
   const address = server.address();
   // Node does not know the path of a Unix socket that was passed.
   if (address === null || typeof address === 'string') return 'unix';
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+  const scheme = 'setSecureContext' in server ? 'https' : 'http';
+  return `${scheme}://${host}:${address.port}`;
 }

@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { get as getSecurely } from 'node:https';
 import { type OptionSources, readOptionValues } from '../config/option-values.ts';
 
 const patience = 3_000;
@@ -10,8 +11,8 @@ const patience = 3_000;
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const { port, host } = readOptionValues(sources, () => {});
-  const answer = await ask(reachable(host ?? ''), port ?? 0);
+  const { port, host, tlsCert } = readOptionValues(sources, () => {});
+  const answer = await ask(reachable(host ?? ''), port ?? 0, tlsCert !== undefined);
   process.stdout.write(`${answer}\n`);
   return answer === 'ready' ? 0 : 1;
 }
@@ -22,9 +23,11 @@ function reachable(host: string): string {
   return host === '::' ? '::1' : host;
 }
 
-function ask(host: string, port: number): Promise<string> {
+function ask(host: string, port: number, isSecure: boolean): Promise<string> {
   return new Promise((resolve) => {
-    const request = get({ host, port, path: '/readyz', timeout: patience }, (response) => {
+    // The certificate is for the public address, and nothing is told that others may not hear.
+    const address = { host, port, path: '/readyz', timeout: patience, rejectUnauthorized: false };
+    const request = (isSecure ? getSecurely : get)(address, (response) => {
       response.resume();
       resolve(response.statusCode === 200 ? 'ready' : `not ready (${response.statusCode})`);
     });

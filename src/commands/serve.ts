@@ -8,6 +8,7 @@ import type { RunningRelay } from '../relay.ts';
 import type { Signals } from '../signals.ts';
 import { stackFrames } from '../stack-frames.ts';
 import type { PassedSocket } from '../systemd/passed-socket.ts';
+import { watchFiles } from '../watch-files.ts';
 
 /**
  * `login-relay serve`: runs the relay until it is told to stop.
@@ -34,7 +35,9 @@ export async function serve(
   for (const warning of warnings) logger.warn(warning);
   const relay = await startRelay(config, logger, socket);
   // Before anyone hears that it listens: a signal that nothing handles would end the process.
-  signals.onReload(() => reload(relay, () => read().config, logger));
+  const readAgain = () => reload(relay, () => read().config, logger);
+  signals.onReload(readAgain);
+  if (config.certificate) watchFiles(config.certificate.files, readAgain);
   const stopped = signals.stop();
   const { address, metricsAddress } = relay;
   logger.info(

@@ -1,5 +1,6 @@
 import { isLoopback } from '../loopback.ts';
 import type { Secret } from '../secret.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
 import { readClientSecret } from './client-secret.ts';
 import { ConfigError } from './config-error.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
@@ -13,6 +14,8 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly maxConnections: number;
+  /** Undefined: plain http, behind whatever ends TLS. */
+  readonly certificate: Certificate | undefined;
   /** The relay's own callback, to be registered at the provider. */
   readonly redirectUri: string;
   readonly origin: string;
@@ -55,7 +58,10 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
 
   const values = readOptionValues(sources, fault);
   const clientSecret = readClientSecret(sources, values, fault, warn);
-  const baseUrl = (values.baseUrl?.href ?? `http://localhost:${values.port}`).replace(/\/+$/, '');
+  const ownTls = values.tlsCert !== undefined;
+  const ownAddress = `${ownTls ? 'https' : 'http'}://localhost:${values.port}`;
+  const baseUrl = (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
+  const certificate = readCertificate(values, baseUrl, sources.readFile, fault, warn);
   const provider = readProviderSettings(values, sources, baseUrl, fault);
   const stateKeys = readStateKeys(values.stateKeyFile, sources.readFile, fault, warn);
   const proxy = readProxy(sources.environment, faults);
@@ -72,6 +78,7 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
     port: checked(values.port),
     host: checked(values.host),
     maxConnections: checked(values.maxConnections),
+    certificate,
     redirectUri: `${baseUrl}/auth/${pathName}/callback`,
     origin,
     frontendUrl: values.frontendUrl?.href ?? `${origin}/`,
@@ -108,6 +115,9 @@ function reportContradictions(values: OptionValues, fault: Report): void {
   if (values.baseUrl?.href.includes('?')) fault('baseUrl', 'must not have a query');
   if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
     fault('frontendUrl', `must be inside ${describeOption('origin')}`);
+  }
+  if (values.tlsCert !== undefined && values.baseUrl?.protocol === 'http:') {
+    fault('baseUrl', `must start with https:// with ${describeOption('tlsCert')}`);
   }
   if (values.insecureHttp !== false) return;
   const addresses = {

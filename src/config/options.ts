@@ -43,7 +43,7 @@ export const options = {
     variable: 'BASE_URL',
     group: 'Listening',
     help: 'public address of this relay, as browsers and the provider see it',
-    otherwise: 'http://localhost:PORT',
+    otherwise: 'http://localhost:PORT, https with a certificate',
     schema: schemas.httpUrl,
   },
   insecureHttp: {
@@ -53,6 +53,24 @@ export const options = {
     help: 'accept http:// addresses beyond this machine',
     default: 'false',
     schema: schemas.trueOrFalse,
+  },
+  tlsCert: {
+    flag: '--tls-cert',
+    argument: '<path>',
+    variable: 'TLS_CERT',
+    group: 'Listening',
+    help: 'certificate and those between it and its authority (PEM), to answer https without a proxy; read again when it changes',
+    otherwise: 'none: plain http',
+    schema: schemas.filePath,
+  },
+  tlsKey: {
+    flag: '--tls-key',
+    argument: '<path>',
+    variable: 'TLS_KEY',
+    group: 'Listening',
+    help: 'private key of the certificate (PEM)',
+    otherwise: 'required with a certificate',
+    schema: schemas.filePath,
   },
   maxConnections: {
     flag: '--max-connections',

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { ServerLimits } from '../limits.ts';
 
@@ -10,7 +11,7 @@ const idleSweep = 100;
  * bring further requests for a while: a client cannot know that they are about to close.
  */
 export async function close(
-  server: Server,
+  server: Server | SecureServer,
   { stopTime, stopIdleTime }: Pick<ServerLimits, 'stopTime' | 'stopIdleTime'>,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
 
 interface Connection {
   readonly socket: Socket;
@@ -11,6 +11,8 @@ interface Connection {
 export interface Connections {
   /** Takes note of a request until its answer is out, or the client gone. */
   serve(request: IncomingMessage, response: ServerResponse): void;
+  /** Whether HTTP is spoken on it: with TLS, not before the end of the handshake. */
+  has(socket: Socket): boolean;
   /** Whether a request of this connection is under way. */
   isBusy(socket: Socket): boolean;
   /**
@@ -48,8 +50,10 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     idle.delete(longestIdle);
     longestIdle.socket.destroy();
   });
+  if (isSecure(server)) followHandshakes(server, connections);
 
   return {
+    has: (socket) => connections.has(socket),
     serve(request, response) {
       const connection = connections.get(request.socket);
       if (connection === undefined) return;
@@ -70,4 +74,28 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       else last.once('close', act);
     },
   };
+}
+
+function isSecure(server: Server): boolean {
+  return 'setSecureContext' in server;
+}
+
+// TLS wraps a connection's socket into another, which does not tell what it wraps.
+function followHandshakes(server: Server, connections: WeakMap<Socket, Connection>): void {
+  const handshakes = new Map<string, Connection>();
+  server.on('connection', (socket: Socket) => {
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
+    const peer = peerOf(socket);
+    handshakes.set(peer, connection);
+    socket.once('close', () => handshakes.delete(peer));
+  });
+  server.on('secureConnection', (secured: Socket) => {
+    const connection = handshakes.get(peerOf(secured));
+    if (connection) connections.set(secured, connection);
+  });
+}
+
+function peerOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

@@ -57,6 +57,7 @@ describe('the configuration', () => {
       port: 8000,
       host: '127.0.0.1',
       maxConnections: 4096,
+      certificate: undefined,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',

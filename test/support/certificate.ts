@@ -13,6 +13,8 @@ interface Validity {
 export interface Certificate {
   readonly key: string;
   readonly cert: string;
+  /** The authority, as PEM. */
+  readonly authority: string;
   /** A PEM file, as `NODE_EXTRA_CA_CERTS` takes it. */
   readonly authorityFile: string;
   remove(): Promise<void>;
@@ -39,7 +41,13 @@ export async function issueCertificate(...names: string[]): Promise<Certificate>
   const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
   const authorityFile = join(directory, 'authority.pem');
   await writeFile(authorityFile, authority.cert);
-  return { key, cert, authorityFile, remove: () => rm(directory, { recursive: true }) };
+  return {
+    key,
+    cert,
+    authority: ca.cert,
+    authorityFile,
+    remove: () => rm(directory, { recursive: true }),
+  };
 }
 
 function certify(

@@ -1,0 +1,86 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { Secret } from '../secret.ts';
+import type { Report } from './option-values.ts';
+import { describeOption, type OptionValues } from './options.ts';
+import { type ReadFile, readSecretFile } from './secret-file.ts';
+
+/** What the relay needs to end TLS itself. */
+export interface Certificate {
+  /** The certificate and those between it and its authority, as PEM. */
+  readonly chain: string;
+  readonly key: Secret;
+  /** Where both came from. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Reads the relay's own certificate and its key.
+ *
+ * @param baseUrl the relay's public address, which the certificate should be for
+ * @returns undefined where none is given, or after reporting why they are of no use
+ */
+export function readCertificate(
+  { tlsCert, tlsKey }: OptionValues,
+  baseUrl: string,
+  readFile: ReadFile,
+  fault: Report,
+  warn: Report,
+): Certificate | undefined {
+  if (tlsCert === undefined || tlsKey === undefined) {
+    if (tlsKey !== undefined) fault('tlsCert', `is required with ${describeOption('tlsKey')}`);
+    if (tlsCert !== undefined) fault('tlsKey', `is required with ${describeOption('tlsCert')}`);
+    return undefined;
+  }
+  // A certificate is public.
+  const chain = readSecretFile('tlsCert', tlsCert, readFile, fault, () => {});
+  const key = readSecretFile('tlsKey', tlsKey, readFile, fault, warn);
+  const certificate = chain === undefined ? undefined : parseCertificate(chain, fault);
+  const privateKey = key === undefined ? undefined : parseKey(key, fault);
+  if (!chain || !key || !certificate || !privateKey) return undefined;
+  if (!certificate.checkPrivateKey(privateKey)) {
+    fault('tlsKey', `names a key that is not the one of ${describeOption('tlsCert')}`);
+    return undefined;
+  }
+  try {
+    createSecureContext({ cert: chain, key });
+  } catch {
+    fault('tlsCert', 'names a certificate that TLS does not take, such as one with a short key');
+    return undefined;
+  }
+  judge(certificate, baseUrl, warn);
+  return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
+}
+
+function parseCertificate(chain: string, fault: Report): X509Certificate | undefined {
+  try {
+    return new X509Certificate(chain);
+  } catch {
+    fault('tlsCert', 'names a file that does not start with a certificate (PEM)');
+    return undefined;
+  }
+}
+
+function parseKey(key: string, fault: Report): KeyObject | undefined {
+  try {
+    return createPrivateKey(key);
+  } catch {
+    const reason = key.includes('ENCRYPTED')
+      ? 'names a key with a passphrase: store it without one'
+      : 'names a file without a private key (PEM)';
+    fault('tlsKey', reason);
+    return undefined;
+  }
+}
+
+function judge(certificate: X509Certificate, baseUrl: string, warn: Report): void {
+  const now = new Date();
+  if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');
+  if (certificate.validFromDate > now) warn('tlsCert', 'names a certificate that is not valid yet');
+  const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
+  const covers = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host);
+  if (covers === undefined) {
+    warn('tlsCert', `names a certificate that is not for the host of ${describeOption('baseUrl')}`);
+  }
+}

@@ -1,0 +1,130 @@
+import { createPrivateKey } from 'node:crypto';
+import { expect } from 'chai';
+import { readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import type { TextFile } from '../../src/config/secret-file.ts';
+import { issueCertificate, selfSignedCertificate } from '../support/certificate.ts';
+
+const day = 86_400_000;
+
+describe('the relay’s own certificate', () => {
+  const files = new Map<string, TextFile>();
+  let key = '';
+  before(async () => {
+    const certificate = await issueCertificate('relay.example');
+    await certificate.remove();
+    key = certificate.key;
+    put('cert.pem', certificate.cert);
+    put('key.pem', key);
+  });
+
+  function put(path: string, text: string, readableByOthers = false): void {
+    files.set(path, { text, readableByOthers });
+  }
+
+  function read(environment: Record<string, string>) {
+    return readConfig({
+      flags: {},
+      environment: {
+        FRONTEND_ORIGIN: 'https://app.example',
+        PROVIDER_CLIENT_ID: 'client',
+        PROVIDER_CLIENT_SECRET: 'secret',
+        ...environment,
+      },
+      readFile(path) {
+        const file = files.get(path);
+        if (file === undefined) throw Object.assign(new Error(), { code: 'ENOENT' });
+        return file;
+      },
+    });
+  }
+
+  const both = { TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem', BASE_URL: 'https://relay.example' };
+
+  function faultsOf(environment: Record<string, string>): readonly string[] {
+    try {
+      read(environment);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.faults;
+      throw error;
+    }
+    throw new Error('there is no fault');
+  }
+
+  it('is read with its key, which shows itself to nobody', () => {
+    const { config, warnings } = read(both);
+    expect(config.certificate?.key.reveal()).to.equal(key.trimEnd());
+    expect(JSON.stringify(config)).to.not.contain('PRIVATE KEY');
+    expect(config.certificate?.files).to.deep.equal(['cert.pem', 'key.pem']);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('makes the address of this machine https, where no other is given', () => {
+    const { config } = read({ ...both, BASE_URL: '' });
+    expect(config.redirectUri).to.equal('https://localhost:8000/auth/provider/callback');
+  });
+
+  it('does not go with a base URL on http', () => {
+    expect(faultsOf({ ...both, BASE_URL: 'http://localhost' })).to.deep.equal([
+      '--base-url (BASE_URL) must start with https:// with --tls-cert (TLS_CERT)',
+    ]);
+  });
+
+  it('needs its key, and the key needs it', () => {
+    expect(faultsOf({ TLS_CERT: 'cert.pem' })).to.deep.equal([
+      '--tls-key (TLS_KEY) is required with --tls-cert (TLS_CERT)',
+    ]);
+    expect(faultsOf({ TLS_KEY: 'key.pem' })).to.deep.equal([
+      '--tls-cert (TLS_CERT) is required with --tls-key (TLS_KEY)',
+    ]);
+  });
+
+  it('and its key are refused at once where both are of no use', () => {
+    put('not-a-cert', 'nonsense');
+    expect(faultsOf({ ...both, TLS_CERT: 'not-a-cert', TLS_KEY: 'gone' })).to.deep.equal([
+      '--tls-key (TLS_KEY) names a file that does not exist',
+      '--tls-cert (TLS_CERT) names a file that does not start with a certificate (PEM)',
+    ]);
+  });
+
+  it('is refused with a key that has a passphrase, that is none, or that is another’s', async () => {
+    const cipher = { cipher: 'aes-256-cbc', passphrase: 'open sesame' };
+    const locked = createPrivateKey(key).export({ type: 'pkcs8', format: 'pem', ...cipher });
+    put('locked', String(locked));
+    put('other', await selfSignedCertificate('relay.example'));
+    put('none', 'nonsense');
+    for (const [file, reason] of Object.entries({
+      locked: 'names a key with a passphrase: store it without one',
+      none: 'names a file without a private key (PEM)',
+      other: 'names a key that is not the one of --tls-cert (TLS_CERT)',
+    })) {
+      expect(faultsOf({ ...both, TLS_KEY: file })).to.deep.equal([`--tls-key (TLS_KEY) ${reason}`]);
+    }
+  });
+
+  it('brings a warning where it has expired, is not valid yet, or is for another host', async () => {
+    const now = Date.now();
+    const validity = (from: number, until: number) => ({
+      from: new Date(now + from * day),
+      until: new Date(now + until * day),
+    });
+    put('old', await selfSignedCertificate('relay.example', validity(-2, -1)));
+    put('young', await selfSignedCertificate('relay.example', validity(1, 2)));
+    put('another', await selfSignedCertificate('other.example'));
+    for (const [file, reason] of Object.entries({
+      old: 'has expired',
+      young: 'is not valid yet',
+      another: 'is not for the host of --base-url (BASE_URL)',
+    })) {
+      const { warnings } = read({ ...both, TLS_CERT: file, TLS_KEY: file });
+      expect(warnings).to.deep.equal([`--tls-cert (TLS_CERT) names a certificate that ${reason}`]);
+    }
+  });
+
+  it('brings a warning where every user can read the key', () => {
+    put('open', key, true);
+    expect(read({ ...both, TLS_KEY: 'open' }).warnings).to.deep.equal([
+      '--tls-key (TLS_KEY) names a file that every user can read: chmod o-r it',
+    ]);
+  });
+});

@@ -60,7 +60,7 @@ export function createMetrics(
   const requestDuration = new Histogram({
     name: 'login_relay_request_duration_seconds',
     help: 'Time from a request to the end of its answer.',
-    labelNames: ['route'],
+    labelNames: ['route', 'status'],
     buckets,
     registers,
   });
@@ -73,7 +73,7 @@ export function createMetrics(
   const providerDuration = new Histogram({
     name: 'login_relay_provider_call_duration_seconds',
     help: 'Time that calls to the provider took, body included.',
-    labelNames: ['endpoint'],
+    labelNames: ['endpoint', 'outcome'],
     buckets,
     registers,
   });
@@ -117,13 +117,13 @@ export function createMetrics(
     },
     observe({ method, route, status, durationMs, outcome, provider }) {
       countLimit(outcome);
-      const label = route ?? 'none';
-      requests.inc({ route: label, status });
-      requestDuration.observe({ route: label }, durationMs / 1000);
+      const answered = { route: route ?? 'none', status };
+      requests.inc(answered);
+      requestDuration.observe(answered, durationMs / 1000);
       if (provider !== undefined) {
-        const { endpoint } = provider;
-        providerCalls.inc({ endpoint, outcome: provider.outcome });
-        providerDuration.observe({ endpoint }, provider.durationMs / 1000);
+        const called = { endpoint: provider.endpoint, outcome: provider.outcome };
+        providerCalls.inc(called);
+        providerDuration.observe(called, provider.durationMs / 1000);
       }
       if (method !== 'GET') return;
       if (route === routes.login && outcome === 'ok') started.inc();

@@ -6,11 +6,13 @@ import { send } from '../support/http-client.ts';
 import { json } from '../support/provider-behaviours.ts';
 import { RelayProcess } from '../support/relay-process.ts';
 import {
+  callbackPath,
   freePort,
   frontendOrigin,
   loginPath,
   type RelayUnderTest,
   startRelay,
+  userPath,
 } from '../support/relay-under-test.ts';
 
 async function metricsOf({ process }: RelayUnderTest): Promise<string> {
@@ -62,7 +64,9 @@ describe('metrics', () => {
     ]) {
       expect(text).to.contain(line);
     }
-    expect(text).to.match(/login_relay_request_duration_seconds_count\{route="\/api\/user"\} 1/);
+    expect(text).to.contain(
+      'login_relay_request_duration_seconds_count{route="/api/user",status="200"} 1',
+    );
   });
 
   it('count logins that started, finished and failed, by reason', async () => {
@@ -85,6 +89,9 @@ describe('metrics', () => {
     expect(text).to.contain(
       'login_relay_provider_calls_total{endpoint="user",outcome="answered"} 1',
     );
+    expect(text).to.contain(
+      'login_relay_provider_call_duration_seconds_count{endpoint="token",outcome="answered"} 2',
+    );
     expect(text).to.contain('login_relay_provider_calls_under_way 0');
   });
 
@@ -95,10 +102,46 @@ describe('metrics', () => {
     expect(text).to.match(/login_relay_process_resident_memory_bytes \d/);
   });
 
-  it('hold nothing of a request', async () => {
+  it('get no label from a request, whatever it says', async () => {
+    const mark = 'h0st1le';
+    const known = ['GET', 'PUT', 'PROPFIND', 'OPTIONS'];
+    for (const [index, method] of known.entries()) {
+      for (const path of [
+        userPath,
+        callbackPath,
+        `/${mark}-${index}`,
+        `/auth/${mark}`,
+        '/healthz',
+      ]) {
+        const marked = `${mark}-${method}-${index}`;
+        await underTest.send({
+          method,
+          path: `${path}?${marked}=${canary('code')}&error=${marked}&state=${marked}`,
+          headers: [
+            ['User-Agent', marked],
+            ['Origin', `https://${marked}.example`],
+            ['X-Request-Id', marked],
+            ['Authorization', `${marked} ${canary('token')}`],
+            ['Cookie', `__Host-Http-lr_${marked}=${marked}`],
+            ['X-Forwarded-For', marked],
+          ],
+        });
+      }
+    }
+    await underTest.sendBytes(`${mark} /${mark} HTTP/1.1\r\nHost: ${mark}\r\n\r\n`);
+    await underTest.sendBytes(`GET /${mark} ${mark}/1.1\r\nHost: ${mark}\r\n\r\n`);
     const text = await metricsOf(underTest);
-    for (const kind of ['code', 'token', 'secret'] as const) {
-      expect(text).not.to.contain(canary(kind));
+    expect(text)
+      .not.to.contain(mark)
+      .and.not.match(/c4n4ry/i);
+    const routes = new Set([...text.matchAll(/route="([^"]*)"/g)].map(([, route]) => route));
+    expect([...routes]).to.have.members([loginPath, callbackPath, userPath, '/healthz', 'none']);
+    const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label));
+    for (const label of labels) {
+      expect(label).to.be.oneOf([
+        ...['route', 'status', 'endpoint', 'outcome', 'reason', 'limit', 'le', 'version', 'node'],
+        ...['major', 'minor', 'patch', 'kind', 'space', 'type'],
+      ]);
     }
   });
 

@@ -7,23 +7,28 @@ import {
 } from '../protection/support/fake-browser.ts';
 import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
-import { expectError, expectUser } from '../support/expectations.ts';
-import { send } from '../support/http-client.ts';
+import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { type Answer, send } from '../support/http-client.ts';
 import type { RelayProcess } from '../support/relay-process.ts';
 import {
   callbackPath,
   flagsFor,
   listening,
   loginPath,
+  type RelayUnderTest,
   registration,
+  startRelay,
   userPath,
   withSecretFile,
 } from '../support/relay-under-test.ts';
 import { StrictProvider } from '../support/strict-provider.ts';
 import { Balancer, type BalancerKind } from './support/balancer.ts';
+import { caddy } from './support/caddy.ts';
+import { DyingRelay } from './support/dying-relay.ts';
 import { haproxy } from './support/haproxy.ts';
+import { nginx } from './support/nginx.ts';
 
-const kinds: Readonly<Record<string, BalancerKind>> = { haproxy };
+const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
 
 for (const [name, kind] of Object.entries(kinds)) {
   describe(`${name}, as deploy has it, in front of two relays`, () => {
@@ -96,4 +101,63 @@ for (const [name, kind] of Object.entries(kinds)) {
       expectNoneRemembered(log);
     });
   });
+
+  describe(`${name}, as deploy has it, in front of a relay and one that dies with every request`, () => {
+    needs(kind.program);
+    let underTest: RelayUnderTest;
+    let dying: DyingRelay;
+    let balancer: Balancer;
+
+    before('start them', async () => {
+      underTest = await startRelay();
+      dying = await DyingRelay.start();
+      balancer = await Balancer.start(kind, [dying.port, underTest.port]);
+    });
+    beforeEach(() => underTest.provider.forget());
+    after('stop them', async () => {
+      await balancer.stop();
+      await dying.stop();
+      await underTest.stop();
+    });
+
+    it('never passes a callback on twice, and says in JSON that it failed', async () => {
+      const { provider } = underTest;
+      dying.requests.length = 0;
+      for (let time = 1; dying.requests.length === 0 || provider.calls.length === 0; time += 1) {
+        const code = canary('code');
+        const answered = await send(balancer.port, { path: `${callbackPath}?code=${code}` });
+        expect(dying.requests.length + provider.calls.length, 'callbacks passed on').to.equal(time);
+        if (provider.tokenFor(code) !== undefined) expect(expectToken(answered)).to.be.a('string');
+        else expectUnavailable(answered);
+      }
+    });
+
+    it('asks another relay for a lookup and for the start of a login', async () => {
+      dying.requests.length = 0;
+      const headers: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
+      while (!dying.requests.includes(userPath)) {
+        expectUser(await send(balancer.port, { path: userPath, headers }));
+      }
+      while (!dying.requests.includes(loginPath)) {
+        expectRedirect(await send(balancer.port, { path: loginPath }));
+      }
+    });
+
+    it('says in JSON that no relay answers, and logs no code then either', async () => {
+      await dying.stop();
+      await underTest.process.stop();
+      for (const path of [callbackPath, loginPath, userPath]) {
+        const query = `?code=${canary('code')}`;
+        expectUnavailable(await send(balancer.port, { path: path + query }));
+      }
+      expect(await balancer.logged(userPath)).to.not.match(/c4n4ry/);
+    });
+  });
+}
+
+function expectUnavailable({ status, headers, body }: Answer): void {
+  expect(status).to.be.oneOf([502, 503]);
+  expect(headers['content-type']).to.match(/^application\/json/);
+  expect(headers['cache-control']).to.equal('no-store');
+  expect(JSON.parse(`${body}`)).to.have.all.keys('detail');
 }

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Transform } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
@@ -64,7 +65,7 @@ export class Balancer {
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
     const tunnel = createServer((plain) => {
       const secured = connectTls({ port: site.port, host: '127.0.0.1', rejectUnauthorized: false });
-      plain.pipe(secured).pipe(plain);
+      plain.pipe(secured).pipe(withoutServerName()).pipe(plain);
       plain.on('error', () => secured.destroy());
       secured.on('error', () => plain.destroy());
     });
@@ -129,6 +130,18 @@ export class Balancer {
       await delay(20);
     }
   }
+}
+
+// nginx names itself in every answer, and nothing in its configuration helps.
+function withoutServerName(): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      done(
+        null,
+        Buffer.from(chunk.toString('latin1').replace('\r\nServer: nginx\r\n', '\r\n'), 'latin1'),
+      );
+    },
+  });
 }
 
 /** The configuration as it stands in `deploy`, with what differs on this machine. */

@@ -1,0 +1,17 @@
+import type { BalancerKind } from './balancer.ts';
+
+/** Caddy, as `deploy/caddy` runs it. */
+export const caddy: BalancerKind = {
+  program: 'caddy',
+  file: 'deploy/caddy/Caddyfile',
+  replacements: ({ port, pem, relayPorts }) => [
+    ['login.example.com {', `https://:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`],
+    ['{\n\t# Whatever', '{\n\tadmin off\n\t# Whatever'],
+    // A relay that fails is tried again and again: what becomes of a request is to be seen.
+    ['\t\tfail_duration 2s\n', ''],
+    [/to( 10[.\d]+:8000)+/g, `to ${relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`],
+  ],
+  check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],
+  serve: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
+  logs: () => [],
+};

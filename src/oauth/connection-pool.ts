@@ -1,6 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 
 const idleConnectionLifetime = 60_000;
 
@@ -24,6 +25,13 @@ export interface ConnectionPool {
    * @see RFC 9112 §9.3.1
    */
   diedWhileIdle(request: ClientRequest, error: unknown): boolean;
+  /** Whether a request went out on a kept connection. */
+  reused(request: ClientRequest): boolean;
+  /**
+   * Resolves once whatever has arrived on idle connections is read: Node drops a connection that
+   * speaks unasked, but a busy loop would take it first, and what it said for an answer.
+   */
+  settled(): Promise<void>;
   close(): void;
 }
 
@@ -47,6 +55,16 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment): Con
     diedWhileIdle(request, error) {
       const reuse = reuses.get(request);
       return reuse !== undefined && isReset(error) && reuse.socket.bytesRead === reuse.bytesRead;
+    },
+    reused: (request) => reuses.has(request),
+    async settled() {
+      const idle = [pooled.http, pooled.https].some(
+        (agent) => Object.keys(agent.freeSockets).length,
+      );
+      if (!idle) return;
+      // The first comes after the events at hand, the second after those that had yet to be fetched.
+      await setImmediate();
+      await setImmediate();
     },
     close() {
       for (const agents of [pooled, unpooled]) {

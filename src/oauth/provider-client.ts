@@ -106,6 +106,9 @@ export function createProviderClient(
         .on('downloadProgress', ({ transferred }) => {
           if (transferred > limits.providerAnswerSize) abort.abort(tooLong);
         });
+      // The provider had given up waiting on a kept connection. @see RFC 9110 §15.5.9
+      const unheard = answer.statusCode === 408 && clientRequest && pool.reused(clientRequest);
+      if (unheard) return 'died_while_idle';
       return {
         answer: { status: answer.statusCode, headers: answer.headers, body: answer.rawBody },
       };
@@ -128,6 +131,7 @@ export function createProviderClient(
   }
 
   async function attempts(request: ProviderRequest, abort: AbortController): Promise<Outcome> {
+    await pool.settled();
     const first = await attempt(request, abort, pool.pooled);
     if (first !== 'died_while_idle') return first;
     const second = await attempt(request, abort, pool.unpooled);

@@ -1,4 +1,5 @@
 import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
 import { isAccessToken } from './access-token.ts';
@@ -102,6 +103,8 @@ function formEncode(value: string): string {
 function parseTokenResponse({ status, body }: ProviderAnswer): string {
   if (status !== 200) throw new RelayError('token_refused');
   const token = parseJsonObject(body)?.['access_token'];
-  if (!isAccessToken(token)) throw new RelayError('token_missing');
+  if (!isAccessToken(token) || token.length > limits.accessTokenLength) {
+    throw new RelayError('token_missing');
+  }
   return token;
 }

@@ -67,6 +67,35 @@ describe('the provider client', () => {
     expect(connections.size).to.equal(2);
   });
 
+  it('takes nothing for an answer that a kept connection said before it was asked', async () => {
+    listener = (_, response) => response.end('asked');
+    await call();
+    const [kept] = connections;
+    // The bytes have arrived before the call, but nobody has read them.
+    kept?.write('HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunasked');
+    expect((await call()).outcome).to.equal('200 asked');
+    expect(connections.size).to.equal(2);
+  });
+
+  it('makes a call once more where a kept connection had been given up with 408', async () => {
+    let requests = 0;
+    listener = (_, response) => {
+      requests += 1;
+      response.statusCode = requests === 2 ? 408 : 200;
+      response.end('a');
+    };
+    await call();
+    expect((await call()).outcome).to.equal('200 a');
+    expect(requests).to.equal(3);
+    expect(connections.size).to.equal(2);
+  });
+
+  it('takes 408 for an answer on a new connection', async () => {
+    listener = (_, response) => response.writeHead(408).end('a');
+    expect((await call()).outcome).to.equal('408 a');
+    expect(connections.size).to.equal(1);
+  });
+
   it('makes no call a third time', async () => {
     let requests = 0;
     listener = (request, response) => {

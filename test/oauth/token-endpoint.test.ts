@@ -91,6 +91,12 @@ describe('the token endpoint', () => {
     }
   });
 
+  it('has given no token that is too long to come back in a request', async () => {
+    const answer = (length: number) => JSON.stringify({ access_token: 'a'.repeat(length) });
+    expect(await outcome(200, answer(15 * 1024))).to.match(/^token a+$/);
+    expect(await outcome(200, answer(15 * 1024 + 1))).to.equal('token_missing');
+  });
+
   it('has given no token where its 200 holds none that can be used', async () => {
     const bodies = [
       '',

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { attack } from './hostile/attack.ts';
 import { openBattlefield } from './hostile/battlefield.ts';
 import { startHonestClient } from './hostile/honest.ts';
+import { startObligingProvider } from './hostile/obliging-provider.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,7 +18,7 @@ const { values } = parseArgs({
   },
 });
 
-const field = await openBattlefield();
+const field = await openBattlefield(await startObligingProvider());
 const honest = startHonestClient(field.relay.port);
 await new Promise((resolve) => setTimeout(resolve, Number(values.idle) * 500));
 await honest.observe();

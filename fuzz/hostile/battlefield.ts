@@ -1,5 +1,4 @@
 import { createLogins, type LoginMaterial } from './login-material.ts';
-import { type ObligingProvider, startObligingProvider } from './provider.ts';
 import type { Random } from './random.ts';
 import { type RelayUnderAttack, startRelayUnderAttack, stateKey } from './relay.ts';
 import type { Targets } from './rules.ts';
@@ -8,18 +7,23 @@ const clientId = 'client-1';
 const baseUrl = 'https://relay.example';
 const redirectUri = `${baseUrl}/auth/provider/callback`;
 
-/** A relay, its provider, and what an attacker has to know of them. */
+/** A relay, and what an attacker has to know of them. */
 export interface Battlefield {
   readonly relay: RelayUnderAttack;
-  readonly provider: ObligingProvider;
   readonly targets: Targets;
   readonly login: (random: Random) => LoginMaterial;
   close(): Promise<void>;
 }
 
-/** Starts a provider that answers well, and a relay that uses it. */
-export async function openBattlefield(): Promise<Battlefield> {
-  const provider = await startObligingProvider();
+/**
+ * Starts a relay that uses the provider; both end together.
+ *
+ * @param flags what the relay is given beside the usual
+ */
+export async function openBattlefield(
+  provider: { readonly origin: string; close(): void },
+  flags: Readonly<Record<string, string>> = {},
+): Promise<Battlefield> {
   const relay = await startRelayUnderAttack({
     origin: 'https://app.example',
     'base-url': baseUrl,
@@ -27,6 +31,7 @@ export async function openBattlefield(): Promise<Battlefield> {
     'authorize-url': `${provider.origin}/authorize`,
     'token-url': `${provider.origin}/token`,
     'user-url': `${provider.origin}/user`,
+    ...flags,
   });
   const query = new URLSearchParams({
     response_type: 'code',
@@ -35,7 +40,6 @@ export async function openBattlefield(): Promise<Battlefield> {
   });
   return {
     relay,
-    provider,
     targets: {
       provider: `${provider.origin}/authorize?${query}`,
       frontEnd: 'https://app.example/',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /** A provider that takes every code and knows every token. */
-export interface ObligingProvider {
+interface ObligingProvider {
   readonly origin: string;
   close(): void;
 }

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { type HostileAnswer, hostileAnswer } from './provider-answers.ts';
+import { randomFor } from './random.ts';
+
+/** A provider whose answers are hostile, but for those who mean no harm. */
+export interface HostileProvider {
+  readonly origin: string;
+  /** How many hostile answers it has given. */
+  readonly answers: number;
+  close(): void;
+}
+
+/**
+ * Starts one on a free port of 127.0.0.1. The number in a token, a code or an issuer says, with the
+ * seed, what is answered; a token or code that starts with "honest" is answered well.
+ */
+export async function startHostileProvider(seed: number): Promise<HostileProvider> {
+  const sockets = new Set<Socket>();
+  let answers = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      received += text;
+      const end = endOfRequest(received);
+      if (end === undefined) return;
+      const request = received.slice(0, end);
+      received = received.slice(end);
+      const { credential, number, honest } = read(request, origin);
+      if (credential?.startsWith('honest')) {
+        const body = JSON.stringify(honest);
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+        return;
+      }
+      answers += 1;
+      void give(socket, hostileAnswer(randomFor(seed, number), honest));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  return {
+    origin,
+    get answers() {
+      return answers;
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+function endOfRequest(received: string): number | undefined {
+  const head = received.indexOf('\r\n\r\n');
+  if (head < 0) return undefined;
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(received.slice(0, head))?.[1] ?? 0);
+  const end = head + 4 + length;
+  return received.length < end ? undefined : end;
+}
+
+/** Whose request it is, and what a well-behaved provider would answer. */
+function read(request: string, origin: string) {
+  const credential = /[?&]code=([\w-]+)|authorization: Bearer ([\w-]+)/i
+    .exec(request)
+    ?.slice(1)
+    .join('');
+  const issuer = /^GET (\/\d+)\/\.well-known/.exec(request)?.[1];
+  const number = Number(/\d+/.exec(issuer ?? credential ?? '')?.[0] ?? 0);
+  if (request.startsWith('POST')) {
+    const honest = { access_token: `granted-${credential}`, token_type: 'bearer', scope: 'user' };
+    return { credential, number, honest };
+  }
+  if (issuer === undefined) {
+    const honest = {
+      login: credential,
+      avatar_url: 'https://a',
+      name: null,
+      html_url: 'https://b',
+    };
+    return { credential, number, honest };
+  }
+  const honest = {
+    issuer: origin + issuer,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    userinfo_endpoint: `${origin}/user`,
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['client_secret_post'],
+    authorization_response_iss_parameter_supported: true,
+  };
+  return { credential, number, honest };
+}
+
+async function give(socket: Socket, { steps, ending }: HostileAnswer): Promise<void> {
+  for (const step of steps) {
+    if (typeof step !== 'number') socket.write(step);
+    else await new Promise((resolve) => setTimeout(resolve, step));
+  }
+  if (ending === 'end') socket.end();
+  if (ending === 'reset') socket.resetAndDestroy();
+}

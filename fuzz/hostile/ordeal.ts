@@ -1,0 +1,116 @@
+import { Agent } from 'node:http';
+import { RelayError } from '../../src/errors.ts';
+import { DiscoveryError, discoverProvider } from '../../src/oauth/discovery.ts';
+import { createProviderClient } from '../../src/oauth/provider-client.ts';
+import { call } from './call.ts';
+import type { HostileProvider } from './hostile-provider.ts';
+import { faultOf, type Targets } from './rules.ts';
+
+/** What a relay and a discovery have to endure. */
+export interface Ordeal {
+  readonly port: number;
+  readonly targets: Targets;
+  readonly provider: HostileProvider;
+  /** How many hostile answers to wait for. */
+  readonly answers: number;
+  /** How many calls to have under way at a time. */
+  readonly calls: number;
+  /** The number of the first call: with the provider's seed it says what is answered. */
+  readonly first?: number;
+}
+
+/** What came of it. */
+export interface OrdealReport {
+  /** How often each endpoint came to each end. */
+  readonly ends: Map<string, number>;
+  readonly faults: string[];
+}
+
+// Far beyond the deadline of a call to the provider.
+const hang = 60_000;
+
+/** Makes a relay, and discovery, call a hostile provider until it has answered so often. */
+export async function endure(plan: Ordeal): Promise<OrdealReport> {
+  const report: OrdealReport = { ends: new Map(), faults: [] };
+  const agent = new Agent({ keepAlive: true });
+  const client = createProviderClient('login-relay/fuzz', {
+    timeout: 1_000,
+    concurrentCalls: plan.calls,
+  });
+  let number = plan.first ?? 0;
+  const endurance = async () => {
+    while (plan.provider.answers < plan.answers) {
+      number += 1;
+      const [name, end] = await within(number, () => {
+        if (number % 3 === 0) return token(plan, number, agent);
+        if (number % 3 === 1) return user(plan, number, agent);
+        return metadata(plan.provider.origin, number, client);
+      });
+      count(report, `${name} ${end}`);
+    }
+  };
+  const within = async (of: number, task: () => Promise<readonly [string, string]>) => {
+    const ends = task();
+    const timer = setTimeout(() => report.faults.push(`call ${of}: a hang`), hang);
+    try {
+      const [name, end] = await ends;
+      if (end.startsWith('fault: ')) report.faults.push(`call ${of}: ${name}, ${end}`);
+      return [name, end] as const;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  await Promise.all(Array.from({ length: plan.calls }, endurance));
+  agent.destroy();
+  client.close();
+  return report;
+}
+
+function count({ ends }: OrdealReport, end: string): void {
+  const short = end.slice(0, 60);
+  ends.set(short, (ends.get(short) ?? 0) + 1);
+}
+
+async function token({ port, targets }: Ordeal, number: number, agent: Agent) {
+  const path = `/auth/provider/callback?code=hostile-${number}`;
+  const answer = await call(port, path, {}, agent);
+  const permitted = [307, 400, 502, 504].includes(answer.status);
+  const fault = faultOf(answer, targets) ?? (permitted ? undefined : `status ${answer.status}`);
+  return ['token', fault === undefined ? String(answer.status) : `fault: ${fault}`] as const;
+}
+
+async function user({ port, targets }: Ordeal, number: number, agent: Agent) {
+  const headers = { Authorization: `Bearer hostile-${number}` };
+  const answer = await call(port, '/api/user', headers, agent);
+  const permitted = [200, 401, 502, 504].includes(answer.status);
+  const fault =
+    answer.status === 200
+      ? faultOfRecord(answer.body)
+      : (faultOf(answer, targets) ?? (permitted ? undefined : `status ${answer.status}`));
+  return ['user', fault === undefined ? String(answer.status) : `fault: ${fault}`] as const;
+}
+
+function faultOfRecord(body: string): string | undefined {
+  const value: unknown = JSON.parse(Buffer.from(body, 'latin1').toString());
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord ? undefined : 'a record that is none';
+}
+
+async function metadata(
+  origin: string,
+  number: number,
+  client: ReturnType<typeof createProviderClient>,
+) {
+  const issuer = `${origin}/${number}`;
+  try {
+    const provider = await discoverProvider(client, { issuer, given: {}, insecureHttp: false });
+    const urls = [provider.authorizeUrl, provider.tokenUrl, provider.userUrl];
+    const safe = urls.every((url) => url.startsWith('https://') || url.startsWith(`${origin}/`));
+    const end = safe && provider.issuer === issuer ? 'learned' : `fault: ${urls}`;
+    return ['metadata', end] as const;
+  } catch (error) {
+    if (error instanceof DiscoveryError) return ['metadata', error.reason] as const;
+    const fault = error instanceof RelayError ? error.code : String(error);
+    return ['metadata', `fault: ${fault}`] as const;
+  }
+}

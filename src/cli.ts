@@ -5,6 +5,7 @@ import type { OptionSources } from './config/option-values.ts';
 import { ListenError } from './listen-error.ts';
 import { processSignals } from './signals.ts';
 import { takePassedSocket } from './systemd/passed-socket.ts';
+import { WorkerError } from './workers/worker-error.ts';
 
 const exitFailure = 1;
 const exitUsage = 2;
@@ -13,8 +14,8 @@ const exitUsage = 2;
  * Runs the command line.
  *
  * @param argv arguments after the program's name
- * @returns the exit code: 0 after a clean end, 1 where a port could not be opened or a check has
- *   failed, 2 where the command line or the configuration is at fault
+ * @returns the exit code: 0 after a clean end, 1 where a port could not be opened, a worker could
+ *   not be started or a check has failed, 2 where the command line or the configuration is at fault
  */
 export async function main(
   argv: readonly string[],
@@ -45,6 +46,11 @@ function commands(environment: OptionSources['environment']): Commands {
       const socket = takePassedSocket(process.env, process.pid);
       const { serve } = await import('./commands/serve.ts');
       await serve({ flags, environment }, processSignals, socket);
+      return 0;
+    },
+    async work() {
+      const { work } = await import('./workers/work.ts');
+      await work();
       return 0;
     },
     async check(flags, json) {
@@ -83,7 +89,7 @@ function explain(error: unknown): number {
     );
     return exitUsage;
   }
-  if (error instanceof ListenError) {
+  if (error instanceof ListenError || error instanceof WorkerError) {
     complain(`login-relay: ${error.message}`);
     return exitFailure;
   }

@@ -8,6 +8,7 @@ type Flags = Partial<Record<OptionName, readonly string[]>>;
 /** What each command does; the number is the exit code. */
 export interface Commands {
   serve(flags: Flags): Promise<number>;
+  work(): Promise<number>;
   check(flags: Flags, json: boolean): Promise<number>;
   health(flags: Flags): Promise<number>;
   providers(): Promise<number>;
@@ -56,6 +57,8 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
     program.command('health').description('ask the relay on this machine whether it is ready'),
     [options.port, options.host, options.tlsCert],
   ).action(async (flags: Flags) => exit(await commands.health(flags)));
+  // For --workers alone.
+  program.command('worker', { hidden: true }).action(async () => exit(await commands.work()));
   program
     .command('providers')
     .description('list the provider presets')

@@ -4,20 +4,24 @@ import { type DestinationStream, destination, type Logger, pino, stdTimeFunction
  * Makes the logger of a process.
  *
  * @param settings.level least level that is written
- * @param settings.format `json`: one object a line; `pretty`: for a person at a terminal
+ * @param settings.format `json`: one object a line; `pretty`: for a person at a terminal; by default
+ *   whichever suits standard output
+ * @param settings.pid tells the lines of several processes apart
  */
 export async function createLogger(settings: {
   readonly level: string;
-  readonly format: 'pretty' | 'json';
+  readonly format: 'pretty' | 'json' | undefined;
+  readonly pid?: number;
 }): Promise<Logger> {
+  const format = settings.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
   return pino(
     {
       level: settings.level,
-      base: null,
+      base: settings.pid === undefined ? null : { pid: settings.pid },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    settings.format === 'json' ? destination(1) : await prettyStream(),
+    format === 'json' ? destination(1) : await prettyStream(),
   );
 }
 

@@ -1,10 +1,13 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
+import type { ConfigReading } from './config/config-snapshot.ts';
 import type { ProviderSettings } from './config/provider-settings.ts';
 import { requestLog } from './http/request-log.ts';
 import type { RequestRecord } from './http/request-record.ts';
 import { limits } from './limits.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { openMetricsPort } from './metrics-port.ts';
 import { deferProviderClient } from './oauth/deferred-provider-client.ts';
 import { discoverProvider } from './oauth/discovery.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
@@ -19,8 +22,6 @@ import { version } from './version.ts';
 
 // After the port is open and the first request answered, but long before a login comes back.
 const prepareDelay = 100;
-// Those who ask for metrics are few, and known.
-const metricsConnections = 64;
 
 /** A relay that answers requests, whoever listens for them. */
 export interface Relay {
@@ -85,89 +86,117 @@ export interface RunningRelay {
   /** Where it answers metrics, if anywhere. */
   readonly metricsAddress: string | undefined;
   /** Goes on with another configuration, on the same port; requests under way end with the old. */
-  reload(config: Config): Promise<void>;
+  reload(changed: ConfigReading): Promise<void>;
   /** Lets what is under way finish, and ends. */
   stop(): Promise<void>;
 }
 
-/**
- * Makes a relay that listens.
- *
- * @param where the configured port, or a socket that was passed to this process
- * @throws {ListenError} where the port cannot be opened
- * @throws {ConfigError} where the passed socket is of no use
- */
-export async function startRelay(
-  config: Config,
-  logger: Logger,
-  where: Port | PassedSocket = config,
-): Promise<RunningRelay> {
+/** A relay that has yet to listen. */
+export interface PreparedRelay {
+  /** Resolves once it could answer. */
+  readonly created: Promise<unknown>;
+  /** What it counts, where its configuration asks for metrics. */
+  readonly metrics: Metrics | undefined;
+  /**
+   * @param where the configured port, or a socket that was passed to this process
+   * @throws {ListenError} where the port cannot be opened
+   * @throws {ConfigError} where the passed socket is of no use
+   */
+  listen(where?: Port | PassedSocket): Promise<ListeningRelay>;
+}
+
+/** A relay that listens, whoever tells what it counts. */
+export interface ListeningRelay extends Pick<RunningRelay, 'address' | 'reload'> {
+  /** @param idleTime milliseconds for kept connections to bring another request */
+  stop(idleTime?: number): Promise<void>;
+}
+
+/** Makes a relay as far as that goes without a port. */
+export async function prepareRelay(config: Config, logger: Logger): Promise<PreparedRelay> {
   let callsUnderWay = () => 0;
-  const metrics = await openMetrics(config, () => callsUnderWay());
-  const create = (by: Config) => createRelay(by, logger, Date.now, metrics.observers);
+  const metrics = await createMetricsFor(config, () => callsUnderWay());
+  const observers = metrics === undefined ? [] : [metrics.observe];
+  const create = (by: Config) => createRelay(by, logger, Date.now, observers);
   const creating = create(config);
   const logLimit = limitLog(logger);
   const most = { ...limits, connections: config.maxConnections };
   const observer: ServerObserver = {
     unreadableRequest(request) {
       logger.info({ ...request, method: null, route: null }, 'request');
-      metrics.observeUnreadable(request);
+      metrics?.observeUnreadable(request);
     },
     limitHit(limit) {
       logLimit(limit);
-      metrics.limitHit(limit);
+      metrics?.limitHit(limit);
     },
   };
-  // The port opens meanwhile: whoever finds it open waits for the relay.
-  const listener: RequestListener = async (request, response) =>
-    (await creating).listener(request, response);
-  const server = await listen(listener, where, most, observer, config.certificate);
-  let relay = await creating;
-  callsUnderWay = () => relay.callsUnderWay();
-  server.serve(relay.listener);
-  setTimeout(() => relay.prepare(), prepareDelay).unref();
   return {
-    address: server.address,
-    metricsAddress: metrics.address,
-    async reload(changed) {
-      const before = relay;
-      relay = await create(changed);
-      relay.prepare();
+    created: creating,
+    metrics,
+    async listen(where = config) {
+      // The port opens meanwhile: whoever finds it open waits for the relay.
+      const listener: RequestListener = async (request, response) =>
+        (await creating).listener(request, response);
+      const server = await listen(listener, where, most, observer, config.certificate);
+      let relay = await creating;
+      callsUnderWay = () => relay.callsUnderWay();
       server.serve(relay.listener);
-      if (changed.certificate) server.certify(changed.certificate);
-      // A call to the provider that is under way may last as long as this.
-      setTimeout(before.close, config.providerTimeout).unref();
+      setTimeout(() => relay.prepare(), prepareDelay).unref();
+      return {
+        address: server.address,
+        async reload(changed) {
+          const before = relay;
+          relay = await create(changed.config);
+          relay.prepare();
+          server.serve(relay.listener);
+          if (changed.config.certificate) server.certify(changed.config.certificate);
+          // A call to the provider that is under way may last as long as this.
+          setTimeout(before.close, config.providerTimeout).unref();
+        },
+        async stop(idleTime) {
+          relay.readiness.stopping = true;
+          await server.close(idleTime);
+          relay.close();
+        },
+      };
     },
+  };
+}
+
+/**
+ * Makes a relay that listens.
+ *
+ * @param where the configured port, or a socket that was passed to this process
+ * @throws {ListenError} where a port cannot be opened
+ * @throws {ConfigError} where the passed socket is of no use
+ */
+export async function startRelay(
+  config: Config,
+  logger: Logger,
+  where?: PassedSocket,
+): Promise<RunningRelay> {
+  const prepared = await prepareRelay(config, logger);
+  const metricsPort = await openMetricsPort(prepared.metrics, config);
+  const relay = await prepared.listen(where);
+  return {
+    ...relay,
+    metricsAddress: metricsPort?.address,
     async stop() {
-      relay.readiness.stopping = true;
-      await Promise.all([server.close(), metrics.close()]);
-      relay.close();
+      await Promise.all([relay.stop(), metricsPort?.close()]);
     },
   };
 }
 
 // Only who wants metrics pays for loading and counting them.
-async function openMetrics({ metrics: where, pathName }: Config, callsUnderWay: () => number) {
-  if (where === undefined) return noMetrics;
+async function createMetricsFor(
+  { metrics: wanted, pathName }: Config,
+  callsUnderWay: () => number,
+): Promise<Metrics | undefined> {
+  if (wanted === undefined) return undefined;
   const { createMetrics } = await import('./metrics/metrics.ts');
-  const { metricsListener } = await import('./metrics/metrics-server.ts');
   const login = `/auth/${pathName}`;
-  const metrics = createMetrics({ login, callback: `${login}/callback` }, callsUnderWay);
-  const most = { ...limits, connections: metricsConnections };
-  const server = await listen(metricsListener(metrics), where, most, nobody);
-  const { observe, observeUnreadable, limitHit } = metrics;
-  const { address, close } = server;
-  return { observers: [observe], observeUnreadable, limitHit, address, close };
+  return createMetrics({ login, callback: `${login}/callback` }, callsUnderWay);
 }
-
-const nobody = { unreadableRequest() {}, limitHit() {} };
-const noMetrics = {
-  observers: [],
-  observeUnreadable() {},
-  limitHit() {},
-  address: undefined,
-  close: async () => {},
-};
 
 function stateKeysOf({ stateKeys, clientSecret }: Config): StateKeys | Promise<StateKeys> {
   if (stateKeys === undefined) return deriveStateKey(clientSecret);

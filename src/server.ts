@@ -42,8 +42,10 @@ export interface ListeningServer {
   /**
    * Stops listening, lets requests under way finish, and closes every connection. Kept connections
    * may bring further requests for a while, whose answers are to say that the connection closes.
+   *
+   * @param idleTime that while, in milliseconds
    */
-  close(): Promise<void>;
+  close(idleTime?: number): Promise<void>;
 }
 
 /**
@@ -118,7 +120,8 @@ export async function listen(
     certify(next) {
       secureServer?.setSecureContext(tlsOptions(next));
     },
-    close: () => close(server, most),
+    close: (idleTime = most.stopIdleTime) =>
+      close(server, { stopTime: most.stopTime, stopIdleTime: idleTime }),
   };
 }
 

@@ -16,6 +16,8 @@ export interface Config {
   readonly maxConnections: number;
   /** Undefined: plain http, behind whatever ends TLS. */
   readonly certificate: Certificate | undefined;
+  /** How many processes share the port. */
+  readonly workers: number | 'auto';
   /** The relay's own callback, to be registered at the provider. */
   readonly redirectUri: string;
   readonly origin: string;
@@ -79,6 +81,7 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
     host: checked(values.host),
     maxConnections: checked(values.maxConnections),
     certificate,
+    workers: checked(values.workers),
     redirectUri: `${baseUrl}/auth/${pathName}/callback`,
     origin,
     frontendUrl: values.frontendUrl?.href ?? `${origin}/`,

@@ -81,6 +81,15 @@ export const options = {
     default: '4096',
     schema: schemas.wholeNumber(1, 1_000_000),
   },
+  workers: {
+    flag: '--workers',
+    argument: '<number>',
+    variable: 'WORKERS',
+    group: 'Listening',
+    help: 'processes that share the port; auto: one for each processor',
+    default: '1',
+    schema: schemas.processCount,
+  },
   origin: {
     flag: '--origin',
     argument: '<origin>',

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
-import type { Metrics } from './metrics.ts';
+import type { MetricsText } from './metrics.ts';
 
 /** Answers `GET /metrics`, on a port of its own that is not for the public. */
-export function metricsListener(metrics: Metrics): RequestListener {
+export function metricsListener(metrics: MetricsText): RequestListener {
   return async (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();

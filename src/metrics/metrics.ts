@@ -7,15 +7,21 @@ import { version } from '../version.ts';
 // From a hit in the pool to the longest time a provider usually gets.
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** What is counted, as it is told. */
+export interface MetricsText {
+  /** Everything counted so far, in the text format of Prometheus. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
 /** What the relay counts. No label comes from a request: routes, statuses and codes are its own. */
-export interface Metrics {
+export interface Metrics extends MetricsText {
   observe(record: RequestRecord): void;
   /** Counts a request that never reached the application. */
   observeUnreadable(request: UnreadableRequest): void;
   limitHit(limit: CountedLimit): void;
-  /** Everything counted so far, in the text format of Prometheus. */
-  text(): Promise<string>;
-  readonly contentType: string;
+  /** The same as data, to be added to that of other processes. */
+  snapshot(): Promise<MetricsSnapshot>;
 }
 
 const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
@@ -23,6 +29,8 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
   request_timeout: 'request_time',
   overloaded: 'provider_calls',
 };
+/** What one process has counted. */
+export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /**
  * @param routes.login the route that starts a login
@@ -41,6 +49,7 @@ export function createMetrics(
     name: 'login_relay_build_info',
     help: 'Always 1; the labels tell what runs.',
     labelNames: ['version', 'node'],
+    aggregator: 'first',
     registers,
   }).set({ version, node: process.versions.node }, 1);
   new Gauge({
@@ -115,6 +124,7 @@ export function createMetrics(
       requests.inc({ route: 'none', status });
       countLimit(outcome);
     },
+    snapshot: () => registry.getMetricsAsJSON(),
     observe({ method, route, status, durationMs, outcome, provider }) {
       countLimit(outcome);
       const answered = { route: route ?? 'none', status };

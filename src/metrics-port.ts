@@ -1,0 +1,22 @@
+import type { Config } from './config/config.ts';
+import { limits } from './limits.ts';
+import type { MetricsText } from './metrics/metrics.ts';
+import { type ListeningServer, listen } from './server.ts';
+
+// Those who ask for metrics are few, and known.
+const most = { ...limits, connections: 64 };
+const nobody = { unreadableRequest() {}, limitHit() {} };
+
+/**
+ * Answers metrics where the configuration says, if it does.
+ *
+ * @throws {ListenError} where the port cannot be opened
+ */
+export async function openMetricsPort(
+  metrics: MetricsText | undefined,
+  { metrics: where }: Config,
+): Promise<ListeningServer | undefined> {
+  if (metrics === undefined || where === undefined) return undefined;
+  const { metricsListener } = await import('./metrics/metrics-server.ts');
+  return await listen(metricsListener(metrics), where, most, nobody);
+}

@@ -1,0 +1,45 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { ConfigReading } from '../config/config-snapshot.ts';
+import { openMetricsPort } from '../metrics-port.ts';
+import type { RunningRelay } from '../relay.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+/**
+ * Runs the relay in processes that share its port.
+ *
+ * @throws {ListenError} where a port cannot be opened
+ * @throws {WorkerError} where a worker ended while it started
+ */
+export async function startWorkers(
+  count: number,
+  { config, snapshot }: ConfigReading,
+  logger: Logger,
+): Promise<RunningRelay> {
+  const metrics = await createMetricsFor(config, () => pool);
+  const metricsPort = await openMetricsPort(metrics, config);
+  const pool = await WorkerPool.start(count, snapshot, logger, (counted) =>
+    metrics?.retain(counted),
+  );
+  let lastReload: Promise<void> = Promise.resolve();
+  return {
+    address: pool.address,
+    metricsAddress: metricsPort?.address,
+    reload(changed) {
+      const reload = () => pool.replaceAll(changed.snapshot);
+      // One at a time, whatever became of the one before.
+      lastReload = lastReload.then(reload, reload);
+      return lastReload;
+    },
+    async stop() {
+      await Promise.all([pool.stop(), metricsPort?.close()]);
+    },
+  };
+}
+
+// Only who wants metrics pays for loading and counting them.
+async function createMetricsFor({ metrics: wanted }: Config, pool: () => WorkerPool) {
+  if (wanted === undefined) return undefined;
+  const { createWorkersMetrics } = await import('../metrics/workers-metrics.ts');
+  return createWorkersMetrics(pool);
+}

@@ -1,6 +1,6 @@
 import type { Config } from './config/config.ts';
 import { limits } from './limits.ts';
-import type { MetricsText } from './metrics/metrics.ts';
+import type { MetricsText } from './metrics/metrics-text.ts';
 import { type ListeningServer, listen } from './server.ts';
 
 // Those who ask for metrics are few, and known.

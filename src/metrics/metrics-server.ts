@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { MetricsText } from './metrics.ts';
+import type { MetricsText } from './metrics-text.ts';
 
 /** Answers `GET /metrics`, on a port of its own that is not for the public. */
 export function metricsListener(metrics: MetricsText): RequestListener {

@@ -3,16 +3,13 @@ import type { RequestRecord } from '../http/request-record.ts';
 import { type CountedLimit, countedLimits } from '../limits.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
+import type { MetricsSnapshot, MetricsText } from './metrics-text.ts';
+
+// Loaded together: the executable then keeps the library they share out of what every start needs.
+export { createWorkersMetrics } from './workers-metrics.ts';
 
 // From a hit in the pool to the longest time a provider usually gets.
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/** What is counted, as it is told. */
-export interface MetricsText {
-  /** Everything counted so far, in the text format of Prometheus. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
 
 /** What the relay counts. No label comes from a request: routes, statuses and codes are its own. */
 export interface Metrics extends MetricsText {
@@ -29,8 +26,6 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
   request_timeout: 'request_time',
   overloaded: 'provider_calls',
 };
-/** What one process has counted. */
-export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /**
  * @param routes.login the route that starts a login

@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { MetricsSnapshot, MetricsText } from './metrics.ts';
+import type { MetricsSnapshot, MetricsText } from './metrics-text.ts';
 
 /** The workers as far as metrics tell of them. */
 interface Workers {

@@ -1,12 +1,21 @@
 import type { ConfigSnapshot } from '../config/config-snapshot.ts';
-import type { MetricsSnapshot } from '../metrics/metrics.ts';
+import type { MetricsSnapshot } from '../metrics/metrics-text.ts';
+import type { PassedSocket } from '../systemd/passed-socket.ts';
+
+/** What a worker starts with. */
+export interface WorkerStart {
+  readonly snapshot: ConfigSnapshot;
+  /** A socket that was passed to the parent. */
+  readonly socket: PassedSocket | undefined;
+}
 
 /** What the parent tells a worker, in this order; `metrics` at any time after the start. */
 export type ToWorker =
-  | { readonly type: 'start'; readonly snapshot: ConfigSnapshot }
+  | (WorkerStart & { readonly type: 'start' })
   | { readonly type: 'listen' }
   | { readonly type: 'metrics' }
-  | { readonly type: 'stop' };
+  /** `idleTime`: milliseconds for kept connections to bring another request. */
+  | { readonly type: 'stop'; readonly idleTime: number };
 
 /** What a worker answers. */
 export type FromWorker =

@@ -3,22 +3,25 @@ import type { Config } from '../config/config.ts';
 import type { ConfigReading } from '../config/config-snapshot.ts';
 import { openMetricsPort } from '../metrics-port.ts';
 import type { RunningRelay } from '../relay.ts';
+import type { PassedSocket } from '../systemd/passed-socket.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /**
  * Runs the relay in processes that share its port.
  *
- * @throws {ListenError} where a port cannot be opened
+ * @param socket listened on in place of the configured port
+ * @throws {ListenError} where a port cannot be opened, or the passed socket is of no use
  * @throws {WorkerError} where a worker ended while it started
  */
 export async function startWorkers(
   count: number,
   { config, snapshot }: ConfigReading,
   logger: Logger,
+  socket: PassedSocket | undefined,
 ): Promise<RunningRelay> {
   const metrics = await createMetricsFor(config, () => pool);
   const metricsPort = await openMetricsPort(metrics, config);
-  const pool = await WorkerPool.start(count, snapshot, logger, (counted) =>
+  const pool = await WorkerPool.start(count, { snapshot, socket }, logger, (counted) =>
     metrics?.retain(counted),
   );
   let lastReload: Promise<void> = Promise.resolve();
@@ -40,6 +43,6 @@ export async function startWorkers(
 // Only who wants metrics pays for loading and counting them.
 async function createMetricsFor({ metrics: wanted }: Config, pool: () => WorkerPool) {
   if (wanted === undefined) return undefined;
-  const { createWorkersMetrics } = await import('../metrics/workers-metrics.ts');
+  const { createWorkersMetrics } = await import('../metrics/metrics.ts');
   return createWorkersMetrics(pool);
 }

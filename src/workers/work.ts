@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { ConfigError } from '../config/config-error.ts';
-import { type ConfigSnapshot, readConfigSnapshot } from '../config/config-snapshot.ts';
+import { readConfigSnapshot } from '../config/config-snapshot.ts';
 import { ListenError } from '../listen-error.ts';
 import { createLogger } from '../log.ts';
-import { prepareRelay } from '../relay.ts';
+import { type ListeningRelay, prepareRelay } from '../relay.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
-import type { FromWorker, ToWorker } from './messages.ts';
+import type { FromWorker, ToWorker, WorkerStart } from './messages.ts';
 
 /**
  * Runs the relay in one of several processes: does what the parent says, and nothing else. When the
@@ -20,39 +20,41 @@ export async function work(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
   const told = {
-    snapshot: Promise.withResolvers<ConfigSnapshot>(),
+    toStart: Promise.withResolvers<WorkerStart>(),
     toListen: Promise.withResolvers<void>(),
-    toStop: Promise.withResolvers<void>(),
+    toStop: Promise.withResolvers<number>(),
   };
   let tellMetrics = async () => {};
   process.on('message', (message: ToWorker) => {
-    if (message.type === 'start') told.snapshot.resolve(message.snapshot);
+    if (message.type === 'start') told.toStart.resolve(message);
     if (message.type === 'listen') told.toListen.resolve();
     if (message.type === 'metrics') void tellMetrics();
-    if (message.type === 'stop') told.toStop.resolve();
+    if (message.type === 'stop') told.toStop.resolve(message.idleTime);
   });
 
-  const config = readConfigSnapshot(await told.snapshot.promise);
+  const { snapshot, socket } = await told.toStart.promise;
+  const config = readConfigSnapshot(snapshot);
   const { logLevel: level, logFormat: format } = config;
   const logger = await createLogger({ level, format, pid: process.pid });
   endOnUncaughtErrors(logger);
-  const { metrics, listen } = await prepareRelay(config, logger);
+  const { metrics, created, listen } = await prepareRelay(config, logger);
   const count = async () => (await metrics?.snapshot()) ?? [];
   tellMetrics = async () => tell({ type: 'metrics', metrics: await count() });
+  await created;
   await tell({ type: 'prepared' });
 
   await told.toListen.promise;
-  let relay: Awaited<ReturnType<typeof listen>>;
+  let relay: ListeningRelay;
   try {
-    relay = await listen();
+    relay = await listen(socket);
   } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
+    if (!(error instanceof ListenError || error instanceof ConfigError)) throw error;
     await tell({ type: 'not_listening', reason: error.message });
     return;
   }
   await tell({ type: 'listening', address: relay.address });
-  await told.toStop.promise;
-  await relay.stop();
+  const idleTime = await told.toStop.promise;
+  await relay.stop(idleTime);
   const gone = once(process, 'disconnect');
   await tell({ type: 'stopped', metrics: await count() });
   await gone;

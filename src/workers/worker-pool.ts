@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ConfigSnapshot } from '../config/config-snapshot.ts';
+import { limits } from '../limits.ts';
 import { ListenError } from '../listen-error.ts';
-import type { MetricsSnapshot } from '../metrics/metrics.ts';
+import type { MetricsSnapshot } from '../metrics/metrics-text.ts';
+import type { WorkerStart } from './messages.ts';
 import { WorkerError } from './worker-error.ts';
 import { WorkerProcess } from './worker-process.ts';
 
@@ -24,20 +26,20 @@ export class WorkerPool {
   readonly #onEnd: (metrics: MetricsSnapshot) => void;
   readonly #living = new Set<WorkerProcess>();
   readonly #places: readonly Place[];
-  #snapshot: ConfigSnapshot;
+  #howToStart: WorkerStart;
   #address = '';
   #replaced = 0;
   #stopping = false;
 
   private constructor(
     count: number,
-    snapshot: ConfigSnapshot,
+    howToStart: WorkerStart,
     logger: Logger,
     onEnd: (metrics: MetricsSnapshot) => void,
   ) {
     this.#logger = logger;
     this.#onEnd = onEnd;
-    this.#snapshot = snapshot;
+    this.#howToStart = howToStart;
     const places = Array.from({ length: count }, () => ({ worker: this.#start(), retryIn: 0 }));
     this.#places = places;
   }
@@ -51,11 +53,11 @@ export class WorkerPool {
    */
   static async start(
     count: number,
-    snapshot: ConfigSnapshot,
+    howToStart: WorkerStart,
     logger: Logger,
     onEnd: (metrics: MetricsSnapshot) => void,
   ): Promise<WorkerPool> {
-    const pool = new WorkerPool(count, snapshot, logger, onEnd);
+    const pool = new WorkerPool(count, howToStart, logger, onEnd);
     const workers = pool.#places.map(({ worker }) => worker);
     try {
       await Promise.all(workers.map((worker) => worker.prepared()));
@@ -96,9 +98,10 @@ export class WorkerPool {
   async replaceAll(snapshot: ConfigSnapshot): Promise<void> {
     const [first, ...others] = this.#places;
     if (first === undefined || this.#stopping) return;
-    const worker = this.#start(snapshot);
+    const howToStart = { ...this.#howToStart, snapshot };
+    const worker = this.#start(howToStart);
     await worker.listen();
-    this.#snapshot = snapshot;
+    this.#howToStart = howToStart;
     this.#put(first, worker);
     for (const place of others) await this.#fill(place);
   }
@@ -106,11 +109,11 @@ export class WorkerPool {
   /** Lets every worker finish what is under way; resolves once all have ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await Promise.all([...this.#living].map((worker) => worker.stop()));
+    await Promise.all([...this.#living].map((worker) => worker.stop(limits.stopIdleTime)));
   }
 
-  #start(snapshot = this.#snapshot): WorkerProcess {
-    const worker = new WorkerProcess(snapshot);
+  #start(howToStart = this.#howToStart): WorkerProcess {
+    const worker = new WorkerProcess(howToStart);
     this.#living.add(worker);
     worker.ended.then((ending) => this.#onEnded(worker, ending));
     return worker;
@@ -141,7 +144,7 @@ export class WorkerPool {
   #put(place: Place, worker: WorkerProcess): void {
     const before = place.worker;
     place.worker = worker;
-    void before.stop();
+    void before.stop(limits.replacedIdleTime);
   }
 
   #onEnded(worker: WorkerProcess, ending: string): void {

@@ -1,17 +1,17 @@
 import cluster, { type Worker } from 'node:cluster';
 import { isSea } from 'node:sea';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConfigSnapshot } from '../config/config-snapshot.ts';
 import { options } from '../config/options.ts';
+import { limits } from '../limits.ts';
 import { ListenError } from '../listen-error.ts';
-import type { MetricsSnapshot } from '../metrics/metrics.ts';
-import type { FromWorker, ToWorker } from './messages.ts';
+import type { MetricsSnapshot } from '../metrics/metrics-text.ts';
+import type { FromWorker, ToWorker, WorkerStart } from './messages.ts';
 import { WorkerError } from './worker-error.ts';
 
 // A worker that is too busy to answer is counted as it was the last time.
 const metricsPatience = 1_000;
-// A worker closes its connections itself after 30 s; one that does not even do that is ended.
-const stopDeadline = 35_000;
+// A worker closes its connections itself before; one that does not even do that is ended.
+const stopDeadline = limits.stopTime + 5_000;
 
 /** A worker as its parent knows it. */
 export class WorkerProcess {
@@ -26,9 +26,9 @@ export class WorkerProcess {
   #listens = false;
   #toEnd = false;
 
-  /** Starts a process that takes its configuration from the snapshot, and prepares to listen. */
-  constructor(snapshot: ConfigSnapshot) {
-    this.#worker = fork(snapshot);
+  /** Starts a process that prepares to listen. */
+  constructor(start: WorkerStart) {
+    this.#worker = fork(start);
     this.#worker.on('message', (message: FromWorker) => this.#hear(message));
     this.ended = endOf(this.#worker);
     this.ended.then((ending) => {
@@ -38,7 +38,7 @@ export class WorkerProcess {
     // Who awaits them hears of it; nobody has to.
     this.#prepared.promise.catch(() => {});
     this.#listening.promise.catch(() => {});
-    this.#tell({ type: 'start', snapshot });
+    this.#tell({ type: 'start', ...start });
   }
 
   get pid(): number | undefined {
@@ -90,11 +90,15 @@ export class WorkerProcess {
     return this.#metrics;
   }
 
-  /** Lets it finish what is under way, if it listens; resolves once it has ended. */
-  async stop(): Promise<void> {
+  /**
+   * Lets it finish what is under way, if it listens; resolves once it has ended.
+   *
+   * @param idleTime milliseconds for kept connections to bring another request
+   */
+  async stop(idleTime: number): Promise<void> {
     if (!this.#listens) return this.kill();
     this.#toEnd = true;
-    this.#tell({ type: 'stop' });
+    this.#tell({ type: 'stop', idleTime });
     const deadline = setTimeout(() => this.kill(), stopDeadline);
     await this.ended;
     clearTimeout(deadline);
@@ -140,18 +144,18 @@ export class WorkerProcess {
   }
 }
 
-function fork({ environment }: ConfigSnapshot): Worker {
+function fork({ snapshot }: WorkerStart): Worker {
   // The kernel hands out the connections: none is on its way to a worker that ends just then.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   // In the executable, what Node takes for the script is the executable itself.
   cluster.setupPrimary(
     isSea() ? { exec: 'worker', args: [] } : { exec: process.argv[1] ?? '', args: ['worker'] },
   );
-  return cluster.fork(withoutSecrets(environment));
+  return cluster.fork(withoutSecrets(snapshot.environment));
 }
 
 // What the relay reads itself goes to a worker as a message: an environment can be looked at.
-function withoutSecrets(environment: ConfigSnapshot['environment']): Record<string, undefined> {
+function withoutSecrets(environment: WorkerStart['snapshot']['environment']): NodeJS.ProcessEnv {
   const own = new Set<string>(Object.values(options).map(({ variable }) => variable));
   const names = Object.keys(environment).filter((name) => own.has(name) || /_proxy$/i.test(name));
   return Object.fromEntries(names.map((name) => [name, undefined]));

@@ -58,6 +58,7 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       maxConnections: 4096,
       certificate: undefined,
+      workers: 1,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',

@@ -286,7 +286,7 @@ describe('workers', () => {
           const requests = underTest.process.logLines.filter(({ msg }) => msg === 'request').length;
           const text = await figures(underTest);
           expect(figure(text, started)).to.equal(requests);
-          const route = `{route="${loginPath}"}`;
+          const route = `{route="${loginPath}",status="307"}`;
           expect(figure(text, `login_relay_request_duration_seconds_count${route}`)).to.equal(
             requests,
           );

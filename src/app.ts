@@ -1,5 +1,5 @@
 import Router from '@koa/router';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import type { Config } from './config/config.ts';
 import { RelayError } from './errors.ts';
 import { allow } from './http/allow.ts';
@@ -33,6 +33,8 @@ export interface Dependencies {
   /** The calls to the provider. */
   readonly client: ProviderClient;
   readonly stateKeys: StateKeys;
+  /** What refuses clients that ask too often, if anything does. */
+  readonly rateLimit: Middleware | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -40,7 +42,7 @@ export interface Dependencies {
 /** Builds the relay as a Koa application that listens nowhere yet. */
 export function createApp(
   config: Config,
-  { observers, readiness, source, client, stateKeys, now }: Dependencies,
+  { observers, readiness, source, client, stateKeys, rateLimit, now }: Dependencies,
 ): Koa<RequestState> {
   const { stateCheck } = config;
   const protection =
@@ -51,14 +53,16 @@ export function createApp(
   const loginPath = `/auth/${config.pathName}`;
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.all(loginPath, allow('GET'), refusePrefetch, startLogin(config, source, protection));
+  const limited = rateLimit === undefined ? [] : [rateLimit];
   router.all(
     `${loginPath}/callback`,
     allow('GET'),
+    ...limited,
     refusePrefetch,
     refuseFrames,
     loginCallback(config, source, client, protection),
   );
-  router.all('/api/user', allow('GET', 'HEAD'), currentUser(source, client));
+  router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(source, client));
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
 

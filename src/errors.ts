@@ -129,6 +129,11 @@ const failures = {
     status: 504,
     detail: 'The provider took too long to answer. Try again in a moment.',
   },
+  rate_limited: {
+    status: 429,
+    detail:
+      'Too many requests come from this address. Nothing is lost: try again after a minute at most.',
+  },
   overloaded: {
     status: 503,
     detail: 'Too many logins and lookups are under way. Try again in a moment.',

@@ -57,6 +57,7 @@ export const countedLimits = [
   'request_time',
   'answer_time',
   'provider_calls',
+  'rate',
 ] as const;
 
 /** The name of a limit, as metrics and the log have it. */

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import type { ConfigReading } from './config/config-snapshot.ts';
@@ -52,10 +53,11 @@ export async function createRelay(
     const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
     return createProviderClient(`login-relay/${version}`, within, config.proxy);
   });
-  const [stateKeys, source, { createApp }] = await Promise.all([
+  const [stateKeys, source, rateLimit, { createApp }] = await Promise.all([
     // A key is derived on another thread: the application loads in the meantime.
     stateKeysOf(config),
     providerSource(config.provider, client, logger),
+    rateLimitOf(config),
     import('./app.ts'),
   ]);
   const readiness = createReadiness(source.known);
@@ -65,6 +67,7 @@ export async function createRelay(
     source,
     client,
     stateKeys,
+    rateLimit,
     now,
   });
   return {
@@ -196,6 +199,14 @@ async function createMetricsFor(
   const { createMetrics } = await import('./metrics/metrics.ts');
   const login = `/auth/${pathName}`;
   return createMetrics({ login, callback: `${login}/callback` }, callsUnderWay);
+}
+
+// Only who wants clients to be limited pays for loading what counts them.
+async function rateLimitOf({ rateLimit: wanted }: Config): Promise<Middleware | undefined> {
+  if (wanted === undefined) return undefined;
+  const { rateLimit } = await import('./http/rate-limit.ts');
+  const { clientAddressBehind } = await import('./http/client-address.ts');
+  return rateLimit(wanted.perMinute, clientAddressBehind(wanted.trustedProxies));
 }
 
 function stateKeysOf({ stateKeys, clientSecret }: Config): StateKeys | Promise<StateKeys> {

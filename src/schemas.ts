@@ -1,4 +1,4 @@
-import { BlockList } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import * as v from 'valibot';
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.
@@ -72,6 +72,20 @@ export const listenHost = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an IP address'),
 );
+
+/** IP addresses and networks, such as `10.0.0.0/8, ::1`. */
+export const networks = v.pipe(
+  v.string(),
+  v.transform((list) => list.split(',').map((entry) => entry.trim())),
+  v.check((entries) => entries.every(isNetwork), 'must be IP addresses or networks (10.0.0.0/8)'),
+);
+
+function isNetwork(entry: string): boolean {
+  const [address = '', prefix = '0', ...rest] = entry.split('/');
+  const family = isIP(address);
+  const longest = family === 4 ? 32 : 128;
+  return family > 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= longest && rest.length === 0;
+}
 
 /** A path to a file. */
 export const filePath = v.pipe(

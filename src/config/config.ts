@@ -14,6 +14,8 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly maxConnections: number;
+  /** Undefined: clients may ask as often as they like. */
+  readonly rateLimit: RateLimit | undefined;
   /** Undefined: plain http, behind whatever ends TLS. */
   readonly certificate: Certificate | undefined;
   /** How many processes share the port. */
@@ -40,6 +42,14 @@ export interface Config {
   readonly logFormat: 'pretty' | 'json' | undefined;
   /** Where metrics are answered, if anywhere. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
+}
+
+/** How often a client may ask. */
+interface RateLimit {
+  /** Callbacks and user lookups together. */
+  readonly perMinute: number;
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
 }
 
 /**
@@ -72,6 +82,7 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
   }
   reportMissing(values, sources, fault);
   reportContradictions(values, fault);
+  warnOfRateLimit(values, baseUrl, warn);
   if (faults.length > 0) throw new ConfigError(faults);
 
   const origin = checked(values.origin);
@@ -80,6 +91,10 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
     port: checked(values.port),
     host: checked(values.host),
     maxConnections: checked(values.maxConnections),
+    rateLimit:
+      values.rateLimit === undefined
+        ? undefined
+        : { perMinute: values.rateLimit, trustedProxies: values.trustedProxies ?? [] },
     certificate,
     workers: checked(values.workers),
     redirectUri: `${baseUrl}/auth/${pathName}/callback`,
@@ -139,6 +154,20 @@ function reportContradictions(values: OptionValues, fault: Report): void {
         `must start with https://: http is for this machine alone, unless ${describeOption('insecureHttp')} allows it`,
       );
     }
+  }
+}
+
+function warnOfRateLimit(values: OptionValues, baseUrl: string, warn: Report): void {
+  const { rateLimit, trustedProxies, tlsCert } = values;
+  if (rateLimit === undefined && trustedProxies !== undefined) {
+    warn('trustedProxies', `has no effect without ${describeOption('rateLimit')}`);
+  }
+  const behindProxy = tlsCert === undefined && baseUrl.startsWith('https:');
+  if (rateLimit !== undefined && trustedProxies === undefined && behindProxy) {
+    warn(
+      'rateLimit',
+      `counts everyone as one client, the proxy: name that in ${describeOption('trustedProxies')}`,
+    );
   }
 }
 

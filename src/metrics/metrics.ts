@@ -25,6 +25,7 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
   headers_too_large: 'header_size',
   request_timeout: 'request_time',
   overloaded: 'provider_calls',
+  rate_limited: 'rate',
 };
 
 /**

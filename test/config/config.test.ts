@@ -57,6 +57,7 @@ describe('the configuration', () => {
       port: 8000,
       host: '127.0.0.1',
       maxConnections: 4096,
+      rateLimit: undefined,
       certificate: undefined,
       workers: 1,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
@@ -358,6 +359,44 @@ describe('the configuration', () => {
       expect(warnings).to.have.length(1);
       expect(warnings[0]).to.match(/^--client-secret-file .* every user can read/);
       expect(read({}).warnings).to.deep.equal([]);
+    });
+  });
+
+  describe('the rate limit', () => {
+    it('knows whose word to take for a client’s address', () => {
+      const environment = {
+        ...minimal,
+        RATE_LIMIT: '60',
+        TRUSTED_PROXIES: '10.0.0.0/8,::1, 192.0.2.1',
+      };
+      expect(config({ environment }).rateLimit).to.deep.equal({
+        perMinute: 60,
+        trustedProxies: ['10.0.0.0/8', '::1', '192.0.2.1'],
+      });
+    });
+
+    it('refuses proxies that are no addresses', () => {
+      for (const TRUSTED_PROXIES of [
+        'proxy.example',
+        '10.0.0.0/33',
+        '::1/129',
+        '10.0.0.1,',
+        '/8',
+      ]) {
+        const found = faults({ environment: { ...minimal, RATE_LIMIT: '1', TRUSTED_PROXIES } });
+        expect(found, TRUSTED_PROXIES).to.deep.equal([
+          '--trusted-proxies (TRUSTED_PROXIES) must be IP addresses or networks (10.0.0.0/8)',
+        ]);
+      }
+    });
+
+    it('brings a warning where it would count a proxy, and where there is none to count for', () => {
+      const { warnings } = read({
+        environment: { ...minimal, BASE_URL: 'https://relay.example', RATE_LIMIT: '60' },
+      });
+      expect(warnings.join()).to.match(/^--rate-limit .* counts everyone as one client/);
+      const useless = read({ environment: { ...minimal, TRUSTED_PROXIES: '::1' } });
+      expect(useless.warnings.join()).to.match(/^--trusted-proxies .* has no effect/);
     });
   });
 });

@@ -4,7 +4,7 @@ import { ConfigError } from './config/config-error.ts';
 import type { OptionSources } from './config/option-values.ts';
 import { ListenError } from './listen-error.ts';
 import { processSignals } from './signals.ts';
-import { takePassedSocket } from './systemd/passed-socket.ts';
+import { takeSystemdEnvironment } from './systemd/environment.ts';
 import { WorkerError } from './workers/worker-error.ts';
 
 const exitFailure = 1;
@@ -43,9 +43,9 @@ export async function main(
 function commands(environment: OptionSources['environment']): Commands {
   return {
     async serve(flags) {
-      const socket = takePassedSocket(process.env, process.pid);
+      const systemd = takeSystemdEnvironment(process.env, process.pid);
       const { serve } = await import('./commands/serve.ts');
-      await serve({ flags, environment }, processSignals, socket);
+      await serve({ flags, environment }, processSignals, systemd);
       return 0;
     },
     async work() {
@@ -70,6 +70,11 @@ function commands(environment: OptionSources['environment']): Commands {
     async demo(port) {
       const { demo } = await import('./commands/demo.ts');
       await demo(Number(port), processSignals);
+      return 0;
+    },
+    async systemd(file) {
+      const { systemd } = await import('./commands/systemd.ts');
+      systemd(file);
       return 0;
     },
   };

@@ -13,6 +13,7 @@ export interface Commands {
   health(flags: Flags): Promise<number>;
   providers(): Promise<number>;
   demo(port: string): Promise<number>;
+  systemd(file: 'service' | 'socket' | 'settings'): Promise<number>;
 }
 
 const examples = `
@@ -68,6 +69,15 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
     .description('try it on this machine: a provider, the relay and a front end')
     .option('--port <number>', 'first of three ports: relay, front end, provider', '8000')
     .action(async ({ port }: { port: string }) => exit(await commands.demo(port)));
+  program
+    .command('systemd')
+    .description('print the unit that runs this relay as a service')
+    .option('--socket', 'print the unit of its socket instead')
+    .option('--settings', 'print a template of its settings, /etc/default/login-relay, instead')
+    .action(async ({ socket, settings }: { socket?: true; settings?: true }) => {
+      const unit = socket ? 'socket' : 'service';
+      exit(await commands.systemd(settings ? 'settings' : unit));
+    });
   return program;
 }
 

@@ -70,7 +70,7 @@ async function toCommonJs(source: string): Promise<string> {
 const embedFiles: Plugin = {
   name: 'embed files',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/]demo[\\/]assets\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /[\\/]src[\\/](demo[\\/]assets|systemd[\\/]unit-files)\.ts$/ }, ({ path }) => {
       const reading = /readFileSync\(new URL\('([^']+)', import\.meta\.url\), 'utf8'\)/g;
       const contents = readFileSync(path, 'utf8').replace(reading, (_, file: string) =>
         JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),

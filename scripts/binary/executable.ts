@@ -6,7 +6,7 @@ import type { BundledModule } from './bundle.ts';
 import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
 
 // Not every start needs these, and compiled code is three times as large as its source.
-const optional = /^(check|demo|metrics|pretty-log|start-workers|work)-/;
+const optional = /^(check|demo|metrics|pretty-log|start-workers|systemd|work)-/;
 
 /**
  * Makes an executable of a program and a runtime.

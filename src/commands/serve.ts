@@ -7,7 +7,9 @@ import { readTextFile } from '../config/text-file.ts';
 import { deriveStateKey } from '../oauth/state-keys.ts';
 import type { RunningRelay } from '../relay.ts';
 import type { Signals } from '../signals.ts';
+import type { SystemdEnvironment } from '../systemd/environment.ts';
 import type { PassedSocket } from '../systemd/passed-socket.ts';
+import type { ServiceManager } from '../systemd/service-manager.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import { watchFiles } from '../watch-files.ts';
 import { WorkerError } from '../workers/worker-error.ts';
@@ -15,13 +17,13 @@ import { WorkerError } from '../workers/worker-error.ts';
 /**
  * `login-relay serve`: runs the relay until it is told to stop.
  *
- * @param socket listened on in place of the configured port
+ * @param systemd a passed socket is listened on in place of the configured port
  * @throws {ConfigError} @throws {ListenError} @throws {WorkerError}
  */
 export async function serve(
   sources: OptionSources,
   signals: Signals,
-  socket: PassedSocket | undefined,
+  systemd: SystemdEnvironment,
 ): Promise<void> {
   const read = () => takeConfigSnapshot(sources, readTextFile);
   const reading = read();
@@ -33,19 +35,20 @@ export async function serve(
   const logger = await createLogger({ level: config.logLevel, format: config.logFormat });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
-  const relay = await start(reading, workers, logger, socket);
+  const manager = await serviceManager(systemd, sources.environment, logger);
+  const relay = await start(reading, workers, logger, systemd.socket);
   // Before anyone hears that it listens: a signal that nothing handles would end the process.
-  const readAgain = () => reload(relay, read, logger);
+  const readAgain = () => reload(relay, read, logger, manager);
   signals.onReload(readAgain);
   if (config.certificate) watchFiles(config.certificate.files, readAgain);
   const stopped = signals.stop();
   const { address, metricsAddress } = relay;
-  logger.info(
-    { address, socketActivated: socket && true, metricsAddress, callbackUrl: config.redirectUri },
-    'listening',
-  );
+  const socketActivated = systemd.socket && true;
+  const { redirectUri: callbackUrl } = config;
+  logger.info({ address, socketActivated, metricsAddress, callbackUrl }, 'listening');
+  manager?.ready();
   logger.info({ signal: await stopped }, 'stopping');
-  await relay.stop();
+  await Promise.all([manager?.stopping(), relay.stop()]);
 }
 
 async function start(
@@ -62,11 +65,26 @@ async function start(
   return await startWorkers(workers, reading, logger, socket);
 }
 
+// Only who is awaited by a service manager pays for speaking to it.
+async function serviceManager(
+  { notifications }: SystemdEnvironment,
+  { PATH }: OptionSources['environment'],
+  logger: Logger,
+): Promise<ServiceManager | undefined> {
+  if (notifications === undefined) return undefined;
+  const { connectServiceManager } = await import('../systemd/service-manager.ts');
+  return connectServiceManager(notifications, PATH, (error) =>
+    logger.warn({ error }, 'systemd-notify has failed: systemd does not hear of this process'),
+  );
+}
+
 async function reload(
   relay: RunningRelay,
   read: () => ConfigReading,
   logger: Logger,
+  manager: ServiceManager | undefined,
 ): Promise<void> {
+  manager?.reloading();
   try {
     await relay.reload(read());
     logger.info('reloaded: secret and key files were read again');
@@ -74,6 +92,8 @@ async function reload(
     const faults = faultsIn(error);
     if (faults === undefined) throw error;
     logger.error({ faults }, 'not reloaded: the relay goes on as it was');
+  } finally {
+    manager?.ready();
   }
 }
 

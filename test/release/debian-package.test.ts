@@ -78,7 +78,7 @@ describe('the Debian package', function () {
       ': >/systemctl.log',
     ];
 
-    it('brings the binary, the unit, the manual page, the completions and the licences', () => {
+    it('brings the binary, the units, the manual page, the completions and the licences', () => {
       expect(
         inThrowawaySystem(
           install,
@@ -88,6 +88,7 @@ describe('the Debian package', function () {
         '/etc/default/login-relay',
         '/usr/bin/login-relay',
         '/usr/lib/systemd/system/login-relay.service',
+        '/usr/lib/systemd/system/login-relay.socket',
         '/usr/share/bash-completion/completions/login-relay',
         '/usr/share/doc/login-relay/THIRD-PARTY-LICENSES.txt.gz',
         '/usr/share/doc/login-relay/changelog.Debian.gz',
@@ -123,7 +124,7 @@ describe('the Debian package', function () {
           install,
           'cat /systemctl.log /etc/login-relay/client-secret',
           'grep ^BASE_URL /etc/default/login-relay',
-          'ls /etc/systemd/system/multi-user.target.wants/login-relay.service',
+          'ls /etc/systemd/system/*.target.wants/login-relay.*',
         ),
       ).to.deep.equal([
         '--system daemon-reload',
@@ -131,10 +132,11 @@ describe('the Debian package', function () {
         'secret',
         'BASE_URL=https://mine.example',
         '/etc/systemd/system/multi-user.target.wants/login-relay.service',
+        '/etc/systemd/system/sockets.target.wants/login-relay.socket',
       ]);
     });
 
-    it('stops the service when it is removed, and keeps configuration and secret', () => {
+    it('stops the service and its socket when it is removed, and keeps configuration and secret', () => {
       expect(
         inThrowawaySystem(
           install,
@@ -145,7 +147,11 @@ describe('the Debian package', function () {
           'grep ^BASE_URL /etc/default/login-relay',
           '! [ -e /usr/bin/login-relay ]',
         ),
-      ).to.deep.equal(['stop login-relay.service', 'secret', 'BASE_URL=https://mine.example']);
+      ).to.deep.equal([
+        'stop login-relay.socket login-relay.service',
+        'secret',
+        'BASE_URL=https://mine.example',
+      ]);
     });
 
     it('leaves nothing when it is purged, not even the secret', () => {
@@ -161,9 +167,9 @@ describe('the Debian package', function () {
       ).to.deep.equal([]);
     });
 
-    it('installs a unit that systemd has nothing against', () => {
-      const verify =
-        'systemd-analyze verify --man=no /usr/lib/systemd/system/login-relay.service 2>&1';
+    it('installs units that systemd has nothing against', () => {
+      const units = '/usr/lib/systemd/system/login-relay.service login-relay.socket';
+      const verify = `systemd-analyze verify --man=no ${units} 2>&1`;
       expect(inThrowawaySystem(install, verify)).to.deep.equal([]);
     });
   });

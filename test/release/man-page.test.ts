@@ -54,7 +54,8 @@ describe('the manual page', () => {
   it('tells of no flag that there is not', () => {
     const flags = new Set(page.match(/--[a-z-]+/g));
     const known = Object.values(options).map(({ flag }) => flag as string);
-    expect([...flags]).to.have.members([...known, '--version', '--help', '--json']);
+    const ownFlags = ['--version', '--help', '--json', '--socket', '--settings'];
+    expect([...flags]).to.have.members([...known, ...ownFlags]);
   });
 
   it('carries the version, and the date that the release is built with', () => {

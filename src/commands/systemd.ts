@@ -1,0 +1,25 @@
+import { isSea } from 'node:sea';
+import { unitFiles } from '../systemd/unit-files.ts';
+
+// What the unit hides from the service: homes, and temporary files that are not its own.
+const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
+
+/** `login-relay systemd`: prints a file for systemd, with the path of this relay in it. */
+export function systemd(file: keyof typeof unitFiles): void {
+  const command = isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
+  const unreachable = command.find((path) => hidden.test(path));
+  if (file === 'service' && unreachable !== undefined) {
+    process.stderr.write(
+      `login-relay: the service will not reach ${unreachable}: install it elsewhere, as in /usr/local/bin\n`,
+    );
+  }
+  const start = command.map(quoted).join(' ');
+  // By a function: a replacement text would have signs of its own.
+  process.stdout.write(unitFiles[file].replace(/(?<=^ExecStart=).*$/m, () => start));
+}
+
+/** @see systemd.service(5), "Command lines" */
+function quoted(word: string): string {
+  const escaped = word.replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
+  return /[\s'"\\;]/.test(word) ? `"${escaped}"` : escaped;
+}

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import type { Notifications } from './environment.ts';
+
+/** The service manager that has started this process, and is to hear of it: each resolves when it has. */
+export interface ServiceManager {
+  /** Requests are answered from now on. */
+  ready(): Promise<void>;
+  /** The configuration is read again; `ready` says when that is over. */
+  reloading(): Promise<void>;
+  /** No more requests are taken. */
+  stopping(): Promise<void>;
+}
+
+// Its answer is a matter of milliseconds; a service manager that hangs must not hold up the end.
+const patience = 5_000;
+
+/**
+ * Speaks to the service manager through systemd-notify(1), as Node cannot write to its socket. Messages
+ * arrive in their order. Where the service manager watches over this process, it hears regularly that
+ * it is alive.
+ *
+ * @param path where programs are looked for
+ * @param onFailure called the first time that a message cannot be sent, with the code of the error
+ * @see sd_notify(3)
+ */
+export function connectServiceManager(
+  { address, watchdogTime }: Notifications,
+  path: string | undefined,
+  onFailure: (error: string) => void,
+): ServiceManager {
+  // The rest of the environment, in which there may be secrets, is none of its business.
+  const environment = { NOTIFY_SOCKET: address, PATH: path };
+  let last = Promise.resolve();
+  let failed = false;
+
+  function tell(...assignments: string[]): Promise<void> {
+    last = last.then(() => notify(assignments));
+    return last;
+  }
+
+  function notify(assignments: string[]): Promise<void> {
+    return new Promise((resolve) => {
+      execFile('systemd-notify', assignments, { env: environment, timeout: patience }, (error) => {
+        if (error && !failed) {
+          failed = true;
+          onFailure(String(error.code ?? error.signal));
+        }
+        resolve();
+      });
+    });
+  }
+
+  if (watchdogTime !== undefined) {
+    // By a timer: of a process whose event loop hangs, nothing is heard.
+    setInterval(() => tell('WATCHDOG=1'), watchdogTime / 2).unref();
+  }
+  return {
+    ready: () => tell('READY=1'),
+    // hrtime reads the clock that systemd compares with.
+    reloading: () => tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),
+    stopping: () => tell('STOPPING=1'),
+  };
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+
+/** What systemd needs to run the relay, for one that is `/usr/bin/login-relay`. */
+export const unitFiles = {
+  service: readFileSync(
+    new URL('../../deploy/systemd/login-relay.service', import.meta.url),
+    'utf8',
+  ),
+  socket: readFileSync(new URL('../../deploy/systemd/login-relay.socket', import.meta.url), 'utf8'),
+  /** The file of variables that the service reads. */
+  settings: readFileSync(
+    new URL('../../deploy/systemd/login-relay.default', import.meta.url),
+    'utf8',
+  ),
+};

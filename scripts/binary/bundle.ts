@@ -71,7 +71,7 @@ const embedFiles: Plugin = {
   name: 'embed files',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]src[\\/](demo[\\/]assets|systemd[\\/]unit-files)\.ts$/ }, ({ path }) => {
-      const reading = /readFileSync\(new URL\('([^']+)', import\.meta\.url\), 'utf8'\)/g;
+      const reading = /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\),\s*'utf8',?\s*\)/g;
       const contents = readFileSync(path, 'utf8').replace(reading, (_, file: string) =>
         JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
       );

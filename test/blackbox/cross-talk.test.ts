@@ -56,4 +56,32 @@ describe('many people at once', () => {
     expect(served + failed).to.equal(1000);
     expect(new Set(provider.credentials('user'))).to.deep.equal(new Set(tokens));
   });
+
+  it('never get an answer that was there before they were asked for', async () => {
+    const { provider, process: relay } = underTest();
+    const forged = '{"login":"forged"}';
+    const unasked =
+      'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n' +
+      `Content-Length: ${forged.length}\r\n\r\n${forged}`;
+    const agent = keepAliveAgent(1);
+    const lookUp = (token: string) =>
+      underTest().send({ path: userPath, headers: [['Authorization', `Bearer ${token}`]], agent });
+    await lookUp(canary('token'));
+    for (let time = 0; time < 5; time += 1) {
+      expect(provider.openSockets).not.to.deep.equal([]);
+      // The relay finds both at once when it goes on, the request first.
+      process.kill(relay.pid, 'SIGSTOP');
+      const token = canary('token');
+      const answered = lookUp(token);
+      await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all(
+        provider.openSockets.map(
+          (socket) => new Promise((resolve) => socket.write(unasked, resolve)),
+        ),
+      );
+      process.kill(relay.pid, 'SIGCONT');
+      expect(expectUser(await answered)).to.include({ login: `owner-of-${token}` });
+    }
+    agent.destroy();
+  });
 });

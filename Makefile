@@ -6,6 +6,7 @@ installed := node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check coverage bench-protection clean share sbom deb
 .PHONY: binary test-binary test-restarts bench-start release test-release
+.PHONY: soak cross-talk test-faults test-browsers
 
 # The date of what is built: the same commit yields the same bytes.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
@@ -29,6 +30,12 @@ check: $(installed) ## types, lint, imports, unused code
 	@tsc
 	@biome check --error-on-warnings .
 	@knip
+
+soak: $(installed) ## log in and look up 1,100,000 times with faults, watching the process (SOAK="--lookups 10000 --logins 1000")
+	@node test/endurance/soak.ts $(SOAK)
+
+cross-talk: $(installed) ## compare 1,000,000 answers over abused connections with whose they are
+	@node test/endurance/cross-talk.ts $(CROSS_TALK)
 
 coverage: $(installed) ## run every test and report coverage
 	@c8 mocha 'test/**/*.test.ts'

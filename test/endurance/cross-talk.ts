@@ -1,0 +1,83 @@
+// Many people at once, over connections that the provider keeps, breaks and abuses: whoever is
+// answered gets an answer of their own. Fails on the first token or record that is another's.
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { recordOf, tokenFor } from './provider.ts';
+import { frontEnd, Relay } from './relay.ts';
+import { startUnrulyProvider } from './unruly-provider.ts';
+import { manyAtOnce, Visitor } from './visitor.ts';
+
+const { values } = parseArgs({ options: { replies: { type: 'string', default: '1000000' } } });
+const wanted = Number(values.replies);
+const people = 500;
+const connections = 100;
+const perRound = Math.min(10_000, wanted / 4);
+
+const provider = await startUnrulyProvider();
+const relay = await Relay.start([...provider.flags, '--provider-timeout', '1']);
+const visitor = new Visitor(relay.port, connections);
+const start = performance.now();
+const counts = { replies: 0, refused: 0, left: 0, rounds: 0 };
+const mismatches: string[] = [];
+
+while (counts.replies < wanted && mismatches.length === 0) {
+  counts.rounds += 1;
+  await manyAtOnce(perRound, connections, visit);
+  // Nothing is under way: whatever the provider says now is an answer to nobody. The next round
+  // begins at once, or when the relay has had time to hear it.
+  provider.speakUnasked();
+  if (counts.rounds % 2 === 0) await wait(2);
+}
+visitor.leave();
+await relay.stop();
+provider.stop();
+
+const seconds = ((performance.now() - start) / 1000).toFixed(0);
+process.stdout.write(
+  `replies: ${counts.replies}
+mismatches: ${mismatches.length}
+refused with 502 or 504: ${counts.refused}
+visitors who left before their answer: ${counts.left}
+answers that nobody had asked for: ${provider.unasked()}
+connections to the provider: ${provider.accepted()}
+seconds: ${seconds}
+`,
+);
+for (const mismatch of mismatches) process.stderr.write(`${mismatch}\n`);
+if (mismatches.length > 0) process.exitCode = 1;
+
+async function visit(index: number): Promise<void> {
+  const person = `p${index % people}`;
+  // Now and then somebody leaves while the provider is being asked.
+  const leaves = index % 50 === 49;
+  const signal = leaves ? AbortSignal.timeout(index % 5) : undefined;
+  try {
+    await (index % 5 === 4
+      ? logIn(`${person}.${counts.rounds}.${index}`, signal)
+      : lookUp(person, signal));
+  } catch (error) {
+    if (!leaves) throw error;
+    counts.left += 1;
+  }
+}
+
+async function lookUp(token: string, signal?: AbortSignal): Promise<void> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const { status, body } = await visitor.get('/api/user', headers, signal);
+  judge(status, 200, body, recordOf(token));
+}
+
+async function logIn(code: string, signal?: AbortSignal): Promise<void> {
+  const reply = await visitor.get(`/auth/provider/callback?code=${code}`, {}, signal);
+  const target = `${frontEnd}/?access_token=${tokenFor(code)}`;
+  judge(reply.status, 307, reply.headers.location ?? '', target);
+}
+
+function judge(status: number, success: number, said: string, own: string): void {
+  if (status === 502 || status === 504) {
+    counts.refused += 1;
+    return;
+  }
+  counts.replies += 1;
+  if (status !== success || said !== own) mismatches.push(`${status} ${said} instead of ${own}`);
+}

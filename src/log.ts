@@ -1,4 +1,7 @@
-import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { openLogOutput } from './log-output.ts';
+
+const standardOutput = 1;
 
 /**
  * Makes the logger of a process.
@@ -14,18 +17,23 @@ export async function createLogger(settings: {
   readonly pid?: number;
 }): Promise<Logger> {
   const format = settings.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
-  return pino(
+  const output = openLogOutput(standardOutput, (lost) => {
+    logger.warn({ lost }, 'lines of the log were lost');
+  });
+  const logger = pino(
     {
       level: settings.level,
       base: settings.pid === undefined ? null : { pid: settings.pid },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === 'json' ? destination(1) : await prettyStream(),
+    format === 'json' ? output : await prettyOutput(output),
   );
+  return logger;
 }
 
 // Only a terminal pays for loading the formatter.
-async function prettyStream(): Promise<DestinationStream> {
-  return (await import('./pretty-log.ts')).prettyStream();
+async function prettyOutput(output: DestinationStream): Promise<DestinationStream> {
+  const { prettyLine } = await import('./pretty-log.ts');
+  return { ...output, write: (line) => output.write(prettyLine(line)) };
 }

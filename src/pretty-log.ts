@@ -1,14 +1,14 @@
-import type { DestinationStream } from 'pino';
-import pretty from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 
-/** Formats the log for a person at a terminal. */
-export function prettyStream(): DestinationStream {
-  return pretty({
-    sync: true,
-    hideObject: true,
-    translateTime: 'SYS:HH:MM:ss',
-    messageFormat: (line) => sentence(line),
-  });
+const format = prettyFactory({
+  hideObject: true,
+  translateTime: 'SYS:HH:MM:ss',
+  messageFormat: (line) => sentence(line),
+});
+
+/** Formats a line of the log for a person at a terminal. */
+export function prettyLine(line: string): string {
+  return format(line);
 }
 
 function sentence(line: Readonly<Record<string, unknown>>): string {

@@ -49,6 +49,7 @@ export async function serve(
   manager?.ready();
   logger.info({ signal: await stopped }, 'stopping');
   await Promise.all([manager?.stopping(), relay.stop()]);
+  await new Promise<void>((resolve) => logger.flush(() => resolve()));
 }
 
 async function start(

@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process';
+import { openSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { keepAliveAgent } from '../support/http-client.ts';
+import { loginPath, type RelayUnderTest } from '../support/relay-under-test.ts';
+import { eventually, fault } from './support/fault.ts';
+import { withRelayIn } from './support/relay-anywhere.ts';
+
+const lostLines = 'lines of the log were lost';
+
+/** Words that run a command with its standard output somewhere else. */
+const redirected = (redirection: string) => ['sh', '-c', `exec "$0" "$@" ${redirection}`];
+
+async function expectService(underTest: RelayUnderTest): Promise<void> {
+  expectToken(await underTest.logIn());
+  expectUser(await underTest.lookUp());
+}
+
+async function startLogins(underTest: RelayUnderTest, count: number): Promise<void> {
+  const agent = keepAliveAgent(10);
+  for (let left = count; left > 0; left -= 10) {
+    const sent = Array.from({ length: 10 }, () => underTest.send({ path: loginPath, agent }));
+    for (const answer of await Promise.all(sent)) expectRedirect(answer);
+  }
+  agent.destroy();
+}
+
+async function expectCleanEnd({ process: relay }: RelayUnderTest): Promise<void> {
+  const { code, signal, stderr } = await relay.stop();
+  expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
+}
+
+function residentMebibytes({ process: { pid } }: RelayUnderTest): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+describe('a log that cannot be written', () => {
+  let directory = '';
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  });
+  afterEach(async () => await rm(directory, { recursive: true }));
+
+  /** Runs the task with a relay that writes to a pipe, and the end of it that nobody reads yet. */
+  async function withPipe(
+    task: (underTest: RelayUnderTest, reader: Socket) => Promise<void>,
+  ): Promise<void> {
+    const pipe = join(directory, 'log');
+    execFileSync('mkfifo', [pipe]);
+    // Open for both, so that neither side waits for the other.
+    const reader = new Socket({ fd: openSync(pipe, 'r+'), readable: true, writable: false });
+    try {
+      const through = redirected(`>"${pipe}"`);
+      await withRelayIn({ through }, async (underTest) => await task(underTest, reader));
+    } finally {
+      reader.destroy();
+    }
+  }
+
+  for (const [name, redirection] of [
+    ['the device of the log is full', '>/dev/full'],
+    ['standard output is closed', '>&-'],
+  ] as const) {
+    fault(name, 'the relay serves on and ends well', async ({ happened }) => {
+      await withRelayIn({ through: redirected(redirection) }, async (underTest) => {
+        await expectService(underTest);
+        await startLogins(underTest, 100);
+        await expectCleanEnd(underTest);
+      });
+      happened('102 requests served, exit code 0');
+    });
+  }
+
+  fault(
+    'the reader of the log goes away',
+    'the relay serves on and ends well',
+    async ({ happened }) => {
+      await withPipe(async (underTest, reader) => {
+        await expectService(underTest);
+        reader.destroy();
+        await startLogins(underTest, 100);
+        await expectService(underTest);
+        await expectCleanEnd(underTest);
+      });
+      happened('104 requests served, exit code 0');
+    },
+  );
+
+  fault(
+    'nobody reads the pipe of the log',
+    'the relay serves on, does not grow, and tells how many lines were lost once it is read',
+    async ({ happened, recovery }, context) => {
+      context.timeout(60_000);
+      await withPipe(async (underTest, reader) => {
+        await startLogins(underTest, 7000);
+        const before = residentMebibytes(underTest);
+        await startLogins(underTest, 1000);
+        const growth = residentMebibytes(underTest) - before;
+        await expectService(underTest);
+        expect(growth).to.be.lessThan(30);
+
+        let log = '';
+        reader.setEncoding('utf8').on('data', (text: string) => {
+          log += text;
+        });
+        await recovery(() =>
+          eventually(async () => {
+            await underTest.get(loginPath);
+            expect(log).to.contain(lostLines);
+          }),
+        );
+        for (const line of log.split('\n').slice(0, -1)) JSON.parse(line);
+        const lost = /"lost":(\d+)/.exec(log)?.[1];
+        await expectCleanEnd(underTest);
+        happened(`8,002 requests served, ${lost} lines lost`);
+      });
+    },
+  );
+
+  fault(
+    'nobody reads the pipe of the log when the relay is told to end',
+    'it ends well',
+    async ({ happened }) => {
+      await withPipe(async (underTest) => {
+        await startLogins(underTest, 1000);
+        await expectCleanEnd(underTest);
+      });
+      happened('exit code 0');
+    },
+  );
+
+  fault(
+    'the disk of the log is full for a while',
+    'the relay serves on, and logs whole lines again after that',
+    async ({ happened, recovery }) => {
+      const file = join(directory, 'log');
+      const through = ['prlimit', '--fsize=20000:unlimited', ...redirected(`>"${file}"`)];
+      await withRelayIn({ through }, async (underTest) => {
+        await startLogins(underTest, 200);
+        await expectService(underTest);
+        const { pid } = underTest.process;
+        execFileSync('prlimit', [`--pid=${pid}`, '--fsize=unlimited']);
+        await recovery(() =>
+          eventually(async () => {
+            await underTest.get(loginPath);
+            expect(await readFile(file, 'utf8')).to.contain(lostLines);
+          }),
+        );
+        await expectCleanEnd(underTest);
+      });
+      const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+      const torn = lines.filter((line) => !line.endsWith('}'));
+      expect(torn.length).to.be.at.most(1);
+      for (const line of lines) if (line !== torn[0]) JSON.parse(line);
+      happened(`202 requests served, ${lines.length} lines logged`);
+    },
+  );
+});

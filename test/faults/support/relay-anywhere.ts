@@ -1,0 +1,43 @@
+import { RelayProcess } from '../../support/relay-process.ts';
+import {
+  type FlagChanges,
+  flagsFor,
+  freePort,
+  RelayUnderTest,
+  registration,
+  withSecretFile,
+} from '../../support/relay-under-test.ts';
+import { StrictProvider } from '../../support/strict-provider.ts';
+import { eventually } from './fault.ts';
+
+interface Surroundings {
+  flags?: FlagChanges;
+  env?: Record<string, string>;
+  /** Words of another command that runs the relay. */
+  launcher?: string[];
+}
+
+/** Runs the task with a relay that need not be able to say that it listens; ends it by force. */
+export async function withRelayIn<T>(
+  { flags: changes = {}, env = {}, launcher = [] }: Surroundings,
+  task: (underTest: RelayUnderTest) => Promise<T>,
+): Promise<T> {
+  const provider = await StrictProvider.start(registration());
+  try {
+    return await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const port = await freePort();
+      const changed = typeof changes === 'function' ? await changes(provider) : changes;
+      const flags = { ...flagsFor(provider, file), ...changed, port: `${port}` };
+      const relay = new RelayProcess({ flags, env, launcher });
+      const underTest = new RelayUnderTest(relay, port, provider);
+      try {
+        await eventually(() => underTest.get('/healthz'));
+        return await task(underTest);
+      } finally {
+        await relay.stop('SIGKILL');
+      }
+    });
+  } finally {
+    await provider.stop();
+  }
+}

@@ -31,6 +31,11 @@ check: $(installed) ## types, lint, imports, unused code
 	@biome check --error-on-warnings .
 	@knip
 
+test-faults: $(installed) ## break what the relay stands on, and tell what happened (Linux, root)
+	@mkdir -p dist
+	@FAULTS_TABLE=dist/faults.md mocha 'test/faults/*.test.ts' 'test/faults/system/*.fault.ts'; \
+	  status=$$?; cat dist/faults.md; exit $$status
+
 soak: $(installed) ## log in and look up 1,100,000 times with faults, watching the process (SOAK="--lookups 10000 --logins 1000")
 	@node test/endurance/soak.ts $(SOAK)
 

@@ -11,6 +11,8 @@ const { values } = parseArgs({ options: { replies: { type: 'string', default: '1
 const wanted = Number(values.replies);
 const people = 500;
 const connections = 100;
+/** A provider that breaks off or is late; a machine that stood still. */
+const refusals = new Set([502, 504, 408]);
 const perRound = Math.min(10_000, wanted / 4);
 
 const provider = await startUnrulyProvider();
@@ -36,7 +38,7 @@ const seconds = ((performance.now() - start) / 1000).toFixed(0);
 process.stdout.write(
   `replies: ${counts.replies}
 mismatches: ${mismatches.length}
-refused with 502 or 504: ${counts.refused}
+refused with 502, 504 or 408: ${counts.refused}
 visitors who left before their answer: ${counts.left}
 answers that nobody had asked for: ${provider.unasked()}
 connections to the provider: ${provider.accepted()}
@@ -74,7 +76,7 @@ async function logIn(code: string, signal?: AbortSignal): Promise<void> {
 }
 
 function judge(status: number, success: number, said: string, own: string): void {
-  if (status === 502 || status === 504) {
+  if (refusals.has(status)) {
     counts.refused += 1;
     return;
   }

@@ -56,8 +56,8 @@ describe('a log that cannot be written', () => {
     // Open for both, so that neither side waits for the other.
     const reader = new Socket({ fd: openSync(pipe, 'r+'), readable: true, writable: false });
     try {
-      const through = redirected(`>"${pipe}"`);
-      await withRelayIn({ through }, async (underTest) => await task(underTest, reader));
+      const launcher = redirected(`>"${pipe}"`);
+      await withRelayIn({ launcher }, async (underTest) => await task(underTest, reader));
     } finally {
       reader.destroy();
     }
@@ -68,7 +68,7 @@ describe('a log that cannot be written', () => {
     ['standard output is closed', '>&-'],
   ] as const) {
     fault(name, 'the relay serves on and ends well', async ({ happened }) => {
-      await withRelayIn({ through: redirected(redirection) }, async (underTest) => {
+      await withRelayIn({ launcher: redirected(redirection) }, async (underTest) => {
         await expectService(underTest);
         await startLogins(underTest, 100);
         await expectCleanEnd(underTest);
@@ -140,8 +140,8 @@ describe('a log that cannot be written', () => {
     'the relay serves on, and logs whole lines again after that',
     async ({ happened, recovery }) => {
       const file = join(directory, 'log');
-      const through = ['prlimit', '--fsize=20000:unlimited', ...redirected(`>"${file}"`)];
-      await withRelayIn({ through }, async (underTest) => {
+      const launcher = ['prlimit', '--fsize=20000:unlimited', ...redirected(`>"${file}"`)];
+      await withRelayIn({ launcher }, async (underTest) => {
         await startLogins(underTest, 200);
         await expectService(underTest);
         const { pid } = underTest.process;

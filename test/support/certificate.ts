@@ -17,6 +17,8 @@ export interface Certificate {
   readonly authority: string;
   /** A PEM file, as `NODE_EXTRA_CA_CERTS` takes it. */
   readonly authorityFile: string;
+  /** Another certificate by the same authority. */
+  another(names: readonly string[], validity?: Validity): Promise<{ key: string; cert: string }>;
   remove(): Promise<void>;
 }
 
@@ -37,15 +39,19 @@ export async function selfSignedCertificate(host: string, validity = today): Pro
 export async function issueCertificate(...names: string[]): Promise<Certificate> {
   const authority = await certify(['authority.example'], { isAuthority: true });
   const ca = { key: authority.private, cert: authority.cert };
-  const { private: key, cert } = await certify(names, { ca });
+  const another = async (others: readonly string[], validity?: Validity) => {
+    const { private: key, cert } = await certify(others, { ca, ...(validity && { validity }) });
+    return { key, cert };
+  };
+  const server = await another(names);
   const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
   const authorityFile = join(directory, 'authority.pem');
   await writeFile(authorityFile, authority.cert);
   return {
-    key,
-    cert,
+    ...server,
     authority: ca.cert,
     authorityFile,
+    another,
     remove: () => rm(directory, { recursive: true }),
   };
 }

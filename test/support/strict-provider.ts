@@ -72,10 +72,13 @@ export class StrictProvider {
     });
   }
 
-  /** Listens on a free port of 127.0.0.1. */
-  static async start(registration: ClientRegistration): Promise<StrictProvider> {
+  /** Listens on a free port of 127.0.0.1, or of another address of this machine. */
+  static async start(
+    registration: ClientRegistration,
+    host = '127.0.0.1',
+  ): Promise<StrictProvider> {
     const provider = new StrictProvider(registration);
-    provider.#server.listen(0, '127.0.0.1');
+    provider.#server.listen(0, host);
     await once(provider.#server, 'listening');
     return provider;
   }

@@ -15,14 +15,16 @@ interface Surroundings {
   env?: Record<string, string>;
   /** Words of another command that runs the relay. */
   launcher?: string[];
+  /** The address that the provider listens on; 127.0.0.1 if it is left out. */
+  providerHost?: string;
 }
 
 /** Runs the task with a relay that need not be able to say that it listens; ends it by force. */
 export async function withRelayIn<T>(
-  { flags: changes = {}, env = {}, launcher = [] }: Surroundings,
+  { flags: changes = {}, env = {}, launcher = [], providerHost }: Surroundings,
   task: (underTest: RelayUnderTest) => Promise<T>,
 ): Promise<T> {
-  const provider = await StrictProvider.start(registration());
+  const provider = await StrictProvider.start(registration(), providerHost);
   try {
     return await withSecretFile(provider.registration.clientSecret, async (file) => {
       const port = await freePort();
@@ -31,7 +33,11 @@ export async function withRelayIn<T>(
       const relay = new RelayProcess({ flags, env, launcher });
       const underTest = new RelayUnderTest(relay, port, provider);
       try {
-        await eventually(() => underTest.get('/healthz'));
+        const tooEarly = relay.ended.then(({ code, stderr }) => {
+          throw new Error(`the relay ended with ${code} too early: ${stderr}`);
+        });
+        await Promise.race([eventually(() => underTest.get('/healthz')), tooEarly]);
+        tooEarly.catch(() => {});
         return await task(underTest);
       } finally {
         await relay.stop('SIGKILL');

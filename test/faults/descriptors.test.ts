@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { expectToken, expectUser } from '../support/expectations.ts';
+import { hangUp } from '../support/provider-behaviours.ts';
+import { eventually, fault } from './support/fault.ts';
+import { withRelayIn } from './support/relay-anywhere.ts';
+
+describe('descriptors that run out', () => {
+  fault(
+    '100 connections where 64 descriptors are allowed',
+    'the relay stays, and serves once some are free',
+    async ({ happened, recovery }) => {
+      await withRelayIn({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
+        const { provider, port, process: relay } = underTest;
+        const sockets = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'));
+        let refused = 0;
+        for (const socket of sockets) {
+          socket.on('error', () => {});
+          socket.on('close', () => {
+            refused += 1;
+          });
+        }
+        await Promise.all(sockets.map(settled));
+        await eventually(async () => expect(refused).to.be.greaterThan(0));
+        expect(provider.calls).to.deep.equal([]);
+        for (const socket of sockets) socket.destroy();
+        await recovery(() =>
+          eventually(async () => {
+            expectToken(await underTest.logIn());
+            expectUser(await underTest.lookUp());
+          }),
+        );
+        happened(`${refused} of 100 connections closed at once`);
+        expect((await relay.stop()).code).to.equal(0);
+      });
+    },
+  );
+
+  fault(
+    'no descriptor is left for a connection to the provider',
+    '502 for those who are connected, and service once one is free',
+    async ({ happened, recovery }) => {
+      await withRelayIn({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
+        const { provider, process: relay } = underTest;
+        // The provider keeps everyone waiting: each lookup takes two descriptors.
+        provider.onUser = () => {};
+        const statuses: number[] = [];
+        const answers = Array.from({ length: 60 }, async () => {
+          const answered = await underTest.lookUp().catch(() => undefined);
+          statuses.push(answered?.status ?? 0);
+        });
+        await Promise.race(answers);
+        provider.onUser = hangUp;
+        for (const socket of provider.openSockets) socket.destroy();
+        await Promise.all(answers);
+        for (const status of statuses) expect(status).to.be.oneOf([0, 502]);
+        provider.forget();
+        await recovery(() =>
+          eventually(async () => {
+            expectToken(await underTest.logIn());
+            expectUser(await underTest.lookUp());
+          }),
+        );
+        const of = (status: number) => statuses.filter((seen) => seen === status).length;
+        happened(`${of(502)} answered with 502, ${of(0)} connections closed`);
+        expect((await relay.stop()).code).to.equal(0);
+      });
+    },
+  );
+});
+
+async function settled(socket: Socket): Promise<void> {
+  if (socket.connecting) await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+}

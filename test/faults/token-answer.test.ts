@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { canary } from '../support/canaries.ts';
+import { expectError, expectToken } from '../support/expectations.ts';
+import { relayUnderTest } from '../support/relay-under-test.ts';
+import type { Behaviour } from '../support/strict-provider.ts';
+import { fault } from './support/fault.ts';
+
+describe('a connection that ends within the token answer', () => {
+  const underTest = relayUnderTest();
+
+  const endings: Readonly<Record<string, (whole: string, at: number) => Behaviour>> = {
+    closed: (whole, at) => (response) => {
+      response.socket?.end(whole.slice(0, at));
+    },
+    reset: (whole, at) => (response) => {
+      const { socket } = response;
+      // A reset overtakes what was written before: it waits until the relay can have read that.
+      socket?.write(whole.slice(0, at), () => setTimeout(() => socket.resetAndDestroy(), 2));
+    },
+  };
+  for (const [name, endingAt] of Object.entries(endings)) {
+    fault(
+      `the connection is ${name} after each byte of the token answer`,
+      'no token before the last byte, the code is sent once, the next login goes well',
+      async ({ happened }, context) => {
+        context.timeout(60_000);
+        const { provider } = underTest();
+        const token = canary('token');
+        const body = JSON.stringify({ access_token: token, token_type: 'bearer' });
+        const whole = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+        for (let at = 0; at < whole.length; at += 1) {
+          const code = canary('code');
+          provider.forget();
+          provider.onToken = endingAt(whole, at);
+          // On a new connection: one that died while idle would be replaced.
+          for (const socket of provider.openSockets) socket.destroy();
+          expectError(await underTest().logIn(code), 502);
+          expect(provider.credentials('token'), `after ${at} bytes`).to.deep.equal([code]);
+        }
+        provider.onToken = endingAt(whole, whole.length);
+        expect(expectToken(await underTest().logIn())).to.equal(token);
+        provider.forget();
+        expectToken(await underTest().logIn());
+        happened(`${whole.length} times 502, then a token`);
+      },
+    );
+  }
+});

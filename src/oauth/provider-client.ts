@@ -1,5 +1,4 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
-import { setImmediate as eventsAtHand } from 'node:timers/promises';
 import got, { RequestError } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -93,9 +92,6 @@ export function createProviderClient(
     agents: typeof pool.pooled,
   ): Promise<Attempt> {
     let clientRequest: ClientRequest | undefined;
-    // An answer that nobody asked for may have come together with what leads to this call. Once the
-    // events at hand are handled its connection is closed, and cannot be taken for this one.
-    await eventsAtHand();
     try {
       const answer = await instance(request.url, {
         method: request.method,

@@ -19,7 +19,7 @@ class MemoryGroup {
   }
 
   /** Words that run a command in it. */
-  get through(): string[] {
+  get launcher(): string[] {
     return ['sh', '-c', `echo $$ >"${this.#path}/tasks" && exec "$0" "$@"`];
   }
 

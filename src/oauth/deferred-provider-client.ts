@@ -14,10 +14,17 @@ export function deferProviderClient(make: () => Promise<ProviderClient>): Deferr
   let making: Promise<ProviderClient> | undefined;
   let client: ProviderClient | undefined;
   const made = () => {
-    making ??= make().then((ready) => {
-      client = ready;
-      return ready;
-    });
+    making ??= make().then(
+      (ready) => {
+        client = ready;
+        return ready;
+      },
+      (error: unknown) => {
+        // Its libraries could not be loaded, as where no descriptor is left: the next call tries again.
+        making = undefined;
+        throw error;
+      },
+    );
     return making;
   };
   return {

@@ -51,6 +51,23 @@ describe('a deferred provider client', () => {
     expect(client.underWay()).to.equal(1);
   });
 
+  it('is made again by the next call where it could not be made', async () => {
+    let attempts = 0;
+    client = deferProviderClient(async () => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('no descriptor is left');
+      return {
+        call: async () => ({ status: 200, headers: {}, body: Buffer.of() }),
+        underWay: () => 0,
+        close: () => {},
+      };
+    });
+    const failed = await client.call(request, () => {}).catch((error: Error) => error.message);
+    expect(failed).to.equal('no descriptor is left');
+    expect((await client.call(request, () => {})).status).to.equal(200);
+    expect(attempts).to.equal(2);
+  });
+
   it('is closed where it was made', async () => {
     await client.call(request, () => {});
     client.close();

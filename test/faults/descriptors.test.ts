@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { expectToken, expectUser } from '../support/expectations.ts';
 import { hangUp } from '../support/provider-behaviours.ts';
+import type { RelayUnderTest } from '../support/relay-under-test.ts';
 import { eventually, fault } from './support/fault.ts';
 import { withRelayIn } from './support/relay-anywhere.ts';
 
@@ -37,37 +38,52 @@ describe('descriptors that run out', () => {
     },
   );
 
-  fault(
-    'no descriptor is left for a connection to the provider',
-    '502 for those who are connected, and service once one is free',
-    async ({ happened, recovery }) => {
-      await withRelayIn({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
-        const { provider, process: relay } = underTest;
-        // The provider keeps everyone waiting: each lookup takes two descriptors.
-        provider.onUser = () => {};
-        const statuses: number[] = [];
-        const answers = Array.from({ length: 60 }, async () => {
-          const answered = await underTest.lookUp().catch(() => undefined);
-          statuses.push(answered?.status ?? 0);
-        });
-        await Promise.race(answers);
-        provider.onUser = hangUp;
-        for (const socket of provider.openSockets) socket.destroy();
-        await Promise.all(answers);
-        for (const status of statuses) expect(status).to.be.oneOf([0, 502]);
-        provider.forget();
-        await recovery(() =>
-          eventually(async () => {
-            expectToken(await underTest.logIn());
-            expectUser(await underTest.lookUp());
-          }),
-        );
-        const of = (status: number) => statuses.filter((seen) => seen === status).length;
-        happened(`${of(502)} answered with 502, ${of(0)} connections closed`);
-        expect((await relay.stop()).code).to.equal(0);
-      });
+  for (const { moment, prepare, statuses } of [
+    {
+      moment: 'for a connection to the provider',
+      prepare: async (underTest: RelayUnderTest) => void expectUser(await underTest.lookUp()),
+      statuses: [502],
     },
-  );
+    {
+      // What calls the provider is loaded with the first call, which takes descriptors as well.
+      moment: 'from the start',
+      prepare: async () => {},
+      statuses: [500, 502],
+    },
+  ]) {
+    fault(
+      `no descriptor is left ${moment}`,
+      `${statuses.join(' or ')} for those who are connected, and service once one is free`,
+      async ({ happened, recovery }) => {
+        await withRelayIn({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
+          const { provider, process: relay } = underTest;
+          await prepare(underTest);
+          // The provider keeps everyone waiting: each lookup takes two descriptors.
+          provider.onUser = () => {};
+          const seen: number[] = [];
+          const answers = Array.from({ length: 60 }, async () => {
+            const answered = await underTest.lookUp().catch(() => undefined);
+            seen.push(answered?.status ?? 0);
+          });
+          await Promise.race(answers);
+          provider.onUser = hangUp;
+          for (const socket of provider.openSockets) socket.destroy();
+          await Promise.all(answers);
+          for (const status of seen) expect(status).to.be.oneOf([0, ...statuses]);
+          provider.forget();
+          await recovery(() =>
+            eventually(async () => {
+              expectToken(await underTest.logIn());
+              expectUser(await underTest.lookUp());
+            }),
+          );
+          const failed = seen.filter((status) => status > 0).length;
+          happened(`${failed} answered so, ${60 - failed} connections closed`);
+          expect((await relay.stop()).code).to.equal(0);
+        });
+      },
+    );
+  }
 });
 
 async function settled(socket: Socket): Promise<void> {

@@ -110,7 +110,7 @@ export async function listen(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
-    server.listen({ ...where, backlog }, resolve);
+    server.listen(where, backlog, resolve);
   });
   return {
     address: addressOf(server),

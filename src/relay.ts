@@ -7,7 +7,7 @@ import type { ProviderSettings } from './config/provider-settings.ts';
 import { requestLog } from './http/request-log.ts';
 import type { RequestRecord } from './http/request-record.ts';
 import { limits } from './limits.ts';
-import type { Metrics } from './metrics/metrics.ts';
+import type { Metrics, Situation } from './metrics/metrics.ts';
 import { openMetricsPort } from './metrics-port.ts';
 import { deferProviderClient } from './oauth/deferred-provider-client.ts';
 import { discoverProvider } from './oauth/discovery.ts';
@@ -116,8 +116,8 @@ export interface ListeningRelay extends Pick<RunningRelay, 'address' | 'reload'>
 
 /** Makes a relay as far as that goes without a port. */
 export async function prepareRelay(config: Config, logger: Logger): Promise<PreparedRelay> {
-  let callsUnderWay = () => 0;
-  const metrics = await createMetricsFor(config, () => callsUnderWay());
+  let situation = (): Situation => ({ callsUnderWay: 0, ready: false });
+  const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const create = (by: Config) => createRelay(by, logger, Date.now, observers);
   const creating = create(config);
@@ -142,7 +142,10 @@ export async function prepareRelay(config: Config, logger: Logger): Promise<Prep
         (await creating).listener(request, response);
       const server = await listen(listener, where, most, observer, config.certificate);
       let relay = await creating;
-      callsUnderWay = () => relay.callsUnderWay();
+      situation = () => ({
+        callsUnderWay: relay.callsUnderWay(),
+        ready: relay.readiness.reasons().length === 0,
+      });
       server.serve(relay.listener);
       setTimeout(() => relay.prepare(), prepareDelay).unref();
       return {
@@ -193,12 +196,13 @@ export async function startRelay(
 // Only who wants metrics pays for loading and counting them.
 async function createMetricsFor(
   { metrics: wanted, pathName }: Config,
-  callsUnderWay: () => number,
+  situation: () => Situation,
 ): Promise<Metrics | undefined> {
   if (wanted === undefined) return undefined;
   const { createMetrics } = await import('./metrics/metrics.ts');
   const login = `/auth/${pathName}`;
-  return createMetrics({ login, callback: `${login}/callback` }, callsUnderWay);
+  const routes = { login, callback: `${login}/callback`, user: '/api/user' };
+  return createMetrics(routes, situation);
 }
 
 // Only who wants clients to be limited pays for loading what counts them.

@@ -21,6 +21,14 @@ export interface Metrics extends MetricsText {
   snapshot(): Promise<MetricsSnapshot>;
 }
 
+/** What is at the time, rather than counted. */
+export interface Situation {
+  /** Calls to the provider that are being made. */
+  readonly callsUnderWay: number;
+  /** Whether logins are taken. */
+  readonly ready: boolean;
+}
+
 const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
   headers_too_large: 'header_size',
   request_timeout: 'request_time',
@@ -31,11 +39,12 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
 /**
  * @param routes.login the route that starts a login
  * @param routes.callback the route that ends it
- * @param callsUnderWay how many calls to the provider are being made right now
+ * @param routes.user the route of the user lookup
+ * @param situation asked whenever metrics are
  */
 export function createMetrics(
-  routes: { readonly login: string; readonly callback: string },
-  callsUnderWay: () => number,
+  routes: Readonly<Record<'login' | 'callback' | 'user', string>>,
+  situation: () => Situation,
 ): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -53,7 +62,17 @@ export function createMetrics(
     help: 'Calls to the provider that are being made right now.',
     registers,
     collect() {
-      this.set(callsUnderWay());
+      this.set(situation().callsUnderWay);
+    },
+  });
+  new Gauge({
+    name: 'login_relay_ready',
+    help: '1 where logins are taken, as /readyz says; 0 where not.',
+    // One worker that takes none is enough to turn people away.
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.set(situation().ready ? 1 : 0);
     },
   });
   const requests = new Counter({
@@ -62,6 +81,10 @@ export function createMetrics(
     labelNames: ['route', 'status'],
     registers,
   });
+  // A rate can only be told from the second value on: the first failure must not be the first value.
+  for (const route of [routes.login, routes.callback, routes.user]) {
+    requests.inc({ route, status: 500 }, 0);
+  }
   const requestDuration = new Histogram({
     name: 'login_relay_request_duration_seconds',
     help: 'Time from a request to the end of its answer.',
@@ -71,8 +94,8 @@ export function createMetrics(
   });
   const providerCalls = new Counter({
     name: 'login_relay_provider_calls_total',
-    help: 'Calls to the provider by endpoint and outcome; overloaded: refused at the limit.',
-    labelNames: ['endpoint', 'outcome'],
+    help: 'Calls to the provider by endpoint and outcome, and by class of status where it answered.',
+    labelNames: ['endpoint', 'outcome', 'status'],
     registers,
   });
   const providerDuration = new Histogram({
@@ -104,7 +127,6 @@ export function createMetrics(
     labelNames: ['limit'],
     registers,
   });
-  // A rate can only be told from the second value on: the first hit must not be the first value.
   for (const limit of countedLimits) limitsHit.inc({ limit }, 0);
 
   function countLimit(outcome: RequestRecord['outcome']): void {
@@ -128,7 +150,7 @@ export function createMetrics(
       requestDuration.observe(answered, durationMs / 1000);
       if (provider !== undefined) {
         const called = { endpoint: provider.endpoint, outcome: provider.outcome };
-        providerCalls.inc(called);
+        providerCalls.inc({ ...called, status: statusClass(provider.status) });
         providerDuration.observe(called, provider.durationMs / 1000);
       }
       if (method !== 'GET') return;
@@ -139,4 +161,9 @@ export function createMetrics(
       }
     },
   };
+}
+
+// A class has few values, whatever the provider answers.
+function statusClass(status: number | undefined): string {
+  return status === undefined ? 'none' : `${Math.floor(status / 100)}xx`;
 }

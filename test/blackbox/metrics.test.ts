@@ -84,10 +84,10 @@ describe('metrics', () => {
   it('count calls to the provider by endpoint and outcome', async () => {
     const text = await metricsOf(underTest);
     expect(text).to.contain(
-      'login_relay_provider_calls_total{endpoint="token",outcome="answered"} 2',
+      'login_relay_provider_calls_total{endpoint="token",outcome="answered",status="2xx"} 2',
     );
     expect(text).to.contain(
-      'login_relay_provider_calls_total{endpoint="user",outcome="answered"} 1',
+      'login_relay_provider_calls_total{endpoint="user",outcome="answered",status="2xx"} 1',
     );
     expect(text).to.contain(
       'login_relay_provider_call_duration_seconds_count{endpoint="token",outcome="answered"} 2',

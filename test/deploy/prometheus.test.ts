@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { array, number, object, optional, parse, string } from 'valibot';
+import { parse as parseYaml } from 'yaml';
+import { needs, projectRoot, run } from '../release/support/run.ts';
+import { exportedMetrics } from './support/exported-metrics.ts';
+
+const rulesFile = 'deploy/prometheus/login-relay.rules.yaml';
+const ruleTests = 'test/deploy/alerts.yaml';
+const dashboardFile = 'deploy/grafana/login-relay.json';
+
+const rulesSchema = object({
+  groups: array(object({ rules: array(object({ alert: string(), expr: string() })) })),
+});
+const ruleTestsSchema = object({
+  tests: array(
+    object({
+      alert_rule_test: array(
+        object({ alertname: string(), exp_alerts: optional(array(object({}))) }),
+      ),
+    }),
+  ),
+});
+const dashboardSchema = object({
+  panels: array(
+    object({
+      id: number(),
+      type: string(),
+      title: string(),
+      gridPos: object({ x: number(), y: number(), w: number(), h: number() }),
+      targets: optional(array(object({ refId: string(), expr: string() }))),
+    }),
+  ),
+});
+
+function textOf(file: string): string {
+  return readFileSync(join(projectRoot, file), 'utf8');
+}
+
+/** The metrics that an expression is made of; a histogram's by its own name. */
+function metricsIn(expression: string): string[] {
+  return [...expression.matchAll(/\blogin_relay_\w+/g)].map(([name]) =>
+    name.replace(/_bucket$/, ''),
+  );
+}
+
+async function expectExported(expressions: readonly string[]): Promise<void> {
+  const exported = await exportedMetrics();
+  const used = new Set(expressions.flatMap(metricsIn));
+  expect(used.size).to.be.above(5);
+  expect([...exported.keys()]).to.include.members([...used]);
+}
+
+describe('the alert rules', () => {
+  needs('promtool');
+  const { groups } = parse(rulesSchema, parseYaml(textOf(rulesFile)));
+  const rules = groups.flatMap((group) => group.rules);
+
+  it('are valid', () => {
+    const { code, stdout, stderr } = run('promtool', ['check', 'rules', rulesFile]);
+    expect(code, stdout + stderr).to.equal(0);
+  });
+
+  it('fire when they should, and only then', () => {
+    const { code, stdout, stderr } = run('promtool', ['test', 'rules', ruleTests]);
+    expect(code, stdout + stderr).to.equal(0);
+  });
+
+  it('are each seen firing, and each seen quiet', () => {
+    const { tests } = parse(ruleTestsSchema, parseYaml(textOf(ruleTests)));
+    const expectations = tests.flatMap((test) => test.alert_rule_test);
+    const names = (fires: boolean) => [
+      ...new Set(
+        expectations
+          .filter(({ exp_alerts = [] }) => exp_alerts.length > 0 === fires)
+          .map(({ alertname }) => alertname),
+      ),
+    ];
+    const alerts = rules.map(({ alert }) => alert);
+    expect(names(true)).to.have.members(alerts);
+    expect(names(false)).to.have.members(alerts);
+  });
+
+  it('look at metrics that the relay has', async () => {
+    await expectExported(rules.map(({ expr }) => expr));
+  });
+
+  it('are each explained to the operator, and no other is', () => {
+    const operations = textOf('docs/operations.md');
+    const explained = [...operations.matchAll(/^### (LoginRelay\w+)$/gm)].map(([, name]) => name);
+    expect(explained).to.deep.equal(rules.map(({ alert }) => alert));
+  });
+});
+
+describe('the dashboard', () => {
+  needs('promtool');
+  const { panels } = parse(dashboardSchema, JSON.parse(textOf(dashboardFile)));
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+  it('asks Prometheus what it understands', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+    const rules = expressions.map((expression, index) => ({
+      record: `panel:${index}`,
+      expr: expression.replaceAll('$__rate_interval', '5m').replace(/\$\w+/g, 'anything'),
+    }));
+    const file = join(directory, 'rules.yaml');
+    // What is JSON is YAML.
+    await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+    const { code, stdout, stderr } = run('promtool', ['check', 'rules', file]);
+    await rm(directory, { recursive: true });
+    expect(code, stdout + stderr).to.equal(0);
+    expect(stdout).to.contain(`${expressions.length} rules found`);
+  });
+
+  it('looks at metrics that the relay has', async () => {
+    await expectExported(expressions);
+  });
+
+  it('has panels that know their data, on a grid of 24 columns where none covers another', () => {
+    const taken = new Set<string>();
+    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
+    for (const { type, title, gridPos, targets } of panels) {
+      const { x, y, w, h } = gridPos;
+      expect(x + w, title).to.be.at.most(24);
+      if (type !== 'row') expect(targets, title).to.have.length.above(0);
+      for (let column = x; column < x + w; column += 1) {
+        for (let line = y; line < y + h; line += 1) {
+          expect(taken.has(`${column} ${line}`), title).to.equal(false);
+          taken.add(`${column} ${line}`);
+        }
+      }
+    }
+  });
+});

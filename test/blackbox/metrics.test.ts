@@ -100,6 +100,7 @@ describe('metrics', () => {
     expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);
     expect(text).to.match(/login_relay_nodejs_eventloop_lag_p99_seconds \d/);
     expect(text).to.match(/login_relay_process_resident_memory_bytes \d/);
+    expect(text).to.contain('login_relay_ready 1\n');
   });
 
   it('get no label from a request, whatever it says', async () => {
@@ -167,6 +168,7 @@ describe('metrics', () => {
     const answered = await send(metricsPort, { path: '/metrics' });
     expect(answered.status).to.equal(200);
     expect(answered.body.toString()).to.contain('login_relay_provider_calls_under_way 0');
+    expect(answered.body.toString()).to.contain('login_relay_ready 0\n');
     issuer.end();
     await relay.logLine(({ msg }) => msg === 'listening');
     expect(await relay.stop()).to.include({ code: 0, stderr: '' });

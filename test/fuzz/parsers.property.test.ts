@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs';
+import fc, { type Arbitrary } from 'fast-check';
+import { checkAuthorization, fuzz as fuzzAuthorization } from '../../fuzz/parsers/authorization.ts';
+import { checkConfiguration, fuzz as fuzzConfiguration } from '../../fuzz/parsers/configuration.ts';
+import { checkCookies, fuzz as fuzzCookies } from '../../fuzz/parsers/cookies.ts';
+import {
+  checkProviderAnswer,
+  fuzz as fuzzProviderAnswer,
+} from '../../fuzz/parsers/provider-answer.ts';
+import { checkQuery, fuzz as fuzzQuery } from '../../fuzz/parsers/query.ts';
+import { checkSealed, checkState, fuzz as fuzzState } from '../../fuzz/parsers/state.ts';
+import { type OptionName, options } from '../../src/config/options.ts';
+import { presets } from '../../src/providers/presets.ts';
+
+// make fuzz sets more.
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
+
+const latin1 = fc
+  .uint8Array({ maxLength: 40 })
+  .map((bytes) => Buffer.from(bytes).toString('latin1'));
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const joined = (parts: Arbitrary<string>, separators: Arbitrary<string>) =>
+  fc.array(fc.tuple(parts, separators), { maxLength: 8 }).map((pairs) => pairs.flat().join(''));
+
+const name = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom('code', 'state', 'error', 'iss') },
+  fc.constantFrom('__proto__', 'constructor', 'c%6fde', 'code%00', ''),
+  latin1,
+);
+const parameterValue = fc.oneof(
+  text.map((value) => encodeURIComponent(value.toWellFormed())),
+  text.map((value) => new URLSearchParams([['', value]]).toString().slice(1)),
+  latin1.map((value) => [...value].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('')),
+  latin1,
+  fc.constantFrom('%', '%e', '%ff', '%ed%a0%80', '%c0%af', 'https://id.example', 'access_denied'),
+  fc.integer({ min: 4090, max: 4100 }).map((length) => 'x'.repeat(length)),
+);
+const queries = joined(
+  fc.tuple(name, fc.constantFrom('=', '', '=='), parameterValue).map((parts) => parts.join('')),
+  fc.constantFrom('&', '&', '&', '&&', ';', ''),
+);
+
+const authorizations = fc.array(
+  joined(
+    fc.oneof(fc.constantFrom('Bearer', 'token', 'Basic', ''), latin1),
+    fc.constantFrom(' ', '  ', '\t', ''),
+  ),
+  { maxLength: 3 },
+);
+
+const secret = Buffer.alloc(32, 7).toString('base64url');
+const cookies = joined(
+  fc.oneof(
+    fc
+      .tuple(
+        fc.constantFrom('', '__Host-Http-', ' ', '\u00a0', '"'),
+        fc.constantFrom('lr_0011223344556677', 'lr_finished', 'lr_', '__proto__', 'theme'),
+        fc.constantFrom('=', ' = ', '', '=='),
+        fc.oneof(
+          fc.constantFrom(secret, `"${secret}"`, '0011223344556677.00', `${secret}=`, ''),
+          latin1,
+        ),
+      )
+      .map((parts) => parts.join('')),
+    latin1,
+  ),
+  fc.constantFrom('; ', ';', ', ', ' '),
+);
+
+const states = fc.oneof(
+  latin1,
+  fc
+    .uint8Array({ minLength: 40, maxLength: 400 })
+    .map((bytes) => Buffer.from([1, ...bytes]).toString('base64url')),
+  fc.integer({ min: 4090, max: 4100 }).map((length) => 'A'.repeat(length)),
+);
+
+const configured = fc.oneof(
+  fc.constantFrom(
+    'https://app.example',
+    'https://app.example/page?kept=1',
+    'http://localhost:3000',
+    'https://[::1]:8443',
+    'https://relay.example/base/',
+    'https://id.example/authorize?a=b',
+    'https://[::ffff:a9fe:a9fe]/',
+    '//evil.example',
+    'https://user@evil.example',
+    'javascript:alert(1)',
+    'true',
+    'off',
+    'query',
+    'body',
+    '0',
+    '443',
+    '1.5',
+    'a b',
+    '/file',
+    'x'.repeat(64),
+  ),
+  fc.constantFrom(...presets.map((preset) => preset.name)),
+  fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  fc.domain(),
+  text,
+);
+const sometimes = <Value>(values: Arbitrary<Record<string, Value>>) =>
+  fc.oneof(fc.constant<Record<string, Value>>({}), values);
+const optionNames = Object.keys(options) as [OptionName, ...OptionName[]];
+const usual = {
+  origin: ['https://app.example'],
+  clientId: ['client-1'],
+  clientSecret: ['secret-1'],
+};
+// Mostly what fits, so that many a configuration is accepted.
+const https = fc.webUrl({ validSchemes: ['https'], withQueryParameters: true });
+const fitting = fc.record(
+  {
+    frontendUrl: fc.constantFrom('https://app.example/page?kept=1', 'https://app.example?'),
+    tokenDelivery: fc.constantFrom('query', 'fragment'),
+    baseUrl: fc.oneof(https, fc.constantFrom('http://localhost:8000', 'https://relay.example/?')),
+    authorizeUrl: https,
+    tokenUrl: https,
+    userUrl: https,
+    scope: fc.constantFrom('openid', 'read:user user:email'),
+    pathName: fc.stringMatching(/^[\w-]{1,64}$/),
+    tokenRequest: fc.constantFrom('query', 'body', 'basic'),
+    port: fc.nat(66_000).map(String),
+  },
+  { requiredKeys: [] },
+);
+const configurations = fc
+  .record({
+    flags: sometimes(
+      fc.dictionary(
+        fc.constantFrom(...optionNames),
+        fc.array(configured, { minLength: 1, maxLength: 2 }),
+        { maxKeys: 2 },
+      ),
+    ),
+    environment: sometimes(
+      fc.dictionary(
+        fc.oneof(
+          fc.constantFrom(...optionNames.map((option) => options[option].variable)),
+          fc.constantFrom('HTTPS_PROXY', 'no_proxy', 'CREDENTIALS_DIRECTORY'),
+        ),
+        configured,
+        { maxKeys: 2 },
+      ),
+    ),
+    file: fc.oneof(
+      text,
+      fc.constantFrom('', '\n', 'x'.repeat(32), `${'x'.repeat(32)}\n`.repeat(3)),
+    ),
+    fitting,
+  })
+  .map(({ fitting, flags, ...given }) => {
+    const single = Object.entries(fitting).map(([option, value]) => [option, [value]]);
+    return { ...given, flags: { ...usual, ...Object.fromEntries(single), ...flags } };
+  });
+
+const metadata = {
+  issuer: 'https://id.example',
+  authorization_endpoint: 'https://id.example/a',
+  token_endpoint: 'https://id.example/t',
+  userinfo_endpoint: 'https://id.example/u',
+};
+const fieldValue = fc.oneof(
+  fc.jsonValue(),
+  fc.constantFrom(...Object.values(metadata), 'http://id.example/', 'https://169.254.169.254/'),
+  fc.webUrl(),
+  fc.constantFrom(['S256'], ['client_secret_post'], ['none'], true, false, 'x'.repeat(20_000)),
+);
+const fields = fc.dictionary(
+  fc.constantFrom(
+    'access_token',
+    'error',
+    'login',
+    'ok',
+    '__proto__',
+    'code_challenge_methods_supported',
+    'token_endpoint_auth_methods_supported',
+    'authorization_response_iss_parameter_supported',
+    ...Object.keys(metadata),
+  ),
+  fieldValue,
+  { maxKeys: 6 },
+);
+const json = fc.oneof(
+  fields.map((record) => JSON.stringify(record)),
+  fields.map((record) => JSON.stringify({ ...metadata, ...record })),
+  fc.json(),
+);
+const answers = fc.oneof(
+  json.map((body) => Buffer.from(body)),
+  fc.tuple(json, fc.nat(), latin1).map(([body, position, other]) => {
+    const at = position % (body.length + 1);
+    return Buffer.from(body.slice(0, at) + other + body.slice(at + other.length), 'latin1');
+  }),
+  json.map((body) => Buffer.from(`\ufeff${body}`)),
+  json.map((body) => Buffer.from(body, 'utf16le')),
+  fc.uint8Array({ maxLength: 100 }),
+);
+
+describe('whatever it is given,', () => {
+  it('a query is read exactly or refused', () => {
+    fc.assert(fc.property(queries, checkQuery), { numRuns });
+  });
+
+  it('an Authorization header yields its second part or a refusal', () => {
+    fc.assert(fc.property(authorizations, checkAuthorization), { numRuns });
+  });
+
+  it('a Cookie header yields a secret that it holds, or none', () => {
+    fc.assert(fc.property(cookies, checkCookies), { numRuns });
+  });
+
+  it('a state that nobody sealed does not pass', () => {
+    fc.assert(fc.property(states, checkState), { numRuns });
+  });
+
+  it('a state that was sealed comes back as it was, and passes unchanged alone', () => {
+    const frontEndState = fc
+      .string({ unit: 'binary', maxLength: 256 })
+      .map((state) => state.toWellFormed());
+    const seconds = fc.nat(2 ** 32 - 1);
+    fc.assert(fc.property(frontEndState, seconds, fc.nat(255), checkSealed), { numRuns });
+  });
+
+  it('a configuration is refused with reasons that quote nothing, or safe to run with', () => {
+    fc.assert(fc.property(configurations, checkConfiguration), { numRuns });
+  });
+
+  it("a provider's answer yields what may be used, or a defined failure", async () => {
+    await fc.assert(fc.asyncProperty(answers, checkProviderAnswer), { numRuns });
+  });
+});
+
+describe('the inputs that fuzzing has found', () => {
+  const fuzzers = {
+    query: fuzzQuery,
+    authorization: fuzzAuthorization,
+    cookies: fuzzCookies,
+    state: fuzzState,
+    configuration: fuzzConfiguration,
+    'provider-answer': fuzzProviderAnswer,
+  };
+  for (const [parser, fuzz] of Object.entries(fuzzers)) {
+    it(`hold for the ${parser}`, async () => {
+      const corpus = new URL(`../../fuzz/corpus/${parser}.txt`, import.meta.url);
+      for (const line of readFileSync(corpus, 'utf8').trimEnd().split('\n')) {
+        await fuzz(Buffer.from(line, 'base64'));
+      }
+    });
+  }
+});

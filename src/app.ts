@@ -8,6 +8,7 @@ import { cors } from './http/cors.ts';
 import { errorResponder } from './http/error-responder.ts';
 import { ignoreBody } from './http/ignore-body.ts';
 import { limitAnswerTime } from './http/limit-answer-time.ts';
+import { originForm } from './http/origin-form.ts';
 import { refuseFrames } from './http/refuse-frames.ts';
 import { refusePrefetch } from './http/refuse-prefetch.ts';
 import { type RequestRecord, recordRequests } from './http/request-record.ts';
@@ -76,6 +77,7 @@ export function createApp(
   app.use(responseHeaders(readiness));
   app.use(errorResponder);
   app.use(requireHost);
+  app.use(originForm);
   app.use(cors(config.origin));
   app.use(router.routes());
   app.use(() => {

@@ -102,20 +102,30 @@ export const httpUrl = v.pipe(
     'must be a URL of ASCII characters, without spaces',
   ),
   v.regex(/^https?:\/\/[^/]/i, 'must be a URL that starts with https:// (or http://)'),
+  // Before parsing, which would drop an empty one.
+  v.regex(/^[^/]*\/\/[^/?@]*([/?]|$)/, 'must not hold a user name or password'),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const url = URL.parse(dataset.value);
     if (url === null) {
       addIssue({ message: 'must be a valid URL' });
       return NEVER;
     }
+    if (!namesItsHost(dataset.value, url)) {
+      addIssue({
+        message: 'must name its host plainly: no percent-encoding, four numbers in an IPv4',
+      });
+      return NEVER;
+    }
     return url;
   }),
-  v.check(
-    (url) => url.username === '' && url.password === '',
-    'must not hold a user name or password',
-  ),
   v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
 );
+
+/** Whether the host stands in the text as the parser understood it; an IPv6 has many spellings. */
+function namesItsHost(text: string, { hostname }: URL): boolean {
+  const [, written] = /^[^/]*\/\/(\[.*\]|[^/?:]*)/.exec(text) ?? [];
+  return hostname.startsWith('[') || written?.toLowerCase() === hostname;
+}
 
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16);

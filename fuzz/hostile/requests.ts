@@ -57,6 +57,9 @@ const paths = [
   'http://evil.example/auth/provider',
   'https://evil.example:99999/auth/provider/callback',
   'http://user:password@evil.example/api/user',
+  'http://https:evil.example/auth/provider',
+  'http://[/api/user',
+  'http://%zz@/api/user',
 ] as const;
 
 const parameters = [

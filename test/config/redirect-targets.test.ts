@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import type { OptionName } from '../../src/config/options.ts';
+import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import { DiscoveryError, discoverProvider } from '../../src/oauth/discovery.ts';
+import type { ProviderClient } from '../../src/oauth/provider-client.ts';
+import { frontEndUrl } from '../../src/routes/front-end-url.ts';
+import { redirectPayloads } from '../support/redirect-payloads.ts';
+
+const usual = {
+  origin: 'https://app.example',
+  clientId: 'client-1',
+  clientSecret: 'secret-1',
+  baseUrl: 'https://relay.example',
+};
+
+/** Where a browser is sent with this configuration; nowhere, where it is refused. */
+function targetsWith(name: OptionName, value: string) {
+  const flags = Object.fromEntries(
+    Object.entries({ ...usual, [name]: value }).map(([option, one]) => [option, [one]]),
+  );
+  try {
+    const { config } = readConfig({
+      flags,
+      environment: {},
+      readFile: () => {
+        throw new Error('no file is named');
+      },
+    });
+    if (!('known' in config.provider)) throw new Error('no issuer is named');
+    return {
+      config,
+      frontEnd: frontEndUrl(config, { access_token: 'token' }),
+      provider: authorizationRequestUrl(config, config.provider.known),
+    };
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
+/** A whole URL of printable ASCII, at the place that was written, or one that was not accepted. */
+function expectAsWritten(target: string, written: string): void {
+  expect(target).to.match(/^https:\/\/[\x21-\x7e]+$/);
+  const [, host = ''] = /^https:\/\/([^/?#@\\]+?)(:|:443)?([/?#]|$)/i.exec(written) ?? [];
+  expect(new URL(target).host).to.equal(host.toLowerCase());
+}
+
+describe('what the configuration makes of payloads', () => {
+  const asWritten = 'https://written.example';
+
+  it('sends nobody beyond the origin, whatever --frontend-url is', () => {
+    for (const payload of redirectPayloads) {
+      for (const value of [payload, `${usual.origin}/${payload}`, usual.origin + payload]) {
+        const targets = targetsWith('frontendUrl', value);
+        if (targets !== undefined && value !== '') expectAsWritten(targets.frontEnd, usual.origin);
+      }
+    }
+  });
+
+  it('sends nobody elsewhere than --origin and --authorize-url say', () => {
+    for (const payload of redirectPayloads) {
+      for (const value of [payload, asWritten + payload, `${asWritten}/${payload}`]) {
+        if (value === '') continue;
+        const frontEnd = targetsWith('origin', value)?.frontEnd;
+        if (frontEnd !== undefined) expectAsWritten(frontEnd, value);
+        const provider = targetsWith('authorizeUrl', value)?.provider;
+        if (provider !== undefined) expectAsWritten(provider, value);
+      }
+    }
+  });
+
+  it('names no other redirect URI than --base-url says', () => {
+    for (const payload of redirectPayloads) {
+      for (const value of [payload, asWritten + payload, `${asWritten}/${payload}`]) {
+        const redirectUri = targetsWith('baseUrl', value)?.config.redirectUri;
+        if (redirectUri === undefined || value === '') continue;
+        expectAsWritten(redirectUri, value);
+        expect(new URL(redirectUri).pathname).to.match(/\/auth\/provider\/callback$/);
+      }
+    }
+  });
+
+  it('learns no address of the provider that is not an https URL', async () => {
+    const issuer = 'https://id.example';
+    for (const payload of redirectPayloads) {
+      const metadata = {
+        issuer,
+        authorization_endpoint: payload,
+        token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/user`,
+      };
+      const client: ProviderClient = {
+        call: async () => ({
+          status: 200,
+          headers: {},
+          body: Buffer.from(JSON.stringify(metadata)),
+        }),
+        underWay: () => 0,
+        close() {},
+      };
+      try {
+        const source = { issuer, given: {}, insecureHttp: false };
+        const provider = await discoverProvider(client, source);
+        const client1 = { clientId: 'client-1', redirectUri: 'https://relay.example/callback' };
+        expectAsWritten(authorizationRequestUrl(client1, provider), payload);
+      } catch (error) {
+        expect(error, payload).to.be.instanceOf(DiscoveryError);
+      }
+    }
+  });
+});

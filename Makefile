@@ -7,6 +7,7 @@ installed := node_modules/.package-lock.json
 .PHONY: help setup demo test check coverage bench-protection clean share sbom deb
 .PHONY: binary test-binary test-restarts bench-start release test-release
 .PHONY: soak cross-talk test-faults test-browsers
+.PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties fuzz-parsers
 
 # The date of what is built: the same commit yields the same bytes.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
@@ -41,6 +42,23 @@ soak: $(installed) ## log in and look up 1,100,000 times with faults, watching t
 
 cross-talk: $(installed) ## compare 1,000,000 answers over abused connections with whose they are
 	@node test/endurance/cross-talk.ts $(CROSS_TALK)
+
+fuzz: fuzz-requests fuzz-answers fuzz-properties ## hostile requests, hostile provider answers, properties of the parsers
+
+fuzz-requests: $(installed) ## 1,000,000 hostile requests (FUZZ="--requests 10000 --seed 1")
+	@node fuzz/requests.ts $(FUZZ)
+
+fuzz-answers: $(installed) ## 200,000 hostile provider answers (FUZZ="--answers 10000 --seed 1")
+	@node fuzz/provider-answers.ts $(FUZZ)
+
+fuzz-properties: $(installed) ## 100,000 cases for each parser
+	@FUZZ_RUNS=100000 mocha --timeout 0 test/fuzz/parsers.property.test.ts
+
+fuzz-parsers: $(installed) ## 30 minutes for each parser, guided by coverage (FUZZ="--minutes 1")
+	@npm ci --prefix fuzz/jazzer --ignore-scripts --no-audit --no-fund --loglevel=error
+	@for parser in query authorization cookies state configuration provider-answer; do \
+	  node fuzz/fuzz-parser.ts $$parser $(FUZZ) || exit; \
+	done
 
 coverage: $(installed) ## run every test and report coverage
 	@c8 mocha 'test/**/*.test.ts'

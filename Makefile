@@ -5,7 +5,7 @@ installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check coverage bench-protection clean share sbom deb
-.PHONY: binary test-binary test-restarts bench-start release test-release
+.PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: soak cross-talk test-faults test-browsers
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties fuzz-parsers
 
@@ -82,6 +82,9 @@ test-binary: binary ## run the black-box tests against the executable
 
 test-restarts: binary ## stop and start the executable 20 times under 200 requests a second
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 mocha --fgrep 'again and again' test/blackbox/socket-activation.test.ts
+
+test-systemd: binary ## run the executable as a service of a real systemd: needs Linux and root
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha test/systemd/service.ts
 
 bench-start: binary ## measure how long the executable takes to start
 	@node scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty

@@ -1,0 +1,146 @@
+import { Agent } from 'node:http';
+import { expect } from 'chai';
+import { canariesIn, canary } from '../support/canaries.ts';
+import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { send } from '../support/http-client.ts';
+import {
+  baseUrl,
+  callbackPath,
+  freePort,
+  frontendOrigin,
+  loginPath,
+  registration,
+  userPath,
+} from '../support/relay-under-test.ts';
+import { loadSteadily } from '../support/steady-load.ts';
+import { StrictProvider } from '../support/strict-provider.ts';
+import { BootedSystem } from './support/booted-system.ts';
+
+const restarts = 20;
+const requestsPerSecond = 200;
+const executable = process.env['LOGIN_RELAY'];
+const relay = executable
+  ? '/usr/local/bin/login-relay'
+  : '/opt/login-relay/node_modules/.bin/node /opt/login-relay/bin/login-relay.ts';
+
+/** The service as `login-relay systemd` has it, in a system that runs systemd. */
+describe('the service', function () {
+  this.timeout(180_000);
+  let system: BootedSystem;
+  let provider: StrictProvider;
+  let port = 0;
+
+  before(async () => {
+    provider = await StrictProvider.start(registration());
+    port = await freePort();
+    system = await BootedSystem.boot();
+    const settings = {
+      FRONTEND_ORIGIN: frontendOrigin,
+      BASE_URL: baseUrl,
+      PROVIDER_CLIENT_ID: provider.registration.clientId,
+      PROVIDER_AUTHORIZE_URL: provider.authorizeUrl,
+      PROVIDER_TOKEN_URL: provider.tokenUrl,
+      PROVIDER_USER_URL: provider.userUrl,
+      PORT: `${port}`,
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+    system.run(`
+      ${executable ? `install /opt/login-relay/${relativeToProject(executable)} ${relay}` : ''}
+      units=/etc/systemd/system
+      ${relay} systemd >$units/login-relay.service
+      ${relay} systemd --socket | sed s/127.0.0.1:8000/127.0.0.1:${port}/ >$units/login-relay.socket
+      echo '${lines.join('')}' >/etc/default/login-relay
+      mkdir --mode 700 /etc/login-relay
+      echo ${provider.registration.clientSecret} >/etc/login-relay/client-secret
+      systemctl daemon-reload
+      systemctl enable --now login-relay
+    `);
+  });
+
+  after(async () => {
+    await system?.stop();
+    await provider?.stop();
+  });
+
+  const mainProcess = () =>
+    system.run('systemctl show --property MainPID --value login-relay').trim();
+  const journal = () => system.run('journalctl --no-pager --output cat --unit login-relay');
+
+  it('is ready once it answers, in its sandbox', async () => {
+    expect(system.run(`PORT=${port} ${relay} health`)).to.equal('ready\n');
+    expectToken(await send(port, { path: `${callbackPath}?code=${canary('code')}` }));
+    const status = system.run(`cat /proc/${mainProcess()}/status`);
+    expect(status)
+      .to.match(/^Seccomp:\t2$/m)
+      .and.match(/^NoNewPrivs:\t1$/m);
+    expect(status)
+      .to.match(/^CapEff:\t0+$/m)
+      .and.not.match(/^Uid:\t0\t/m);
+  });
+
+  it('reads its settings again on a reload, as the same process', () => {
+    const before = mainProcess();
+    system.run('systemctl reload login-relay');
+    while (!journal().includes('reloaded: secret and key files were read again'));
+    expect(system.run('systemctl is-active login-relay')).to.equal('active\n');
+    expect(mainProcess()).to.equal(before);
+  });
+
+  it(`loses no request in ${restarts} restarts at ${requestsPerSecond} requests a second`, async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 8, scheduling: 'fifo' });
+    const load = loadSteadily(requestsPerSecond, async (index) => {
+      const how = index % 2 === 0 ? {} : { agent };
+      const token: [string, string] = ['Authorization', `Bearer ${canary('token')}`];
+      const code = canary('code');
+      const kinds = [
+        async () => expectRedirect(await send(port, { path: loginPath, ...how })),
+        async () => expectToken(await send(port, { path: `${callbackPath}?code=${code}`, ...how })),
+        async () => expectUser(await send(port, { path: userPath, headers: [token], ...how })),
+      ];
+      await kinds[Math.floor(index / 2) % kinds.length]?.();
+    });
+    for (let restart = 0; restart < restarts; restart += 1) {
+      // Ten starts within ten seconds are one too many for the unit.
+      await load.progress(requestsPerSecond * 1.2);
+      system.run('systemctl restart --no-block login-relay');
+    }
+    await load.progress(requestsPerSecond);
+    const { answered, lost, slowest, rate } = await load.stop();
+    agent.destroy();
+    const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
+    process.stdout.write(`    ${figures}, ${lost.length} lost\n`);
+    expect(lost).to.deep.equal([]);
+    expect(journal().split('"stopping"')).to.have.lengthOf(restarts + 1);
+  });
+
+  it('is started again where it ends, and where it hangs; who connects meanwhile is answered', async () => {
+    system.run(`
+      mkdir /run/systemd/system/login-relay.service.d
+      printf '[Service]\\nWatchdogSec=1s\\n' >/run/systemd/system/login-relay.service.d/watchdog.conf
+      systemctl daemon-reload
+      systemctl restart login-relay
+    `);
+    for (const signal of ['KILL', 'STOP']) {
+      const before = mainProcess();
+      system.run(`kill -${signal} ${before}`);
+      expectRedirect(await send(port, { path: loginPath }));
+      expect(mainProcess()).to.not.equal(before);
+    }
+    expect(journal()).to.contain('Watchdog timeout');
+  });
+
+  it('shows no secret, code or token in journal, arguments, environment or title', () => {
+    const pid = mainProcess();
+    for (const path of ['cmdline', 'environ', 'comm', 'status']) {
+      expect([...canariesIn(system.run(`tr '\\0' ' ' </proc/${pid}/${path}`))], path).to.deep.equal(
+        [],
+      );
+    }
+    expect([...canariesIn(system.run('journalctl --no-pager'))]).to.deep.equal([]);
+    expect([...canariesIn(system.run('systemctl show login-relay'))]).to.deep.equal([]);
+  });
+});
+
+function relativeToProject(path: string): string {
+  return path.slice(new URL('../..', import.meta.url).pathname.length);
+}

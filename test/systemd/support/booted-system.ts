@@ -1,0 +1,71 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const bootScript = fileURLToPath(new URL('boot.sh', import.meta.url));
+const projectRoot = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A system of its own, with systemd as its first process, the files of this one, and its network. */
+export class BootedSystem {
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  /** Boots it; the project is `/opt/login-relay` there. */
+  static async boot(): Promise<BootedSystem> {
+    const child = spawn(bootScript, [projectRoot], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const system = new BootedSystem(child);
+    process.on('exit', () => child.kill('SIGKILL'));
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`the system did not boot: ${code}`);
+    });
+    // Once it has ended because it was stopped, nobody listens.
+    ended.catch(() => {});
+    while (!system.#isBooted()) await Promise.race([ended, new Promise(setImmediate)]);
+    return system;
+  }
+
+  /** Runs a script there, as root; throws where it fails. */
+  run(script: string): string {
+    const entering = [
+      '--target',
+      this.#firstProcess(),
+      '--mount',
+      '--pid',
+      '--ipc',
+      '--uts',
+      '--cgroup',
+      '--wd=/',
+    ];
+    return execFileSync('nsenter', [...entering, 'sh', '-euc', script], {
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+    });
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    // Its first process ends with it.
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+
+  #isBooted(): boolean {
+    try {
+      return this.run('systemctl is-system-running --wait || true').trim() !== 'offline';
+    } catch {
+      return false;
+    }
+  }
+
+  #firstProcess(): string {
+    const { pid } = this.#child;
+    const [child = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+    return child;
+  }
+}

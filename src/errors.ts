@@ -149,6 +149,12 @@ const failures = {
     detail: 'Not ready.',
     headers: { 'Retry-After': '1' },
   },
+  // Nobody reads this one.
+  client_gone: {
+    status: 503,
+    detail: 'The client hung up before it was answered.',
+    headers: { 'Retry-After': '1' },
+  },
   not_found: { status: 404, detail: 'There is nothing at this address.' },
   method_not_allowed: {
     status: 405,

@@ -13,34 +13,52 @@ export interface RequestRecord {
   /** The route's pattern; null where no route matches. */
   readonly route: string | null;
   readonly status: number;
+  /** Until the answer was out, or the client gone. */
   readonly durationMs: number;
-  readonly outcome: 'ok' | 'client_gone' | FailureCode;
+  readonly outcome: 'ok' | FailureCode;
   readonly provider: ProviderCall | undefined;
   /** Where an unexpected error was thrown. */
   readonly stack: string | undefined;
 }
 
-/** Tells every observer of each request, once the answer is out or the client has gone. */
+/**
+ * Tells every observer of each request, once the answer is out, or the client gone and what it had
+ * asked for at its end.
+ */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
-    ctx.res.once('close', () => {
-      const { requestId, failure, providerCall, stack } = ctx.state;
+    let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
+    let isHandled = false;
+
+    function record(): void {
+      if (closed === undefined || !isHandled) return;
+      const { requestId, providerCall, stack } = ctx.state;
       const route: unknown = ctx['_matchedRoute'];
-      const record: RequestRecord = {
+      const line: RequestRecord = {
         requestId,
         method: ctx.method,
         route: typeof route === 'string' ? route : null,
-        status: ctx.res.statusCode,
-        durationMs: performance.now() - start,
-        outcome: failure ?? (ctx.res.writableFinished ? 'ok' : 'client_gone'),
+        ...closed,
         provider: providerCall,
         stack,
       };
-      for (const observe of observers) observe(record);
+      for (const observe of observers) observe(line);
+    }
+
+    ctx.res.once('close', () => {
+      closed = {
+        status: ctx.res.statusCode,
+        durationMs: performance.now() - start,
+        outcome: ctx.state.failure ?? (ctx.res.writableFinished ? 'ok' : 'client_gone'),
+      };
+      record();
     });
-    return next();
+    return next().finally(() => {
+      isHandled = true;
+      record();
+    });
   };
 }

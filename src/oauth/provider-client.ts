@@ -5,7 +5,6 @@ import { limits } from '../limits.ts';
 import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
 
 const abortGrace = 100;
-const tooLong = Symbol('the answer is too long');
 
 /** What of the provider is called. */
 type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
@@ -17,6 +16,8 @@ export interface ProviderRequest {
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Gives the call up, where nobody awaits its answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 /** What the provider answered. The body is empty where the status alone arrived whole. */
@@ -46,7 +47,7 @@ export interface ProviderClient {
    * Makes one call. Redirects are not followed: a 3xx is an answer like any other.
    *
    * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable`
-   *   (over 1 MiB, decompressed) or `overloaded`, never an error that knows the request
+   *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (given up), never an error that knows the request
    */
   call(request: ProviderRequest, observe: ObserveCall): Promise<ProviderAnswer>;
   /** How many calls are being made right now. */
@@ -58,6 +59,8 @@ export interface ProviderClient {
 type Outcome =
   | { readonly answer: ProviderAnswer }
   | { readonly failure: FailureCode; readonly error?: string };
+/** Why the relay itself ended a call. */
+type Ending = 'provider_answer_unusable' | 'provider_timeout' | 'client_gone';
 type Attempt = Outcome | 'died_while_idle';
 
 /**
@@ -104,7 +107,8 @@ export function createProviderClient(
           clientRequest = sent;
         })
         .on('downloadProgress', ({ transferred }) => {
-          if (transferred > limits.providerAnswerSize) abort.abort(tooLong);
+          if (transferred > limits.providerAnswerSize)
+            abort.abort('provider_answer_unusable' satisfies Ending);
         });
       // The provider had given up waiting on a kept connection. @see RFC 9110 §15.5.9
       const unheard = answer.statusCode === 408 && clientRequest && pool.reused(clientRequest);
@@ -121,8 +125,8 @@ export function createProviderClient(
         const { statusCode: status, headers } = response;
         return { answer: { status, headers, body: new Uint8Array() } };
       }
-      if (abort.signal.reason === tooLong) return { failure: 'provider_answer_unusable' };
-      if (abort.signal.aborted) return { failure: 'provider_timeout' };
+      const ending: Ending | undefined = abort.signal.reason;
+      if (ending !== undefined) return { failure: ending };
       return {
         failure: 'provider_unreachable',
         ...(error instanceof RequestError && { error: error.code }),
@@ -138,19 +142,22 @@ export function createProviderClient(
     return second === 'died_while_idle' ? { failure: 'provider_unreachable' } : second;
   }
 
-  /** Ends a call at its deadline, whatever it waits for. */
-  async function withinDeadline(request: ProviderRequest): Promise<Outcome> {
+  /** Ends a call at its deadline or when it is given up, whatever it waits for. */
+  async function whileAwaited(request: ProviderRequest): Promise<Outcome> {
     const abort = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<Outcome>((resolve) => {
-      timer = setTimeout(() => {
-        abort.abort();
+    const ended = new Promise<Outcome>((resolve) => {
+      const end = (failure: Ending) => {
+        clearTimeout(timer);
+        abort.abort(failure);
         // An aborted call still tells the status it may have got. One that has no connection yet, as
         // behind a silent proxy, would keep its caller waiting.
-        timer = setTimeout(resolve, abortGrace, { failure: 'provider_timeout' });
-      }, within.timeout);
+        timer = setTimeout(resolve, abortGrace, { failure });
+      };
+      timer = setTimeout(end, within.timeout, 'provider_timeout' satisfies Ending);
+      request.signal?.addEventListener('abort', () => end('client_gone'), { once: true });
     });
-    return Promise.race([attempts(request, abort), deadline]).finally(() => clearTimeout(timer));
+    return Promise.race([attempts(request, abort), ended]).finally(() => clearTimeout(timer));
   }
 
   return {
@@ -162,7 +169,7 @@ export function createProviderClient(
         throw new RelayError('overloaded');
       }
       underWay += 1;
-      const result = await withinDeadline(request).finally(() => {
+      const result = await whileAwaited(request).finally(() => {
         underWay -= 1;
       });
       const durationMs = performance.now() - start;

@@ -6,6 +6,7 @@ import type { ObserveCall, ProviderClient, ProviderRequest } from './provider-cl
 /**
  * Asks the provider for the record of the token's user.
  *
+ * @param clientGone gives the lookup up: it changes nothing, and makes room for others
  * @returns the provider's JSON object, byte for byte
  * @throws {RelayError} `token_invalid` where the provider does not answer 200, or refuses within it,
  *   `provider_answer_unusable` where its 200 is no JSON object, or why the call itself failed
@@ -15,8 +16,13 @@ export async function lookUpUser(
   provider: Pick<Provider, 'userUrl' | 'requestHeaders' | 'userRejectedWhen'>,
   accessToken: string,
   observe: ObserveCall,
+  clientGone?: AbortSignal,
 ): Promise<Uint8Array> {
-  const { status, body } = await client.call(userRequest(provider, accessToken), observe);
+  const request = userRequest(provider, accessToken);
+  const { status, body } = await client.call(
+    clientGone ? { ...request, signal: clientGone } : request,
+    observe,
+  );
   if (status !== 200) throw new RelayError('token_invalid');
   const record = parseJsonObject(body);
   if (record === undefined) throw new RelayError('provider_answer_unusable');

@@ -1,7 +1,8 @@
 import type { Middleware } from 'koa';
+import { clientGone } from '../http/client-gone.ts';
 import type { Context } from '../http/context.ts';
 import { parseBearerToken } from '../oauth/bearer-token.ts';
-import type { ProviderClient } from '../oauth/provider-client.ts';
+import type { ObserveCall, ProviderClient } from '../oauth/provider-client.ts';
 import type { ProviderSource } from '../oauth/provider-source.ts';
 import { lookUpUser } from '../oauth/user-endpoint.ts';
 
@@ -9,9 +10,11 @@ import { lookUpUser } from '../oauth/user-endpoint.ts';
 export function currentUser(source: ProviderSource, client: ProviderClient): Middleware {
   return async (ctx: Context) => {
     const accessToken = parseBearerToken(ctx.req.headersDistinct['authorization'] ?? []);
-    const record = await lookUpUser(client, source.current(), accessToken, (call) => {
+    const observe: ObserveCall = (call) => {
       ctx.state.providerCall = call;
-    });
+    };
+    const gone = clientGone(ctx);
+    const record = await lookUpUser(client, source.current(), accessToken, observe, gone);
     ctx.set('Content-Type', 'application/json');
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   };

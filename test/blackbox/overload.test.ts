@@ -3,7 +3,8 @@ import { canary } from '../support/canaries.ts';
 import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import type { Answer } from '../support/http-client.ts';
 import { reset } from '../support/provider-behaviours.ts';
-import { loginPath, relayUnderTest, userPath } from '../support/relay-under-test.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { callbackPath, loginPath, relayUnderTest, userPath } from '../support/relay-under-test.ts';
 import { type Behaviour, userRecord } from '../support/strict-provider.ts';
 
 /** How many provider calls may be under way. */
@@ -95,5 +96,46 @@ describe('overload', () => {
     }
     provider.forget();
     expectUser(await underTest().lookUp());
+  });
+
+  describe('where clients hang up', () => {
+    function ask(path: string, authorization = ''): Promise<RawConnection> {
+      const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n${authorization}\r\n`;
+      return RawConnection.open(underTest().port).then((connection) => connection.say(request));
+    }
+
+    it('ends for their lookups: the calls are given up, and others get their turn', async () => {
+      const { provider, process } = underTest();
+      holdCalls();
+      const authorization = `Authorization: Bearer ${canary('token')}\r\n`;
+      const clients = await Promise.all(
+        Array.from({ length: limit }, () => ask(userPath, authorization)),
+      );
+      await provider.arrivals(limit);
+      expectError(await underTest().lookUp(), 503);
+      for (const client of clients) client.close();
+      while (provider.openSockets.length > 0) await new Promise(setImmediate);
+
+      provider.onUser = userRecord;
+      expectUser(await underTest().lookUp());
+      const line = await process.logLine(({ outcome }) => outcome === 'client_gone');
+      expect(line['provider']).to.include({ endpoint: 'user', outcome: 'client_gone' });
+    });
+
+    it('waits for their logins: whose code is spent, the provider may still say', async () => {
+      const { provider, process } = underTest();
+      const release = holdCalls();
+      const client = await ask(`${callbackPath}?code=${canary('code')}`);
+      await provider.arrivals(1);
+      client.close();
+      await client.closed;
+      // Whoever answers this has heard that the other one hung up.
+      await underTest().get('/healthz');
+      release();
+      const line = await process.logLine(
+        ({ outcome, route }) => outcome === 'client_gone' && route === callbackPath,
+      );
+      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 200 });
+    });
   });
 });

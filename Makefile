@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage bench-protection clean share sbom deb
+.PHONY: help setup demo test check coverage bench-protection bench-hanging-provider clean share sbom deb
 .PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: soak cross-talk test-faults test-browsers
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties fuzz-parsers
@@ -13,7 +13,7 @@ installed := node_modules/.package-lock.json
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-23s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(installed) ## install the pinned runtime and libraries (does nothing when up to date)
 
@@ -65,6 +65,9 @@ coverage: $(installed) ## run every test and report coverage
 
 bench-protection: $(installed) ## what login protection costs, in CPU time
 	@node bench/login-protection.ts
+
+bench-hanging-provider: $(installed) ## what a provider that hangs does to everyone else (a minute)
+	@node bench/hanging-provider.ts
 
 share: $(installed) ## build the manual page and the shell completions
 	@scripts/share.sh dist/share

@@ -131,7 +131,7 @@ export async function runRelay(invocation: Invocation): Promise<Ending> {
 }
 
 /** The words that start a relay; `LOGIN_RELAY` names another executable, such as the binary. */
-const relayCommand: [string, ...string[]] = process.env['LOGIN_RELAY']
+export const relayCommand: [string, ...string[]] = process.env['LOGIN_RELAY']
   ? [process.env['LOGIN_RELAY']]
   : [process.execPath, fileURLToPath(new URL('../../bin/login-relay.ts', import.meta.url))];
 

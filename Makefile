@@ -32,6 +32,15 @@ check: $(installed) ## types, lint, imports, unused code
 	@biome check --error-on-warnings .
 	@knip
 
+engines := test/engines/node_modules/.package-lock.json
+$(engines): test/engines/package.json test/engines/package-lock.json $(installed)
+	@npm ci --prefix test/engines --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+test-browsers: $(engines) ## log in with every browser engine (ENGINES="Chromium Firefox WebKitGTK")
+	@tsc -p test/engines
+	@mocha $(if $(CI),--forbid-pending) 'test/engines/*.engine.ts'
+
 test-faults: $(installed) ## break what the relay stands on, and tell what happened (Linux, root)
 	@mkdir -p dist
 	@FAULTS_TABLE=dist/faults.md mocha 'test/faults/*.test.ts' 'test/faults/system/*.fault.ts'; \

@@ -102,6 +102,34 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
   });
 
+  describe(`${name}, as deploy has it, in front of a relay that limits rates`, () => {
+    needs(kind.program);
+    let underTest: RelayUnderTest;
+    let balancer: Balancer;
+
+    before('start them', async () => {
+      underTest = await startRelay({ 'rate-limit': '2', 'trusted-proxies': '127.0.0.1' });
+      balancer = await Balancer.start(kind, [underTest.port]);
+    });
+    after('stop them', async () => {
+      await balancer.stop();
+      await underTest.stop();
+    });
+
+    it('tells it the address of the client, whatever address the client claims', async () => {
+      const statuses: number[] = [];
+      for (const claimed of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+        const headers: [string, string][] = [
+          ['X-Forwarded-For', claimed],
+          ['Forwarded', `for=${claimed}`],
+          ['X-Real-IP', claimed],
+        ];
+        statuses.push((await send(balancer.port, { path: callbackPath, headers })).status);
+      }
+      expect(statuses).to.deep.equal([400, 400, 429]);
+    });
+  });
+
   describe(`${name}, as deploy has it, in front of a relay and one that dies with every request`, () => {
     needs(kind.program);
     let underTest: RelayUnderTest;

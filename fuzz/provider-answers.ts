@@ -17,7 +17,7 @@ const { values } = parseArgs({
 });
 
 const provider = await startHostileProvider(Number(values.seed));
-const field = await openBattlefield(provider, { 'provider-timeout': '1' });
+const field = await openBattlefield(provider, { 'provider-timeout': '5' });
 const honest = startHonestClient(field.relay.port);
 const start = performance.now();
 const report = await endure({

@@ -41,7 +41,7 @@ describe('a relay among enemies', function () {
 
   it('makes of hostile answers what it should, and serves everyone else meanwhile', async () => {
     const provider = await startHostileProvider(seed);
-    field = await openBattlefield(provider, { 'provider-timeout': '1' });
+    field = await openBattlefield(provider, { 'provider-timeout': '5' });
     const honest = startHonestClient(field.relay.port);
     const { port } = field.relay;
     const { targets } = field;

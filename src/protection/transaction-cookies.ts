@@ -108,7 +108,9 @@ function readCookies(ctx: Context): ReadonlyMap<string, readonly string[]> {
     for (const [name, value = ''] of Object.entries(
       parseCookie(pair, { decode: (text) => text }),
     )) {
-      cookies.set(name, [...(cookies.get(name) ?? []), value]);
+      const values = cookies.get(name);
+      if (values === undefined) cookies.set(name, [value]);
+      else values.push(value);
     }
   }
   return cookies;

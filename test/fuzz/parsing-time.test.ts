@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
+import { parseState } from '../../src/oauth/login-state.ts';
+import { parseQuery } from '../../src/oauth/query.ts';
+import { createTransactionCookies } from '../../src/protection/transaction-cookies.ts';
+import { koaContext } from '../protection/support/koa-context.ts';
+
+const cookies = createTransactionCookies(true);
+const id = Buffer.alloc(16);
+const few = 1000;
+const many = 16_000;
+
+const readers: Record<string, { read: (text: string) => unknown; parts: readonly string[] }> = {
+  'a Cookie header': {
+    read: (cookie) => cookies.isFinished(koaContext({ cookie }), id),
+    parts: [
+      'a=;',
+      'a;',
+      ';',
+      '=',
+      '"',
+      '="',
+      '=""',
+      '= "',
+      ' ',
+      '\t',
+      '__Host-Http-lr_finished=0.;',
+    ],
+  },
+  'a query': {
+    read: parseQuery,
+    parts: ['&', '=', '%', '+', 'a&', 'code=a&', '%ff', '__proto__&'],
+  },
+  'an Authorization header': {
+    read: (value) => parseBearerToken([value]),
+    parts: [' ', 'a ', 'a'],
+  },
+  'a state': { read: parseState, parts: ['A', '=', '-'] },
+};
+
+/** Microseconds of CPU time, the least of several runs. */
+function cost(read: (text: string) => unknown, text: string): number {
+  const times = Array.from({ length: 5 }, () => {
+    const before = process.cpuUsage();
+    try {
+      read(text);
+    } catch (error) {
+      expect(error).to.be.instanceOf(RelayError);
+    }
+    return process.cpuUsage(before).user;
+  });
+  return Math.min(...times);
+}
+
+describe('reading what is long', () => {
+  for (const [input, { read, parts }] of Object.entries(readers)) {
+    it(`takes time in proportion to its length: ${input}`, () => {
+      for (const part of parts) {
+        cost(read, part.repeat(few));
+        // Where a shorter text takes next to nothing, ratios say nothing.
+        const short = Math.max(cost(read, part.repeat(few)), 200);
+        const long = cost(read, part.repeat(many));
+        // Sixteen times in proportion, 256 times where every part is compared with every other.
+        expect(long / short, JSON.stringify(part)).to.be.below(100);
+      }
+    });
+  }
+});

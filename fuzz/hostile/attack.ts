@@ -78,7 +78,8 @@ async function exchange(port: number, requests: readonly string[], random: Rando
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
     // Every request but the last is whole: the connection stays open until they are answered.
-    if (manner > 1 && readAnswers(received).answers.length >= requests.length - 1) socket.end();
+    if (manner > 1 && readAnswers(received, true).answers.length >= requests.length - 1)
+      socket.end();
   });
   // What the relay refuses it may cut off.
   socket.on('error', () => {});

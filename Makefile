@@ -6,6 +6,7 @@ installed := node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check coverage bench-protection bench-hanging-provider clean share sbom deb
 .PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
+.PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties fuzz-parsers
 
@@ -97,6 +98,9 @@ test-restarts: binary ## stop and start the executable 20 times under 200 reques
 
 test-systemd: binary ## run the executable as a service of a real systemd: needs Linux and root
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha test/systemd/service.ts
+
+test-rolling: binary ## replace workers, and replicas behind HAProxy, 100 times while people log in
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=100 mocha test/blackbox/rolling-restarts.test.ts test/deploy/rolling-restarts.test.ts
 
 bench-start: binary ## measure how long the executable takes to start
 	@node scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty

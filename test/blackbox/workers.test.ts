@@ -6,35 +6,15 @@ import { canariesIn, canary } from '../support/canaries.ts';
 import { childrenOf, commandLineOf, environmentOf } from '../support/child-processes.ts';
 import { expectError, expectToken, expectUser } from '../support/expectations.ts';
 import { send } from '../support/http-client.ts';
-import { type Invocation, type RelayProcess, runRelay } from '../support/relay-process.ts';
+import { runRelay } from '../support/relay-process.ts';
 import {
   flagsFor,
-  listening,
   loginPath,
-  RelayUnderTest,
-  registration,
+  type RelayUnderTest,
   withSecretFile,
 } from '../support/relay-under-test.ts';
-import { StrictProvider, userRecord } from '../support/strict-provider.ts';
-
-/** Two workers that the test itself ends; whatever comes, nothing of them is left. */
-async function withWorkers(
-  act: (underTest: RelayUnderTest, secretFile: string) => Promise<void>,
-  { flags = {}, ...invocation }: Invocation = {},
-): Promise<void> {
-  const provider = await StrictProvider.start(registration());
-  await withSecretFile(provider.registration.clientSecret, async (file) => {
-    const usual = { ...flagsFor(provider, file), workers: '2' };
-    const { relay, port } = await listening({ ...invocation, flags: { ...usual, ...flags } });
-    try {
-      await act(new RelayUnderTest(relay, port, provider), file);
-      expect(provider.violations).to.deep.equal([]);
-    } finally {
-      await relay.stop('SIGKILL');
-      await provider.stop();
-    }
-  });
-}
+import { userRecord } from '../support/strict-provider.ts';
+import { metricsOf, reload, withWorkers } from '../support/workers.ts';
 
 /** Asks until two workers have answered; their process ids. */
 async function answering({ process: relay, port }: RelayUnderTest): Promise<number[]> {
@@ -45,11 +25,6 @@ async function answering({ process: relay, port }: RelayUnderTest): Promise<numb
     pids.add(Number(line['pid']));
   }
   return [...pids];
-}
-
-/** Resolves once that many workers have been replaced as asked for. */
-async function reloaded(relay: RelayProcess, times = 1): Promise<void> {
-  await relay.output((stdout) => stdout.split('"reloaded').length > times || undefined);
 }
 
 describe('workers', () => {
@@ -183,14 +158,12 @@ describe('workers', () => {
       await withWorkers(async (underTest, file) => {
         const before = childrenOf(underTest.process.pid);
         await writeFile(file, 'wrong');
-        process.kill(underTest.process.pid, 'SIGHUP');
-        await reloaded(underTest.process);
+        await reload(underTest.process);
         expect(await answering(underTest)).to.not.have.any.members(before);
         expect(expectError(await underTest.logIn(), 400)).to.contain('refused');
         underTest.provider.forget();
         await writeFile(file, underTest.provider.registration.clientSecret);
-        process.kill(underTest.process.pid, 'SIGHUP');
-        await reloaded(underTest.process, 2);
+        await reload(underTest.process);
         expectToken(await underTest.logIn());
       });
     });
@@ -219,8 +192,7 @@ describe('workers', () => {
         };
         const lookups = Array.from({ length: 8 }, () => underTest.lookUp());
         await provider.arrivals(8);
-        process.kill(relay.pid, 'SIGHUP');
-        await reloaded(relay);
+        await reload(relay);
         proceed.resolve();
         for (const answer of await Promise.all(lookups)) {
           expectUser(answer);
@@ -266,12 +238,6 @@ describe('workers', () => {
   describe('are counted', () => {
     const flags = { 'metrics-port': '0' };
 
-    async function figures({ process: relay }: RelayUnderTest): Promise<string> {
-      const { metricsAddress } = await relay.logLine(({ msg }) => msg === 'listening');
-      const port = Number(new URL(String(metricsAddress)).port);
-      return (await send(port, { path: '/metrics' })).body.toString();
-    }
-
     function figure(text: string, name: string): number {
       const value = text.split('\n').find((line) => line.startsWith(`${name} `));
       return Number(value?.split(' ')[1]);
@@ -284,7 +250,7 @@ describe('workers', () => {
         async (underTest) => {
           await answering(underTest);
           const requests = underTest.process.logLines.filter(({ msg }) => msg === 'request').length;
-          const text = await figures(underTest);
+          const text = await metricsOf(underTest);
           expect(figure(text, started)).to.equal(requests);
           const route = `{route="${loginPath}",status="307"}`;
           expect(figure(text, `login_relay_request_duration_seconds_count${route}`)).to.equal(
@@ -308,14 +274,13 @@ describe('workers', () => {
         async (underTest) => {
           const { process: relay } = underTest;
           const [victim = 0] = await answering(underTest);
-          const before = figure(await figures(underTest), started);
+          const before = figure(await metricsOf(underTest), started);
           process.kill(victim, 'SIGKILL');
           await relay.logLine(({ worker }) => worker === victim);
           await answering(underTest);
-          process.kill(relay.pid, 'SIGHUP');
-          await reloaded(relay);
+          await reload(relay);
           const requests = relay.logLines.filter(({ msg }) => msg === 'request').length;
-          const text = await figures(underTest);
+          const text = await metricsOf(underTest);
           expect(requests).to.be.above(before);
           expect(figure(text, started)).to.equal(requests);
           expect(figure(text, 'login_relay_workers_replaced_total')).to.equal(1);

@@ -91,6 +91,11 @@ export class Balancer {
     this.port = running.port;
   }
 
+  /** Where its files are. */
+  get directory(): string {
+    return this.#site.directory;
+  }
+
   /** Everything it has written so far. */
   async log(): Promise<string> {
     const files = this.#kind.logs(this.#site).map((file) => readFile(file, 'utf8'));

@@ -1,4 +1,7 @@
-import type { BalancerKind } from './balancer.ts';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Balancer, BalancerKind } from './balancer.ts';
 
 /** HAProxy, as `deploy/haproxy` runs it. */
 export const haproxy: BalancerKind = {
@@ -20,3 +23,34 @@ export const haproxy: BalancerKind = {
   serve: (config) => ['-db', '-f', config],
   logs: () => [],
 };
+
+/** Takes the relay out of the rotation, as an operator does, and waits until no request is at it. */
+export async function drain(balancer: Balancer, relay: string): Promise<void> {
+  await administer(balancer, `set server login_relay/${relay} state drain`);
+  while ((await stateOf(balancer, relay))['scur'] !== '0') await delay(5);
+}
+
+/** Takes the relay back into the rotation, and waits until it gets requests. */
+export async function undrain(balancer: Balancer, relay: string): Promise<void> {
+  await administer(balancer, `set server login_relay/${relay} state ready`);
+  while ((await stateOf(balancer, relay))['status'] !== 'UP') await delay(5);
+}
+
+/** Says something to HAProxy's administration socket. */
+async function administer({ directory }: Balancer, command: string): Promise<string> {
+  const socket = connect(`${directory}/admin.sock`);
+  socket.end(`${command}\n`);
+  return await text(socket);
+}
+
+async function stateOf(balancer: Balancer, relay: string): Promise<Record<string, string>> {
+  const [head = '', ...lines] = (await administer(balancer, 'show stat')).split('\n');
+  const line = lines.find((candidate) => candidate.startsWith(`login_relay,${relay},`)) ?? '';
+  const values = line.split(',');
+  return Object.fromEntries(
+    head
+      .slice('# '.length)
+      .split(',')
+      .map((name, index) => [name, values[index] ?? '']),
+  );
+}

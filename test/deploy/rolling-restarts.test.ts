@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import {
+  expectLogin,
+  expectNoneRemembered,
+  FakeBrowser,
+} from '../protection/support/fake-browser.ts';
+import { needs } from '../release/support/run.ts';
+import { canariesIn } from '../support/canaries.ts';
+import { commandLineOf } from '../support/child-processes.ts';
+import { LoginTraffic } from '../support/login-traffic.ts';
+import { type Flags, RelayProcess } from '../support/relay-process.ts';
+import { flagsFor, freePort, registration, withSecretFile } from '../support/relay-under-test.ts';
+import { loadSteadily } from '../support/steady-load.ts';
+import { StrictProvider } from '../support/strict-provider.ts';
+import { Balancer } from './support/balancer.ts';
+import { drain, haproxy, undrain } from './support/haproxy.ts';
+
+// Each replica is restarted as often; `make test-rolling` asks for more.
+const restarts = Number(process.env['RESTARTS'] ?? 1);
+const requestsPerSecond = 60;
+
+describe('three replicas behind HAProxy', () => {
+  needs(haproxy.program);
+
+  async function withReplicas(
+    act: (
+      replicas: readonly [Replica, Replica, Replica],
+      balancer: Balancer,
+      target: () => { port: number; provider: StrictProvider },
+    ) => Promise<void>,
+  ): Promise<void> {
+    const provider = await StrictProvider.start(registration());
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const flags = flagsFor(provider, file);
+      const replicas = [
+        new Replica('relay1', await freePort(), flags),
+        new Replica('relay2', await freePort(), flags),
+        new Replica('relay3', await freePort(), flags),
+      ] as const;
+      await Promise.all(replicas.map((replica) => replica.start()));
+      const balancer = await Balancer.start(
+        haproxy,
+        replicas.map(({ port }) => port),
+      );
+      try {
+        for (const { name } of replicas) await undrain(balancer, name);
+        await act(replicas, balancer, () => ({ port: balancer.port, provider }));
+        expect(provider.violations).to.deep.equal([]);
+      } finally {
+        await balancer.stop();
+        for (const replica of replicas) await replica.process.stop('SIGKILL');
+        await provider.stop();
+      }
+    });
+  }
+
+  it('lose no request and no login while they are restarted in turn, again and again', async function () {
+    this.timeout(30_000 + restarts * 30_000);
+    await withReplicas(async (replicas, balancer, target) => {
+      const traffic = new LoginTraffic(target);
+      const load = loadSteadily(requestsPerSecond, traffic.request);
+      for (let restart = 0; restart < restarts; restart += 1) {
+        for (const replica of replicas) {
+          await load.progress(requestsPerSecond / 10);
+          await drain(balancer, replica.name);
+          expect([...canariesIn(commandLineOf(replica.process.pid))]).to.deep.equal([]);
+          const { code, stdout, stderr } = await replica.process.stop();
+          expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+          expectNoneRemembered(stdout);
+          await replica.start();
+          await undrain(balancer, replica.name);
+        }
+      }
+      const { lost, answered, rate, slowest } = await load.stop();
+      await traffic.end();
+      expect(lost).to.deep.equal([]);
+      expect(traffic.finished).to.equal(traffic.started);
+      if (restarts > 1) {
+        const figures = `${answered} requests at ${rate.toFixed()}/s, slowest ${slowest.toFixed()} ms`;
+        process.stdout.write(
+          `    ${restarts} restarts of each: ${figures}, ${traffic.finished} logins, ${lost.length} lost\n`,
+        );
+      }
+    });
+  });
+
+  it('lose no login that is between its start and its callback when one is killed', async () => {
+    await withReplicas(async (replicas, _balancer, target) => {
+      for (const replica of replicas) {
+        const browsers = Array.from({ length: 6 }, () => new FakeBrowser(target));
+        const logins = await Promise.all(browsers.map((browser) => browser.start()));
+        await replica.process.stop('SIGKILL');
+        for (const [index, browser] of browsers.entries()) {
+          const login = logins[index];
+          if (login) expectLogin(target(), await browser.finish(login), login);
+        }
+        await replica.start();
+      }
+    });
+  });
+
+  it('answer a callback that was in flight with an error that a new login mends', async () => {
+    await withReplicas(async ([victim, ...others], balancer, target) => {
+      const { provider } = target();
+      const browser = new FakeBrowser(target);
+      const login = await browser.start();
+      for (const { name } of others) await drain(balancer, name);
+      provider.onToken = () => {};
+      const callback = browser.finish(login);
+      await provider.arrivals(1);
+      for (const { name } of others) await undrain(balancer, name);
+      await victim.process.stop('SIGKILL');
+      const { status, headers, body } = await callback;
+      expect(status).to.equal(502);
+      expect(headers['content-type']).to.equal('application/json');
+      expect(JSON.parse(`${body}`).detail).to.contain('Start the login again');
+
+      provider.onToken = provider.issueToken;
+      const again = await browser.start();
+      expectLogin(target(), await browser.finish(again), again);
+    });
+  });
+});
+
+/** A relay that always listens on the same port, whichever process that is. */
+class Replica {
+  readonly name: string;
+  readonly port: number;
+  readonly #flags: Flags;
+  #process: RelayProcess | undefined;
+
+  constructor(name: string, port: number, flags: Flags) {
+    this.name = name;
+    this.port = port;
+    this.#flags = { ...flags, port: `${port}` };
+  }
+
+  get process(): RelayProcess {
+    if (this.#process === undefined) throw new Error(`${this.name} has not started`);
+    return this.#process;
+  }
+
+  async start(): Promise<void> {
+    this.#process = new RelayProcess({ flags: this.#flags });
+    await this.#process.logLine(({ msg }) => msg === 'listening');
+  }
+}

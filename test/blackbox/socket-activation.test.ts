@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
+import { childrenOf } from '../support/child-processes.ts';
 import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import { send } from '../support/http-client.ts';
-import { RelayProcess, runRelay } from '../support/relay-process.ts';
+import { type Invocation, RelayProcess, runRelay } from '../support/relay-process.ts';
 import {
   baseUrl,
   callbackPath,
@@ -31,7 +32,7 @@ const bearer: [string, string][] = [['Authorization', `Bearer ${canary('token')}
 /** A relay that is started by systemd-socket-activate, on a port that it is not configured with. */
 async function withActivatedRelay(
   act: (underTest: RelayUnderTest) => Promise<void>,
-  launcher: readonly string[] = [],
+  { launcher = [], flags = {} }: Pick<Invocation, 'launcher' | 'flags'> = {},
 ): Promise<void> {
   const provider = await StrictProvider.start(registration());
   const port = await freePort();
@@ -39,7 +40,7 @@ async function withActivatedRelay(
     await withSecretFile(provider.registration.clientSecret, async (file) => {
       const relay = new RelayProcess({
         launcher: ['systemd-socket-activate', '--listen', `127.0.0.1:${port}`, ...launcher],
-        flags: { ...flagsFor(provider, file), port: '1', host: '192.0.2.1' },
+        flags: { ...flagsFor(provider, file), port: '1', host: '192.0.2.1', ...flags },
       });
       try {
         await onceSomebodyListens(port);
@@ -121,9 +122,29 @@ describe('a relay on a socket that systemd has passed', () => {
         process.kill(pids().at(-1) ?? 0, 'SIGTERM');
         await supervised.ended;
       },
-      [supervisor],
+      { launcher: [supervisor] },
     );
     agent.destroy();
+  });
+
+  it('shares it with its workers', async () => {
+    await withActivatedRelay(
+      async (underTest) => {
+        const { process: relay } = underTest;
+        const workers = new Set<unknown>();
+        while (workers.size < 2) {
+          const { headers } = await underTest.get(loginPath);
+          const { pid } = await relay.logLine(
+            (line) => line['requestId'] === headers['x-request-id'],
+          );
+          workers.add(pid);
+        }
+        expect(childrenOf(relay.pid)).to.have.members([...workers]);
+        process.kill(relay.pid, 'SIGTERM');
+        expect((await relay.ended).code).to.equal(0);
+      },
+      { flags: { workers: '2' } },
+    );
   });
 
   it('opens its own port where the socket was passed to another process', async () => {

@@ -38,7 +38,8 @@ export class BootedSystem {
       '--ipc',
       '--uts',
       '--cgroup',
-      '--wd=/',
+      '--root',
+      '--wd',
     ];
     return execFileSync('nsenter', [...entering, 'sh', '-euc', script], {
       encoding: 'utf8',

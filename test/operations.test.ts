@@ -78,11 +78,12 @@ describe('the operations manual', () => {
   describe('on a socket that systemd passes', () => {
     needs('systemd-socket-activate');
 
-    before('a relay whose issuer does not answer', async () => {
+    before('a relay whose issuer does not answer, and that systemd does not hear', async () => {
       const port = await freePort();
+      const socket = ['--listen', `127.0.0.1:${port}`];
       await withSecretFile(canary('secret'), async (file) => {
         const relay = new RelayProcess({
-          launcher: ['systemd-socket-activate', '--listen', `127.0.0.1:${port}`],
+          launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
           flags: {
             origin: frontendOrigin,
             'base-url': 'https://relay.example',
@@ -93,6 +94,7 @@ describe('the operations manual', () => {
         });
         while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
         await relay.logLine(({ msg }) => msg === 'provider discovery');
+        await relay.logLine(({ error }) => error !== undefined);
         await relay.stop();
         lines.push(...relay.logLines);
       });

@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { registration } from '../registration.ts';
+import { configuredServer } from './configured-server.ts';
 import type { Contender } from './contender.ts';
+import { direct } from './direct.ts';
 import { server } from './server.ts';
 
 const everything = [
@@ -23,9 +25,31 @@ export const contenders: readonly Contender[] = [
   peer('grant on Koa', 'grant-koa.js', '/auth/provider', logins),
   peer('@fastify/oauth2', 'fastify-oauth2.js', '/auth/provider', logins),
   peer('@hapi/bell', 'hapi-bell.js', '/auth/provider/callback', logins),
+  server({
+    name: 'FastAPI, httpx',
+    kind: 'peer',
+    workloads: everything,
+    protection: false,
+    needs: '/usr/lib/python3/dist-packages/fastapi',
+    command: () => [
+      '/usr/bin/python3',
+      source('../peers/fastapi_relay.py'),
+      JSON.stringify(registration),
+    ],
+  }),
   limit('node:http', ['bare-http.ts', '--protection'], true, everything),
   limit('node:http, unprotected', ['bare-http.ts'], false, everything),
   limit('got on node:http', ['bare-got.ts'], false, ['user-lookup', 'distant-lookup']),
+  configuredServer({
+    name: 'nginx',
+    kind: 'limit',
+    workloads: ['start-login', 'user-lookup', 'preflight'],
+    protection: false,
+    program: '/usr/sbin/nginx',
+    template: source('../peers/nginx.conf'),
+    words: (file) => ['-c', file],
+  }),
+  direct,
 ];
 
 function source(path: string): string {

@@ -36,7 +36,7 @@ export class PinnedProcess {
    */
   async ready<T>(find: (output: string) => T | undefined | Promise<T | undefined>): Promise<T> {
     const deadline = performance.now() + patience;
-    while (this.#child.exitCode === null && performance.now() < deadline) {
+    while (!this.#hasEnded() && performance.now() < deadline) {
       const found = await find(this.#output());
       if (found !== undefined) return found;
       await wait(20);
@@ -45,13 +45,17 @@ export class PinnedProcess {
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode === null) {
+    if (!this.#hasEnded()) {
       const ended = once(this.#child, 'exit');
       this.#child.kill();
       await ended;
     }
     living.delete(this.#child);
     rmSync(this.#directory, { recursive: true });
+  }
+
+  #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   #output(): string {

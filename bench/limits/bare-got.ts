@@ -2,9 +2,9 @@
 import { createServer, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got from 'got';
+import { userUrl } from '../provider/endpoints.ts';
 import { announce } from './announce.ts';
 import { commonHeaders, crossOrigin } from './headers.ts';
-import { userUrl } from '../provider/endpoints.ts';
 
 const kept = { keepAlive: true, maxSockets: 256 };
 const client = got.extend({

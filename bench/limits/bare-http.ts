@@ -5,10 +5,10 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { parse } from 'node:querystring';
 import { parseArgs } from 'node:util';
+import { authorizeUrl, tokenUrl, userUrl } from '../provider/endpoints.ts';
 import { registration } from '../registration.ts';
 import { announce } from './announce.ts';
 import { commonHeaders, crossOrigin, preflight } from './headers.ts';
-import { authorizeUrl, tokenUrl, userUrl } from '../provider/endpoints.ts';
 
 const { values } = parseArgs({ options: { protection: { type: 'boolean', default: false } } });
 const { clientId, clientSecret, redirectUri, frontEnd } = registration;

@@ -1,10 +1,9 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
-import got, { RequestError } from 'got';
+import got, { type Got, type RequestError, type Response } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
-
-const abortGrace = 100;
+import { openRequest } from './open-request.ts';
 
 /** What of the provider is called. */
 type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
@@ -59,8 +58,6 @@ export interface ProviderClient {
 type Outcome =
   | { readonly answer: ProviderAnswer }
   | { readonly failure: FailureCode; readonly error?: string };
-/** Why the relay itself ended a call. */
-type Ending = 'provider_answer_unusable' | 'provider_timeout' | 'client_gone';
 type Attempt = Outcome | 'died_while_idle';
 
 /**
@@ -85,79 +82,69 @@ export function createProviderClient(
     followRedirect: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
-    responseType: 'buffer',
+    request: openRequest,
   });
+  const pooled = instance.extend({ agent: pool.pooled });
+  const unpooled = instance.extend({ agent: pool.unpooled });
   let underWay = 0;
 
-  async function attempt(
-    request: ProviderRequest,
-    abort: AbortController,
-    agents: typeof pool.pooled,
-  ): Promise<Attempt> {
-    let clientRequest: ClientRequest | undefined;
-    try {
-      const answer = await instance(request.url, {
-        method: request.method,
-        headers: request.headers,
-        signal: abort.signal,
-        agent: agents,
-        ...(request.body !== undefined && { body: request.body }),
-      })
-        .on('request', (sent) => {
-          clientRequest = sent;
-        })
-        .on('downloadProgress', ({ transferred }) => {
-          if (transferred > limits.providerAnswerSize)
-            abort.abort('provider_answer_unusable' satisfies Ending);
-        });
-      // The provider had given up waiting on a kept connection. @see RFC 9110 §15.5.9
-      const unheard = answer.statusCode === 408 && clientRequest && pool.reused(clientRequest);
-      if (unheard) return 'died_while_idle';
-      return {
-        answer: { status: answer.statusCode, headers: answer.headers, body: answer.rawBody },
-      };
-    } catch (error) {
-      // The error of got holds the whole request, secret and code included: it ends here.
-      if (clientRequest && pool.diedWhileIdle(clientRequest, error)) return 'died_while_idle';
-      // RFC 6749 and the lookup judge by the status: once it is known, a broken body changes nothing.
-      const response = error instanceof RequestError ? error.response : undefined;
-      if (response !== undefined && response.statusCode !== 200) {
-        const { statusCode: status, headers } = response;
-        return { answer: { status, headers, body: new Uint8Array() } };
-      }
-      const ending: Ending | undefined = abort.signal.reason;
-      if (ending !== undefined) return { failure: ending };
-      return {
-        failure: 'provider_unreachable',
-        ...(error instanceof RequestError && { error: error.code }),
-      };
-    }
-  }
+  /** @param deadline of `performance.now()`, at which the attempt ends, whatever it waits for */
+  function attempt(by: Got, request: ProviderRequest, deadline: number): Promise<Attempt> {
+    return new Promise((resolve) => {
+      const { url, method, headers, body = '', signal } = request;
+      // The stream costs half of what the promise does, and can be left at any time.
+      const stream = by.stream(url, { method, headers, ...(method === 'POST' && { body }) });
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let response: Response | undefined;
+      let clientRequest: ClientRequest | undefined;
 
-  async function attempts(request: ProviderRequest, abort: AbortController): Promise<Outcome> {
-    await pool.settled();
-    const first = await attempt(request, abort, pool.pooled);
-    if (first !== 'died_while_idle') return first;
-    const second = await attempt(request, abort, pool.unpooled);
-    return second === 'died_while_idle' ? { failure: 'provider_unreachable' } : second;
-  }
-
-  /** Ends a call at its deadline or when it is given up, whatever it waits for. */
-  async function whileAwaited(request: ProviderRequest): Promise<Outcome> {
-    const abort = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const ended = new Promise<Outcome>((resolve) => {
-      const end = (failure: Ending) => {
+      const end = (result: Attempt) => {
         clearTimeout(timer);
-        abort.abort(failure);
-        // An aborted call still tells the status it may have got. One that has no connection yet, as
-        // behind a silent proxy, would keep its caller waiting.
-        timer = setTimeout(resolve, abortGrace, { failure });
+        signal?.removeEventListener('abort', giveUp);
+        stream.destroy();
+        resolve(result);
       };
-      timer = setTimeout(end, within.timeout, 'provider_timeout' satisfies Ending);
-      request.signal?.addEventListener('abort', () => end('client_gone'), { once: true });
+      const fail = (failure: Attempt) => {
+        // RFC 6749 and the lookup judge by the status: once it is known, a broken body changes nothing.
+        const known = response !== undefined && response.statusCode !== 200;
+        end(known ? answered(response, []) : failure);
+      };
+      const giveUp = () => fail({ failure: 'client_gone' });
+      const timer = setTimeout(fail, deadline - performance.now(), { failure: 'provider_timeout' });
+      stream.on('request', (sent: ClientRequest) => {
+        clientRequest = sent;
+      });
+      stream.on('response', (received: Response) => {
+        response = received;
+      });
+      stream.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > limits.providerAnswerSize) fail({ failure: 'provider_answer_unusable' });
+      });
+      stream.on('end', () => {
+        // The provider had given up waiting on a kept connection. @see RFC 9110 §15.5.9
+        const unheard = response?.statusCode === 408 && clientRequest && pool.reused(clientRequest);
+        end(unheard ? 'died_while_idle' : answered(response, chunks));
+      });
+      signal?.addEventListener('abort', giveUp);
+      if (signal?.aborted) giveUp();
+      // The error of got holds the whole request, secret and code included: it ends here.
+      stream.on('error', (error: RequestError) => {
+        const died = clientRequest !== undefined && pool.diedWhileIdle(clientRequest, error);
+        if (died) end('died_while_idle');
+        else fail({ failure: 'provider_unreachable', error: error.code });
+      });
     });
-    return Promise.race([attempts(request, abort), ended]).finally(() => clearTimeout(timer));
+  }
+
+  async function attempts(request: ProviderRequest, deadline: number): Promise<Outcome> {
+    await pool.settled();
+    const first = await attempt(pooled, request, deadline);
+    if (first !== 'died_while_idle') return first;
+    const second = await attempt(unpooled, request, deadline);
+    return second === 'died_while_idle' ? { failure: 'provider_unreachable' } : second;
   }
 
   return {
@@ -169,7 +156,7 @@ export function createProviderClient(
         throw new RelayError('overloaded');
       }
       underWay += 1;
-      const result = await whileAwaited(request).finally(() => {
+      const result = await attempts(request, start + within.timeout).finally(() => {
         underWay -= 1;
       });
       const durationMs = performance.now() - start;
@@ -184,4 +171,10 @@ export function createProviderClient(
     underWay: () => underWay,
     close: pool.close,
   };
+}
+
+function answered(response: Response | undefined, chunks: readonly Buffer[]): Outcome {
+  if (response === undefined) return { failure: 'provider_unreachable' };
+  const { statusCode: status, headers } = response;
+  return { answer: { status, headers, body: Buffer.concat(chunks) } };
 }

@@ -7,14 +7,12 @@ import type { RequestState } from './http/context.ts';
 import { cors } from './http/cors.ts';
 import { errorResponder } from './http/error-responder.ts';
 import { ignoreBody } from './http/ignore-body.ts';
-import { limitAnswerTime } from './http/limit-answer-time.ts';
 import { originForm } from './http/origin-form.ts';
 import { refuseFrames } from './http/refuse-frames.ts';
 import { refusePrefetch } from './http/refuse-prefetch.ts';
 import { type RequestRecord, recordRequests } from './http/request-record.ts';
 import { requireHost } from './http/require-host.ts';
 import { responseHeaders } from './http/response-headers.ts';
-import { limits } from './limits.ts';
 import type { ProviderClient } from './oauth/provider-client.ts';
 import type { ProviderSource } from './oauth/provider-source.ts';
 import type { StateKeys } from './oauth/state-keys.ts';
@@ -72,7 +70,6 @@ export function createApp(
   // Koa would write a connection that breaks to standard error: its line in the log says enough.
   app.silent = true;
   app.use(recordRequests(observers));
-  app.use(limitAnswerTime(limits.answerTime));
   app.use(ignoreBody);
   app.use(responseHeaders(readiness));
   app.use(errorResponder);

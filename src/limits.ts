@@ -41,6 +41,7 @@ export type ServerLimits = Readonly<
     | 'handshakeTime'
     | 'headersTime'
     | 'requestTime'
+    | 'answerTime'
     | 'keepAliveTime'
     | 'stopTime'
     | 'stopIdleTime'

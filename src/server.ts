@@ -89,8 +89,12 @@ export async function listen(
   // body. @see RFC 9110 §10.1.1
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
+  server.timeout = most.answerTime;
   server.on('timeout', (socket: Socket) => {
-    if (connections.isBusy(socket)) observer.limitHit('answer_time');
+    const answering = connections.isAnswering(socket);
+    // An answer that is still being made keeps its client waiting, not the client the server.
+    if (connections.isBusy(socket) && !answering) return;
+    if (answering) observer.limitHit('answer_time');
     socket.destroy();
   });
   // After what cannot be read, whatever else arrives is the same fault again.

@@ -50,10 +50,10 @@ const tokenRequests: Readonly<
   Record<TokenRequest, (endpoint: TokenEndpoint, grant: CodeGrant) => ProviderRequest>
 > = {
   query(endpoint, grant) {
-    const url = new URL(endpoint.tokenUrl);
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    return { endpoint: 'token', method: 'POST', url, headers: endpoint.requestHeaders ?? {} };
+    const { tokenUrl, requestHeaders: headers = {} } = endpoint;
+    const url = `${tokenUrl}${tokenUrl.includes('?') ? '&' : '?'}${new URLSearchParams(parameters)}`;
+    return { endpoint: 'token', method: 'POST', url, headers };
   },
   body(endpoint, grant) {
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };

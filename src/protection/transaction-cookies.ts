@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
@@ -99,11 +100,19 @@ function idPrefix(id: Buffer): string {
 // None of the relay's cookies is quoted: what stands inside quotes belongs to another cookie.
 const quotedValue = /(?<==[ \t]*)"[^"]*"(?=[ \t]*(;|$))/g;
 
+type Cookies = ReadonlyMap<string, readonly string[]>;
+
+const read = new WeakMap<IncomingMessage, Cookies>();
+
 /** Every cookie with all of its values: a parser of whole headers would keep one of each. */
-function readCookies(ctx: Context): ReadonlyMap<string, readonly string[]> {
+function readCookies({ req }: Context): Cookies {
+  const cookies = read.get(req) ?? parseCookies(req.headers.cookie ?? '');
+  read.set(req, cookies);
+  return cookies;
+}
+
+function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
-  const header = ctx.get('Cookie');
-  if (header === '') return cookies;
   for (const pair of header.replaceAll(quotedValue, '').split(';')) {
     for (const [name, value = ''] of Object.entries(
       parseCookie(pair, { decode: (text) => text }),

@@ -15,6 +15,8 @@ export interface Connections {
   has(socket: Socket): boolean;
   /** Whether a request of this connection is under way. */
   isBusy(socket: Socket): boolean;
+  /** Whether an answer on this connection has begun and not ended. */
+  isAnswering(socket: Socket): boolean;
   /**
    * Calls back once every request that has arrived whole on this connection is answered: at once where
    * none is under way.
@@ -66,6 +68,10 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       });
     },
     isBusy: (socket) => (connections.get(socket)?.underWay.size ?? 0) > 0,
+    isAnswering(socket) {
+      const underWay = connections.get(socket)?.underWay ?? [];
+      return [...underWay].some(({ headersSent }) => headersSent);
+    },
     afterAnswers(socket, act) {
       const underWay = connections.get(socket)?.underWay ?? [];
       // Answers go out in the order of their requests.

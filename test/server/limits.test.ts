@@ -1,7 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { limitAnswerTime } from '../../src/http/limit-answer-time.ts';
 import { limits } from '../../src/limits.ts';
 import type { UnreadableRequest } from '../../src/server/unreadable-request.ts';
 import { type ListeningServer, listen } from '../../src/server.ts';
@@ -104,10 +103,10 @@ describe('a server within limits', () => {
 
     it('hangs up on a client that does not take its answer', async () => {
       const app = new Koa();
-      app.use(limitAnswerTime(short)).use((ctx) => {
+      app.use((ctx) => {
         ctx.body = Buffer.alloc(50_000_000);
       });
-      const { open } = await start(app.callback());
+      const { open } = await start(app.callback(), { answerTime: short });
       const connection = await open();
       connection.socket.pause();
       connection.say(request);

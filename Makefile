@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage bench-protection bench-hanging-provider clean share sbom deb
+.PHONY: help setup demo test check coverage bench bench-quick bench-hanging-provider clean share sbom deb
 .PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers
@@ -73,8 +73,17 @@ fuzz-parsers: $(installed) ## 30 minutes for each parser, guided by coverage (FU
 coverage: $(installed) ## run every test and report coverage
 	@c8 mocha 'test/**/*.test.ts'
 
-bench-protection: $(installed) ## what login protection costs, in CPU time
-	@node bench/login-protection.ts
+peers := bench/peers/node_modules/.package-lock.json
+$(peers): bench/peers/package.json bench/peers/package-lock.json
+	@cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+# BENCH chooses a part: make bench BENCH='--experiment user-lookup --contender relay'
+bench: $(installed) $(peers) binary ## measure the relay beside its peers and its limits: half an hour
+	@taskset -c 1 node bench/run.ts --write $(BENCH)
+
+bench-quick: $(installed) $(peers) ## see that everything that is measured works: a minute
+	@taskset -c 1 node bench/run.ts --quick $(BENCH)
 
 bench-hanging-provider: $(installed) ## what a provider that hangs does to everyone else (a minute)
 	@node bench/hanging-provider.ts

@@ -12,19 +12,25 @@ const everything = [
   'preflight',
   'mixed',
   'distant-lookup',
-  'memory',
 ];
+const protectedLogins = [...everything, 'memory'];
 const logins = ['start-login', 'complete-login'];
 
 /** Everything that is measured, in the order of the report. */
 export const contenders: readonly Contender[] = [
-  relay('relay', source('../../bin/login-relay.ts'), true, everything),
+  relay('relay', source('../../bin/login-relay.ts'), true, protectedLogins),
   relay('relay, unprotected', source('../../bin/login-relay.ts'), false, everything),
-  relay('relay binary', binary(), true, everything),
+  relay('relay binary', binary(), true, protectedLogins),
   relay('relay binary, unprotected', binary(), false, everything),
-  peer('grant on Koa', 'grant-koa.js', '/auth/provider', logins),
-  peer('@fastify/oauth2', 'fastify-oauth2.js', '/auth/provider', logins),
-  peer('@hapi/bell', 'hapi-bell.js', '/auth/provider/callback', logins),
+  peer('grant on Koa', ['grant-koa.js'], '/auth/provider', logins),
+  peer('@fastify/oauth2', ['fastify-oauth2.js'], '/auth/provider', logins),
+  peer(
+    '@fastify/oauth2, kept connections',
+    ['fastify-oauth2.js', '--keep-alive'],
+    '/auth/provider',
+    logins,
+  ),
+  peer('@hapi/bell', ['hapi-bell.js'], '/auth/provider/callback', logins),
   server({
     name: 'FastAPI, httpx',
     kind: 'peer',
@@ -37,7 +43,7 @@ export const contenders: readonly Contender[] = [
       JSON.stringify(registration),
     ],
   }),
-  limit('node:http', ['bare-http.ts', '--protection'], true, everything),
+  limit('node:http', ['bare-http.ts', '--protection'], true, protectedLogins),
   limit('node:http, unprotected', ['bare-http.ts'], false, everything),
   limit('got on node:http', ['bare-got.ts'], false, ['user-lookup', 'distant-lookup']),
   configuredServer({
@@ -97,7 +103,7 @@ function flags(values: Readonly<Record<string, string>>): string[] {
 
 function peer(
   name: string,
-  program: string,
+  [program = '', ...words]: readonly string[],
   loginPath: string,
   workloads: readonly string[],
 ): Contender {
@@ -108,7 +114,7 @@ function peer(
     protection: true,
     loginPath,
     needs: source('../peers/node_modules'),
-    command: () => [process.execPath, source(`../peers/${program}`)],
+    command: () => [process.execPath, source(`../peers/${program}`), ...words],
   });
 }
 

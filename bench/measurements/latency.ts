@@ -14,7 +14,7 @@ export interface Latency {
 export async function measureLatencies(
   workload: Workload,
   contenders: ReadonlyMap<string, RunningContender>,
-  { round, rounds }: Pace,
+  { latency: { round, rounds } }: Pace,
   rate: number,
 ): Promise<Map<string, Latency>> {
   const measured = [...contenders].map(([name, { target }]) => ({

@@ -1,10 +1,12 @@
 import { Agent } from 'node:http';
 import oauth2 from '@fastify/oauth2';
 import fastify from 'fastify';
-import { providerUrl } from '../provider/endpoints.ts';
+import { tokenUrl } from '../provider/endpoints.ts';
 import { registration } from '../registration.ts';
 import { announce } from './announce.js';
 
+const { origin } = new URL(tokenUrl);
+const keepAlive = process.argv.includes('--keep-alive');
 const app = fastify();
 app.register(oauth2, {
   name: 'provider',
@@ -12,12 +14,12 @@ app.register(oauth2, {
   credentials: {
     client: { id: registration.clientId, secret: registration.clientSecret },
     auth: {
-      authorizeHost: providerUrl,
+      authorizeHost: origin,
       authorizePath: '/authorize',
-      tokenHost: providerUrl,
+      tokenHost: origin,
       tokenPath: '/token',
     },
-    http: { agent: new Agent({ keepAlive: true }) },
+    ...(keepAlive && { http: { agent: new Agent({ keepAlive }) } }),
   },
   startRedirectPath: '/auth/provider',
   callbackUri: registration.redirectUri,

@@ -1,5 +1,6 @@
-/** Where the provider is. */
-export const providerUrl = process.env['PROVIDER_URL'] ?? '';
-export const authorizeUrl = `${providerUrl}/authorize`;
-export const tokenUrl = `${providerUrl}/token`;
-export const userUrl = `${providerUrl}/user`;
+// Where the provider is, for the programs that are measured.
+const origin = process.env['PROVIDER_URL'] ?? '';
+
+export const authorizeUrl = `${origin}/authorize`;
+export const tokenUrl = `${origin}/token`;
+export const userUrl = `${origin}/user`;

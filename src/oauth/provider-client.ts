@@ -102,12 +102,12 @@ export function createProviderClient(
       const end = (result: Attempt) => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', giveUp);
-        stream.destroy();
         resolve(result);
       };
       const fail = (failure: Attempt) => {
         // RFC 6749 and the lookup judge by the status: once it is known, a broken body changes nothing.
         const known = response !== undefined && response.statusCode !== 200;
+        stream.destroy();
         end(known ? answered(response, []) : failure);
       };
       const giveUp = () => fail({ failure: 'client_gone' });

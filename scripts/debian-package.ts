@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { version } from '../src/version.ts';
@@ -31,6 +31,8 @@ const files: Record<string, Buffer> = {
   ),
   [`${documentation}/changelog.gz`]: compressed(readFileSync('CHANGELOG.md')),
   [`${documentation}/changelog.Debian.gz`]: compressed(Buffer.from(debianChangelog())),
+  [`${documentation}/operations.md.gz`]: compressed(readFileSync('docs/operations.md')),
+  ...examples('haproxy', 'nginx', 'caddy', 'prometheus', 'grafana', 'kubernetes'),
 };
 const directories = { 'etc/login-relay': 0o700 };
 const modes: Record<string, number> = {
@@ -55,6 +57,15 @@ rmSync(root, { recursive: true });
 
 function completion(from: string, to = from): Record<string, Buffer> {
   return { [`usr/share/${to}`]: readFileSync(`${dist}/share/${from}`) };
+}
+
+function examples(...folders: readonly string[]): Record<string, Buffer> {
+  const paths = folders.flatMap((folder) =>
+    readdirSync(join('deploy', folder)).map((file) => join(folder, file)),
+  );
+  return Object.fromEntries(
+    paths.map((path) => [`${documentation}/examples/${path}`, readFileSync(join('deploy', path))]),
+  );
 }
 
 function compressed(content: Buffer): Buffer {

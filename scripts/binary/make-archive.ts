@@ -30,6 +30,8 @@ for (const file of ['README.md', 'LICENSE', 'dist/THIRD-PARTY-LICENSES.txt']) {
   copyFileSync(file, join(folder, file.replace(/.*\//, '')));
 }
 cpSync('dist/share', join(folder, 'share'), { recursive: true });
+// What the README leads to, and what runs beside the relay.
+for (const part of ['docs', 'deploy']) cpSync(part, join(folder, part), { recursive: true });
 
 if (platform.os === 'win32') packZip(`dist/${name}.zip`);
 else packTar(`dist/${name}.tar.xz`);

@@ -49,6 +49,19 @@ describe('the Debian package', function () {
     expect(run('lintian', args)).to.deep.equal({ code: 0, stdout: '', stderr: '' });
   });
 
+  it('brings what runs beside the relay', () => {
+    const { stdout } = run('dpkg-deb', ['--contents', file]);
+    const examples = [...stdout.matchAll(/doc\/login-relay\/examples\/(.*[^/])$/gm)];
+    expect(examples.map(([, path]) => path)).to.include.members([
+      'haproxy/haproxy.cfg',
+      'nginx/login-relay.conf',
+      'caddy/Caddyfile',
+      'prometheus/login-relay.rules.yaml',
+      'grafana/login-relay.json',
+      'kubernetes/deployment.yaml',
+    ]);
+  });
+
   it('has a template that asks for what is required, in variables that there are', () => {
     const template = readFileSync(`${projectRoot}/deploy/systemd/login-relay.default`, 'utf8');
     const named = template.match(/^#?[A-Z_]+(?==)/gm) ?? [];
@@ -82,7 +95,7 @@ describe('the Debian package', function () {
       expect(
         inThrowawaySystem(
           install,
-          'dpkg -L login-relay | while read f; do [ -d "$f" ] || echo "$f"; done',
+          'dpkg -L login-relay | grep -v /examples | while read f; do [ -d "$f" ] || echo "$f"; done',
         ),
       ).to.have.members([
         '/etc/default/login-relay',
@@ -94,6 +107,7 @@ describe('the Debian package', function () {
         '/usr/share/doc/login-relay/changelog.Debian.gz',
         '/usr/share/doc/login-relay/changelog.gz',
         '/usr/share/doc/login-relay/copyright',
+        '/usr/share/doc/login-relay/operations.md.gz',
         '/usr/share/fish/vendor_completions.d/login-relay.fish',
         '/usr/share/lintian/overrides/login-relay',
         '/usr/share/man/man1/login-relay.1.gz',

@@ -96,6 +96,15 @@ export class WorkerPool {
    * @throws {WorkerError} where the first new one does not come up: the old ones go on
    */
   async replaceAll(snapshot: ConfigSnapshot): Promise<void> {
+    try {
+      await this.#replaceEach(snapshot);
+    } finally {
+      // A stop has overtaken it: it has neither succeeded nor failed, and the process ends.
+      if (this.#stopping) await new Promise(() => {});
+    }
+  }
+
+  async #replaceEach(snapshot: ConfigSnapshot): Promise<void> {
     const [first, ...others] = this.#places;
     if (first === undefined || this.#stopping) return;
     const howToStart = { ...this.#howToStart, snapshot };

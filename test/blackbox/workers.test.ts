@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { expect } from 'chai';
 import { expectLogin, FakeBrowser } from '../protection/support/fake-browser.ts';
@@ -198,6 +199,32 @@ describe('workers', () => {
           expectUser(answer);
           expect(answer.headers.connection).to.equal('close');
         }
+      });
+    });
+  });
+
+  describe('that are being replaced', () => {
+    it('answer what comes on a kept connection, and say that it closes', async () => {
+      await withWorkers(async (underTest) => {
+        const agents = Array.from({ length: 6 }, () => new Agent({ keepAlive: true }));
+        const ask = () =>
+          Promise.all(agents.map((agent) => underTest.send({ path: loginPath, agent })));
+        for (const { headers } of await ask()) expect(headers.connection).to.equal('keep-alive');
+        await reload(underTest.process);
+        for (const { headers } of await ask()) expect(headers.connection).to.equal('close');
+        for (const { headers } of await ask()) expect(headers.connection).to.equal('keep-alive');
+        for (const agent of agents) agent.destroy();
+      });
+    });
+
+    it('are not waited for where all are to end', async () => {
+      await withWorkers(async ({ process: relay }) => {
+        process.kill(relay.pid, 'SIGHUP');
+        // Signals are handled in their order, and a worker takes its time to start.
+        process.kill(relay.pid, 'SIGTERM');
+        const { code, stdout, stderr } = await relay.ended;
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+        expect(stdout).to.contain('"stopping"').and.not.contain('reloaded');
       });
     });
   });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { limits } from '../../src/limits.ts';
 import { needs, projectRoot, run } from './support/run.ts';
 
 const unit = 'deploy/systemd/login-relay.service';
@@ -26,6 +27,12 @@ describe('the systemd unit', () => {
     );
     expect(text).to.match(/^ExecStart=\/usr\/bin\/login-relay$/m);
     expect(text).to.not.match(/^Environment=/m);
+  });
+
+  it('waits for longer than requests under way are given to finish', () => {
+    const text = readFileSync(`${projectRoot}/${unit}`, 'utf8');
+    const [, seconds] = /^TimeoutStopSec=(\d+)s$/m.exec(text) ?? [];
+    expect(Number(seconds) * 1000).to.be.above(limits.stopTime);
   });
 
   it('leaves memory executable, which V8 compiles into', () => {

@@ -37,3 +37,8 @@ async function prettyOutput(output: DestinationStream): Promise<DestinationStrea
   const { prettyLine } = await import('./pretty-log.ts');
   return { ...output, write: (line) => output.write(prettyLine(line)) };
 }
+
+/** Resolves once every line is out, or after a second in which nobody took it. */
+export async function flushLog(logger: Logger): Promise<void> {
+  await new Promise<void>((resolve) => logger.flush(() => resolve()));
+}

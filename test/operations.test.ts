@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { readConfig } from '../src/config/config.ts';
 import { failureCodes } from '../src/errors.ts';
 import { createRelay } from '../src/relay.ts';
+import { FullDisk } from './faults/support/full-disk.ts';
+import { withRelayIn } from './faults/support/relay-anywhere.ts';
 import { needs } from './release/support/run.ts';
 import { canary } from './support/canaries.ts';
 import { childrenOf } from './support/child-processes.ts';
@@ -98,6 +102,7 @@ describe('the operations manual', () => {
         await relay.stop();
         lines.push(...relay.logLines);
       });
+      lines.push(await lineOfLostLines());
     });
 
     it('documents every field of the log, and no other', () => {
@@ -148,6 +153,21 @@ async function overflow({ port, process }: RelayUnderTest): Promise<void> {
   const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
   await process.logLine(({ limit }) => limit !== undefined);
   for (const socket of sockets) socket.destroy();
+}
+
+/** What is logged where the disk was full for a while. */
+async function lineOfLostLines(): Promise<LogLine> {
+  const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  const disk = new FullDisk(join(directory, 'log'));
+  await withRelayIn({ launcher: disk.launcher }, async (underTest) => {
+    for (let left = 120; left > 0; left -= 1) await underTest.get(loginPath);
+    disk.makeRoom(underTest);
+    await underTest.get(loginPath);
+    await underTest.process.stop();
+  });
+  const line: LogLine = JSON.parse(disk.lines().find((text) => text.includes('"lost"')) ?? '');
+  await rm(directory, { recursive: true });
+  return line;
 }
 
 /** What is logged of a request that meets an error which nobody foresaw. */

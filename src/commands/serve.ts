@@ -31,7 +31,7 @@ export async function serve(
   const workers = config.workers === 'auto' ? availableParallelism() : config.workers;
   // Takes longer than all else: started first, it is done on another thread while the rest loads.
   if (workers === 1 && config.stateKeys === undefined) deriveStateKey(config.clientSecret);
-  const { createLogger } = await import('../log.ts');
+  const { createLogger, flushLog } = await import('../log.ts');
   const logger = await createLogger({ level: config.logLevel, format: config.logFormat });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
@@ -49,7 +49,7 @@ export async function serve(
   manager?.ready();
   logger.info({ signal: await stopped }, 'stopping');
   await Promise.all([manager?.stopping(), relay.stop()]);
-  await new Promise<void>((resolve) => logger.flush(() => resolve()));
+  await flushLog(logger);
 }
 
 async function start(

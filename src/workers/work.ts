@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { ConfigError } from '../config/config-error.ts';
 import { readConfigSnapshot } from '../config/config-snapshot.ts';
 import { ListenError } from '../listen-error.ts';
-import { createLogger } from '../log.ts';
+import { createLogger, flushLog } from '../log.ts';
 import { type ListeningRelay, prepareRelay } from '../relay.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts';
@@ -55,6 +55,7 @@ export async function work(): Promise<void> {
   await tell({ type: 'listening', address: relay.address });
   const idleTime = await told.toStop.promise;
   await relay.stop(idleTime);
+  await flushLog(logger);
   const gone = once(process, 'disconnect');
   await tell({ type: 'stopped', metrics: await count() });
   await gone;

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { recordOf, tokenFor } from './provider.ts';
 import { frontEnd, Relay } from './relay.ts';
 import { startUnrulyProvider } from './unruly-provider.ts';
-import { manyAtOnce, Visitor } from './visitor.ts';
+import { manyAtOnce, toldToEnd, Visitor } from './visitor.ts';
 
 const { values } = parseArgs({ options: { replies: { type: 'string', default: '1000000' } } });
 const wanted = Number(values.replies);
@@ -22,9 +22,10 @@ const start = performance.now();
 const counts = { replies: 0, refused: 0, left: 0, rounds: 0 };
 const mismatches: string[] = [];
 
-while (counts.replies < wanted && mismatches.length === 0) {
+const end = toldToEnd();
+while (counts.replies < wanted && mismatches.length === 0 && !end.aborted) {
   counts.rounds += 1;
-  await manyAtOnce(perRound, connections, visit);
+  await manyAtOnce(perRound, connections, visit, end);
   // Nothing is under way: whatever the provider says now is an answer to nobody. The next round
   // begins at once, or when the relay has had time to hear it.
   provider.speakUnasked();

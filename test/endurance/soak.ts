@@ -9,7 +9,7 @@ import { expectedStatus, faultOf, withFaults } from './faults.ts';
 import { plot, type Sample } from './plot.ts';
 import { recordOf, startProvider, tokenFor } from './provider.ts';
 import { frontEnd, Relay } from './relay.ts';
-import { manyAtOnce, type Reply, Visitor } from './visitor.ts';
+import { manyAtOnce, type Reply, toldToEnd, Visitor } from './visitor.ts';
 
 const { values } = parseArgs({
   options: {
@@ -51,12 +51,18 @@ const clock = setInterval(() => {
   lastTick = now;
 }, 100);
 
-await manyAtOnce(total, connections, async (index) => {
-  const isLogin = Math.floor(((index + 1) * logins) / total) > Math.floor((index * logins) / total);
-  await (isLogin ? logIn(index) : lookUp(index));
-  done += 1;
-  if (done % Math.ceil(total / samples) === 0) taken.push(await sample());
-});
+await manyAtOnce(
+  total,
+  connections,
+  async (index) => {
+    const isLogin =
+      Math.floor(((index + 1) * logins) / total) > Math.floor((index * logins) / total);
+    await (isLogin ? logIn(index) : lookUp(index));
+    done += 1;
+    if (done % Math.ceil(total / samples) === 0) taken.push(await sample());
+  },
+  toldToEnd(),
+);
 const seconds = (performance.now() - start) / 1000;
 clearInterval(clock);
 visitor.leave();
@@ -127,7 +133,7 @@ function memorySlope(points: readonly Sample[]): number {
 }
 
 async function report(): Promise<void> {
-  const after = taken.filter(({ requests }) => requests >= total * warmUp);
+  const after = taken.filter(({ requests }) => requests >= done * warmUp);
   const slope = memorySlope(after);
   const delays = after.map(({ eventLoopDelay }) => eventLoopDelay).toSorted((a, b) => a - b);
   const memory = after.map(({ residentMemory }) => residentMemory);

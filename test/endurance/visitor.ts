@@ -25,6 +25,12 @@ export class Visitor {
     signal?: AbortSignal,
   ): Promise<Reply> {
     return new Promise((resolve, reject) => {
+      const fail = (error: NodeJS.ErrnoException) => {
+        // The connection was being closed, after being idle for long: any browser asks again.
+        const unheard = request.reusedSocket && error.code === 'ECONNRESET' && !signal?.aborted;
+        if (unheard) this.get(path, headers, signal).then(resolve, reject);
+        else reject(error);
+      };
       const request = send({
         host: '127.0.0.1',
         port: this.#port,
@@ -33,7 +39,7 @@ export class Visitor {
         agent: this.#agent,
         ...(signal && { signal }),
       });
-      request.on('error', reject);
+      request.on('error', fail);
       request.on('response', (response) => {
         let body = '';
         response.setEncoding('utf8');
@@ -54,15 +60,23 @@ export class Visitor {
   }
 }
 
-/** Does `task` for 0, 1, 2 … below `count`, so many at once. */
+/** Aborts when the process is told to end: what was seen so far is reported then. */
+export function toldToEnd(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
+  return controller.signal;
+}
+
+/** Does `task` for 0, 1, 2 … below `count`, so many at once, unless `end` aborts. */
 export async function manyAtOnce(
   count: number,
   atOnce: number,
   task: (index: number) => Promise<void>,
+  end: AbortSignal,
 ): Promise<void> {
   let next = 0;
   const worker = async () => {
-    for (let index = next++; index < count; index = next++) await task(index);
+    for (let index = next++; index < count && !end.aborted; index = next++) await task(index);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { expectRedirect, expectToken, expectUser } from '../support/expectations
 import { keepAliveAgent } from '../support/http-client.ts';
 import { loginPath, type RelayUnderTest } from '../support/relay-under-test.ts';
 import { eventually, fault } from './support/fault.ts';
+import { FullDisk } from './support/full-disk.ts';
 import { withRelayIn } from './support/relay-anywhere.ts';
 
 const lostLines = 'lines of the log were lost';
@@ -139,22 +140,20 @@ describe('a log that cannot be written', () => {
     'the disk of the log is full for a while',
     'the relay serves on, and logs whole lines again after that',
     async ({ happened, recovery }) => {
-      const file = join(directory, 'log');
-      const launcher = ['prlimit', '--fsize=20000:unlimited', ...redirected(`>"${file}"`)];
-      await withRelayIn({ launcher }, async (underTest) => {
+      const disk = new FullDisk(join(directory, 'log'));
+      await withRelayIn({ launcher: disk.launcher }, async (underTest) => {
         await startLogins(underTest, 200);
         await expectService(underTest);
-        const { pid } = underTest.process;
-        execFileSync('prlimit', [`--pid=${pid}`, '--fsize=unlimited']);
+        disk.makeRoom(underTest);
         await recovery(() =>
           eventually(async () => {
             await underTest.get(loginPath);
-            expect(await readFile(file, 'utf8')).to.contain(lostLines);
+            expect(disk.lines().join('\n')).to.contain(lostLines);
           }),
         );
         await expectCleanEnd(underTest);
       });
-      const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+      const lines = disk.lines();
       const torn = lines.filter((line) => !line.endsWith('}'));
       expect(torn.length).to.be.at.most(1);
       for (const line of lines) if (line !== torn[0]) JSON.parse(line);

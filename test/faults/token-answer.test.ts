@@ -3,7 +3,7 @@ import { canary } from '../support/canaries.ts';
 import { expectError, expectToken } from '../support/expectations.ts';
 import { relayUnderTest } from '../support/relay-under-test.ts';
 import type { Behaviour } from '../support/strict-provider.ts';
-import { fault } from './support/fault.ts';
+import { eventually, fault } from './support/fault.ts';
 
 describe('a connection that ends within the token answer', () => {
   const underTest = relayUnderTest();
@@ -39,6 +39,8 @@ describe('a connection that ends within the token answer', () => {
         }
         provider.onToken = endingAt(whole, whole.length);
         expect(expectToken(await underTest().logIn())).to.equal(token);
+        // A request that is taken just before the reset would be made again.
+        await eventually(async () => expect(provider.openSockets).to.deep.equal([]));
         provider.forget();
         expectToken(await underTest().logIn());
         happened(`${whole.length} times 502, then a token`);

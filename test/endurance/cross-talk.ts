@@ -19,7 +19,7 @@ const provider = await startUnrulyProvider();
 const relay = await Relay.start([...provider.flags, '--provider-timeout', '1']);
 const visitor = new Visitor(relay.port, connections);
 const start = performance.now();
-const counts = { replies: 0, refused: 0, left: 0, rounds: 0 };
+const counts = { replies: 0, refused: 0, left: 0, brokenOff: 0, rounds: 0 };
 const mismatches: string[] = [];
 
 const end = toldToEnd();
@@ -41,6 +41,7 @@ process.stdout.write(
 mismatches: ${mismatches.length}
 refused with 502, 504 or 408: ${counts.refused}
 visitors who left before their answer: ${counts.left}
+connections that ended without an answer: ${counts.brokenOff}
 answers that nobody had asked for: ${provider.unasked()}
 connections to the provider: ${provider.accepted()}
 seconds: ${seconds}
@@ -58,9 +59,9 @@ async function visit(index: number): Promise<void> {
     await (index % 5 === 4
       ? logIn(`${person}.${counts.rounds}.${index}`, signal)
       : lookUp(person, signal));
-  } catch (error) {
-    if (!leaves) throw error;
-    counts.left += 1;
+  } catch {
+    if (leaves) counts.left += 1;
+    else counts.brokenOff += 1;
   }
 }
 

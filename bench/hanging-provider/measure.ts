@@ -17,12 +17,19 @@ export interface Durations {
   readonly providerTimeout: number;
 }
 
+interface Quantiles {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
 /** What a hanging provider did to a relay. Latencies are in milliseconds, memory is in MB. */
 export interface Report {
-  readonly idleP99: number;
-  readonly hangP99: number;
-  /** Calls that were refused because all were under way, and how long that took. */
-  readonly refused: { readonly count: number; readonly p50: number; readonly p99: number };
+  /** The start of a login, with nothing else to do, and while the provider hangs. */
+  readonly idle: Quantiles;
+  readonly hanging: Quantiles;
+  /** Calls that were refused because all were under way. */
+  readonly refused: Quantiles;
   /** Calls that took all their time. */
   readonly timedOut: number;
   /** How many answers there were of each kind and status; 0: none. */
@@ -83,15 +90,14 @@ export async function measure(
   await relay.stop();
   provider.stop();
 
-  const during = (samples: readonly Sample[]) => samples.filter(({ sent }) => sent < hangEnd);
   const refused = calls.filter(({ status }) => status === 503);
   const late = calls.filter(({ sent }) => sent >= hangEnd);
   const answered = late.filter(isAnswer).map(endOf);
   const failed = late.filter((it) => !isAnswer(it)).map(endOf);
   return {
-    idleP99: quantile(0.99, idle),
-    hangP99: quantile(0.99, during(starts)),
-    refused: { count: refused.length, p50: quantile(0.5, refused), p99: quantile(0.99, refused) },
+    idle: quantiles(idle),
+    hanging: quantiles(starts.filter(({ sent }) => sent < hangEnd)),
+    refused: quantiles(refused),
     timedOut: [...early, ...calls].filter(({ status }) => status === 504).length,
     statuses: { ...tally('start', starts), ...tally('health', healths), ...tally('call', calls) },
     memory: {
@@ -102,6 +108,10 @@ export async function measure(
     firstAnswer: Math.min(...answered) - hangEnd,
     lastFailure: failed.length > 0 ? Math.max(...failed) - hangEnd : 0,
   };
+}
+
+function quantiles(samples: readonly Sample[]): Quantiles {
+  return { count: samples.length, p50: quantile(0.5, samples), p99: quantile(0.99, samples) };
 }
 
 function isAnswer({ status }: Sample): boolean {

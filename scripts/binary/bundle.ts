@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { build, type Plugin, transform } from 'esbuild';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
 
 /** A part of the bundled program: a CommonJS module, in ASCII. */
 export interface BundledModule {
   /** As the other ones require it, without `./`. */
   readonly name: string;
   readonly code: string;
+  /** When a relay loads it: before its first answer, always but later, or where it is asked for. */
+  readonly loaded: 'at start' | 'later' | 'on demand';
 }
+
+// What these import is loaded with them, unless it is imported dynamically in turn.
+const atStart = ['src/commands/serve.ts', 'src/log.ts', 'src/relay.ts', 'src/app.ts'];
+const later = ['src/oauth/provider-client.ts'];
 
 /**
  * Bundles a program with its libraries. What it imports dynamically is in modules of its own,
@@ -17,24 +23,42 @@ export interface BundledModule {
  * @returns its modules; the one that starts the program is called `main.js`
  */
 export async function bundle(entryPoint: string): Promise<BundledModule[]> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: { main: entryPoint },
     bundle: true,
     splitting: true,
     format: 'esm',
     outdir: 'modules',
     write: false,
+    metafile: true,
     plugins: [embedFiles, fewMimeTypes],
     // A tool of the tests brings it along, and `debug` would take it: the program does without.
     external: ['supports-color'],
     ...common,
   });
+  const started = loadedWith([entryPoint, ...atStart], metafile);
+  const loadedLater = loadedWith(later, metafile);
   return Promise.all(
-    outputFiles.map(async ({ path, text }) => ({
-      name: basename(path),
-      code: await toCommonJs(text),
-    })),
+    outputFiles.map(async ({ path, text }) => {
+      const name = basename(path);
+      const loaded = started.has(name) ? 'at start' : loadedLater.has(name) ? 'later' : 'on demand';
+      return { name, code: await toCommonJs(text), loaded };
+    }),
   );
+}
+
+/** The names of the modules that hold these source files, and of those that they import. */
+function loadedWith(sources: readonly string[], { outputs }: Metafile): ReadonlySet<string> {
+  const paths = new Set<string>();
+  for (const [path, { entryPoint = '' }] of Object.entries(outputs)) {
+    if (sources.includes(entryPoint)) paths.add(path);
+  }
+  for (const path of paths) {
+    for (const imported of outputs[path]?.imports ?? []) {
+      if (imported.kind === 'import-statement' && !imported.external) paths.add(imported.path);
+    }
+  }
+  return new Set([...paths].map((path) => basename(path)));
 }
 
 /** Bundles one file that imports nothing but builtin modules. */
@@ -46,8 +70,8 @@ const common = {
   platform: 'node',
   target: 'node26',
   charset: 'ascii',
-  // Names stay: they are in stack traces, and the provider of the demo reads those of its classes.
-  minifySyntax: true,
+  // Names stay: they are in stack traces, and the provider of the demo reads those of its classes,
+  // which `minifySyntax` would drop as well.
   minifyWhitespace: true,
   legalComments: 'none',
 } as const;

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { constants, zstdCompressSync } from 'node:zlib';
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 import type { BundledModule } from './bundle.ts';
 import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
-
-// Not every start needs these, and compiled code is three times as large as its source.
-const optional = /^(check|demo|metrics|pretty-log|start-workers|systemd|work)-/;
 
 /**
  * Makes an executable of a program and a runtime.
@@ -25,21 +23,7 @@ export async function makeExecutable(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   write(join(folder, 'loader.js'), program.loader);
-  const assets: Record<string, string> = {};
-  for (const { name, code } of program.modules) {
-    assets[name] = write(join(folder, name), `(function(require,module,exports){${code}\n})`);
-  }
-  // Only the V8 that will run code can compile it ahead: other platforms compile it at the start.
-  if (isThisPlatform(platform)) {
-    const names = Object.keys(assets).filter((name) => !optional.test(name));
-    const paths = names.map((name) => join(folder, name));
-    execFileSync(process.execPath, [
-      '--random-seed=1',
-      'scripts/binary/compile-ahead.ts',
-      ...paths,
-    ]);
-    for (const name of names) assets[`${name}.cache`] = join(folder, `${name}.cache`);
-  }
+  const assets = makeAssets(program.modules, isThisPlatform(platform), folder);
   seedPackerCache(files.runtime, platform, folder);
   // pkg works in a directory below this one. What names the loader ends up in the executable:
   // it has to be the same wherever the project lies.
@@ -63,6 +47,45 @@ export async function makeExecutable(
     seaConfig,
     signature: process.platform === 'darwin',
   });
+}
+
+/**
+ * Writes the modules as the loader reads them.
+ *
+ * @param compiledAhead only the V8 that will run code can compile it ahead
+ * @returns the path of each by its name in the executable
+ */
+function makeAssets(
+  modules: readonly BundledModule[],
+  compiledAhead: boolean,
+  folder: string,
+): Record<string, string> {
+  for (const { name, code } of modules) {
+    write(join(folder, name), `(function(require,module,exports){${code}\n})`);
+  }
+  // Compiled code is three times as large as its source.
+  const compiled = compiledAhead ? modules.filter(({ loaded }) => loaded !== 'on demand') : [];
+  if (compiled.length > 0) compileAhead(compiled.map(({ name }) => join(folder, name)));
+  const assets: Record<string, string> = {};
+  const files = [...modules, ...compiled.map((one) => ({ ...one, name: `${one.name}.cache` }))];
+  for (const { name, loaded } of files) {
+    const path = join(folder, name);
+    // Nothing is decompressed before the first answer.
+    if (loaded === 'at start') assets[name] = path;
+    else assets[`${name}.zst`] = compress(path);
+  }
+  return assets;
+}
+
+function compileAhead(paths: readonly string[]): void {
+  execFileSync(process.execPath, ['--random-seed=1', 'scripts/binary/compile-ahead.ts', ...paths]);
+}
+
+/** Makes a compressed copy, and returns its path. */
+function compress(path: string): string {
+  const params = { [constants.ZSTD_c_compressionLevel]: 19 };
+  writeFileSync(`${path}.zst`, zstdCompressSync(readFileSync(path), { params }));
+  return `${path}.zst`;
 }
 
 /**

@@ -14,10 +14,10 @@ function load(name: string): unknown {
   if (already) return already.exports;
   const module: LoadedModule = { exports: {} };
   modules.set(name, module);
-  const script = new Script(read(name).toString('latin1'), {
-    filename: `login-relay/${name}`,
-    cachedData: assets.has(`${name}.cache`) ? read(`${name}.cache`) : undefined,
-  });
+  const source = read(name)?.toString('latin1');
+  if (source === undefined) throw new Error(`there is no module ${name} in the binary`);
+  const cachedData = read(`${name}.cache`);
+  const script = new Script(source, { filename: `login-relay/${name}`, cachedData });
   script.runInThisContext()(requireModule, module, module.exports);
   return module.exports;
 }
@@ -29,8 +29,11 @@ function requireModule(name: string): unknown {
   return builtin;
 }
 
-function read(asset: string): Buffer<ArrayBuffer> {
-  return Buffer.from(getRawAsset(asset));
+function read(name: string): Buffer<ArrayBuffer> | undefined {
+  if (assets.has(name)) return Buffer.from(getRawAsset(name));
+  if (!assets.has(`${name}.zst`)) return undefined;
+  const { zstdDecompressSync } = process.getBuiltinModule('node:zlib');
+  return zstdDecompressSync(Buffer.from(getRawAsset(`${name}.zst`)));
 }
 
 // Node says nothing either of what libraries in node_modules still use.

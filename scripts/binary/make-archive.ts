@@ -16,6 +16,7 @@ import { createZipArchiveSync, ZipEntry } from 'node:zlib';
 import { version } from '../../src/version.ts';
 import { sourceDate } from '../source-date.ts';
 import { executableName, platformCalled } from './platforms.ts';
+import { holdSize } from './size-limits.ts';
 
 const [executable = '', platformName = ''] = process.argv.slice(2);
 const platform = platformCalled(platformName);
@@ -58,6 +59,7 @@ function packTar(archive: string): void {
     archive,
     execFileSync('xz', options, { input: tar, maxBuffer: Number.POSITIVE_INFINITY }),
   );
+  holdSize('archive', archive, platform);
 }
 
 function packZip(archive: string): void {

@@ -5,6 +5,7 @@ import { bundle, bundleFile } from './bundle.ts';
 import { makeExecutable } from './executable.ts';
 import { platformCalled, thisPlatform } from './platforms.ts';
 import { prepareRuntime } from './runtime.ts';
+import { holdSize } from './size-limits.ts';
 
 const [entryPoint = '', output = '', name] = process.argv.slice(2);
 const here = thisPlatform();
@@ -17,3 +18,4 @@ await makeExecutable({ loader, modules }, platform, {
   output,
   folder: join(folder, 'executable'),
 });
+holdSize('executable', output, platform);

@@ -5,7 +5,7 @@ installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check coverage bench bench-quick bench-hanging-provider clean share sbom deb
-.PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
+.PHONY: binary test-binary test-restarts test-systemd bench-start bench-memory release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties fuzz-parsers
@@ -114,6 +114,9 @@ test-rolling: binary ## replace workers, and replicas behind HAProxy, 100 times 
 bench-start: binary ## measure how long the executable takes to start
 	@node scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
 	@node scripts/binary/measure-start.ts dist/login-relay dist/build/empty
+
+bench-memory: binary ## measure what memory 10,000 logins leave the executable with (Linux)
+	@node bench/memory.ts dist/login-relay
 
 platforms := linux-x64 linux-arm64 macos-x64 macos-arm64 windows-x64
 executables := $(platforms:%=dist/%/login-relay)

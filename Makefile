@@ -99,8 +99,8 @@ sbom: $(installed) ## list what is inside the binary, with the licences
 binary: $(installed) ## build the executable for this machine
 	@node scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
 
-test-binary: binary ## run the black-box tests against the executable
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha $(if $(CI),--forbid-pending) 'test/blackbox/**/*.test.ts'
+test-binary: binary ## run the black-box tests against the executable, and the executable in an empty root
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha $(if $(CI),--forbid-pending) 'test/blackbox/**/*.test.ts' 'test/executable/*.executable.ts'
 
 test-restarts: binary ## stop and start the executable 20 times under 200 requests a second
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 mocha --fgrep 'again and again' test/blackbox/socket-activation.test.ts

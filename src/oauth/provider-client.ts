@@ -111,7 +111,9 @@ export function createProviderClient(
         end(known ? answered(response, []) : failure);
       };
       const giveUp = () => fail({ failure: 'client_gone' });
-      const timer = setTimeout(fail, deadline - performance.now(), { failure: 'provider_timeout' });
+      // A machine that stood still may find the deadline passed.
+      const left = Math.max(0, deadline - performance.now());
+      const timer = setTimeout(fail, left, { failure: 'provider_timeout' });
       stream.on('request', (sent: ClientRequest) => {
         clientRequest = sent;
       });

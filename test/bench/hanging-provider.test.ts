@@ -9,9 +9,10 @@ describe('a provider that hangs', () => {
     report = await measure(relayCommand, {
       warmUp: 0.2,
       idle: 0.5,
-      hang: 2,
-      recovery: 1.5,
-      providerTimeout: 1,
+      hang: 1.5,
+      recovery: 1,
+      // Longer than it hangs: whatever is under way stays so.
+      providerTimeout: 30,
     });
   });
 
@@ -22,18 +23,14 @@ describe('a provider that hangs', () => {
     expect(others).to.have.members(['start 307', 'health 200']);
   });
 
-  it('costs calls their time, or refuses them while all that may be are under way', () => {
-    expect(report.timedOut).to.be.greaterThan(0);
+  it('has further calls refused while all that may be are under way', () => {
     expect(report.refused.count).to.be.greaterThan(0);
   });
 
   it('gets every call answered again once it has recovered', () => {
-    expect(kinds().filter((kind) => kind.startsWith('call '))).to.have.members([
-      'call 200',
-      'call 307',
-      'call 503',
-      'call 504',
-    ]);
+    const calls = kinds().filter((kind) => kind.startsWith('call '));
+    expect(calls).to.have.members(['call 200', 'call 307', 'call 503']);
+    expect(report.timedOut).to.equal(0);
     expect(report.firstAnswer).to.be.finite;
   });
 });

@@ -46,4 +46,19 @@ describe('the image', () => {
     expect(compose).to.match(/^ {4}cap_drop:\n {6}- ALL$/m);
     expect(compose).to.match(/^ {6}- no-new-privileges:true$/m);
   });
+
+  describe('behind Caddy, as compose runs it', () => {
+    needs('caddy');
+
+    it('has its requests logged like behind any other Caddy: without their queries', () => {
+      const config = `${projectRoot}/deploy/docker/Caddyfile`;
+      const env = { APP_HOST: 'app.localhost', LOGIN_HOST: 'login.localhost' };
+      const args = ['validate', '--adapter', 'caddyfile', '--config', config];
+      const { code, stderr } = run('caddy', args, { env });
+      expect(code, stderr).to.equal(0);
+      const [, filter = ''] = /(\tlog \{\n.*?\n\t\}\n)/s.exec(readFileSync(config, 'utf8')) ?? [];
+      expect(filter).to.contain('request>uri regexp');
+      expect(readFileSync(`${projectRoot}/deploy/caddy/Caddyfile`, 'utf8')).to.contain(filter);
+    });
+  });
 });

@@ -59,7 +59,6 @@ export async function work(): Promise<void> {
   const gone = once(process, 'disconnect');
   await tell({ type: 'stopped', metrics: await count() });
   await gone;
-  await new Promise<void>((resolve) => logger.flush(() => resolve()));
 }
 
 /** Resolves once the message is on its way, whatever becomes of this process. */

@@ -1,5 +1,6 @@
 // Builds the Debian package of one architecture: debian-package.ts ARCHITECTURE BINARY DIST
 // DIST holds what else goes in: the manual page, the completions, the third-party licences.
+// DEBFULLNAME and DEBEMAIL name who answers for the package.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,6 +13,9 @@ import { sourceDate } from './source-date.ts';
 const [architecture = '', binary = '', dist = ''] = process.argv.slice(2);
 const name = 'login-relay';
 const packageVersion = `${version}-1`;
+const { DEBFULLNAME = 'login-relay authors', DEBEMAIL = 'maintainers@login-relay.example' } =
+  process.env;
+const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 const control = readFileSync('deploy/debian/control', 'utf8');
 const documentation = `usr/share/doc/${name}`;
 
@@ -74,7 +78,6 @@ function compressed(content: Buffer): Buffer {
 
 /** @see deb-changelog(5) */
 function debianChangelog(): string {
-  const maintainer = /^Maintainer: (.*)$/m.exec(control)?.[1];
   const date = sourceDate.toUTCString().replace('GMT', '+0000');
   return `${name} (${packageVersion}) stable; urgency=medium
 
@@ -96,6 +99,7 @@ function filledIn(template: string): string {
   return template
     .replace('@VERSION@', packageVersion)
     .replace('@ARCHITECTURE@', architecture)
+    .replace('@MAINTAINER@', maintainer)
     .replace('@INSTALLED_SIZE@', `${kibibytes.reduce((sum, size) => sum + size, 0)}`);
 }
 

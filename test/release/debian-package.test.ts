@@ -26,9 +26,9 @@ describe('the Debian package', function () {
 
   after('the package is removed', () => rmSync(dist, { recursive: true }));
 
-  function build(architecture: string): void {
+  function build(architecture: string, env: Record<string, string> = {}): void {
     const args = [architecture, binary, dist];
-    runScript('debian-package.ts', { args, env: { SOURCE_DATE_EPOCH: '1700000000' } });
+    runScript('debian-package.ts', { args, env: { SOURCE_DATE_EPOCH: '1700000000', ...env } });
   }
 
   it('has the same bytes for the same commit', () => {
@@ -42,6 +42,12 @@ describe('the Debian package', function () {
     build('arm64');
     const { stdout } = run('dpkg-deb', ['--field', file.replace('amd64', 'arm64'), 'Architecture']);
     expect(stdout).to.equal('arm64\n');
+  });
+
+  it('names who answers for it, as Debian’s tools are told', () => {
+    build('arm64', { DEBFULLNAME: 'Ada Lovelace', DEBEMAIL: 'ada@example.org' });
+    const { stdout } = run('dpkg-deb', ['--field', file.replace('amd64', 'arm64'), 'Maintainer']);
+    expect(stdout).to.equal('Ada Lovelace <ada@example.org>\n');
   });
 
   it('gives lintian nothing to complain of', () => {

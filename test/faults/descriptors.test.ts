@@ -24,6 +24,7 @@ describe('descriptors that run out', () => {
         }
         await Promise.all(sockets.map(settled));
         await eventually(async () => expect(refused).to.be.greaterThan(0));
+        happened(`${refused} of 100 connections closed at once`);
         expect(provider.calls).to.deep.equal([]);
         for (const socket of sockets) socket.destroy();
         await recovery(() =>
@@ -32,7 +33,6 @@ describe('descriptors that run out', () => {
             expectUser(await underTest.lookUp());
           }),
         );
-        happened(`${refused} of 100 connections closed at once`);
         expect((await relay.stop()).code).to.equal(0);
       });
     },

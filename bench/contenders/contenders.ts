@@ -45,6 +45,7 @@ export const contenders: readonly Contender[] = [
   }),
   limit('node:http', ['bare-http.ts', '--protection'], true, protectedLogins),
   limit('node:http, unprotected', ['bare-http.ts'], false, everything),
+  limit('Koa, router and CORS', ['bare-koa.ts'], false, ['start-login']),
   limit('got on node:http', ['bare-got.ts'], false, ['user-lookup', 'distant-lookup']),
   configuredServer({
     name: 'nginx',

@@ -15,7 +15,7 @@ export interface Pace {
 export const full: Pace = {
   warmUp: 8,
   round: 0.5,
-  rounds: 11,
+  rounds: 9,
   latency: { round: 1, rounds: 3 },
   // Ten requests in nine turns.
   forMemory: 90_000,

@@ -5,6 +5,8 @@ import type { DestinationStream } from 'pino';
 /** Bytes that wait for a slow reader, beside what the pipe itself holds. */
 const longestBacklog = 1024 * 1024;
 const flushDeadline = 1000;
+/** Milliseconds for which lines are gathered: each write of its own wakes the reader up. */
+const gatheringTime = 10;
 
 /** Where the log goes: a line that cannot be written is lost, and nothing blocks, throws or grows. */
 export interface LogOutput extends DestinationStream {
@@ -43,6 +45,11 @@ export function openLogOutput(descriptor: number, tellLost: (lines: number) => v
 function pipeSink(descriptor: number): Sink {
   const socket = new Socket({ fd: descriptor, readable: false, writable: true });
   let full = false;
+  let gathered = '';
+  const send = () => {
+    if (gathered !== '') socket.write(gathered);
+    gathered = '';
+  };
   socket.unref();
   socket.on('drain', () => {
     full = false;
@@ -53,7 +60,8 @@ function pipeSink(descriptor: number): Sink {
     write(line) {
       full ||= socket.writableLength > longestBacklog;
       if (full || socket.destroyed) return false;
-      socket.write(line);
+      if (gathered === '') setTimeout(send, gatheringTime);
+      gathered += line;
       return true;
     },
     flush(done) {
@@ -61,6 +69,7 @@ function pipeSink(descriptor: number): Sink {
         done();
         return;
       }
+      send();
       const deadline = setTimeout(done, flushDeadline);
       socket.write('', () => {
         clearTimeout(deadline);

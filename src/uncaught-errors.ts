@@ -5,6 +5,7 @@ import { stackFrames } from './stack-frames.ts';
 export function endOnUncaughtErrors(logger: Logger): void {
   process.on('uncaughtException', (error) => {
     logger.fatal({ stack: stackFrames(error) }, 'uncaught error');
+    logger.flush();
     process.exit(1);
   });
 }

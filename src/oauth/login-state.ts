@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
+import { hmacSha256 } from './hmac.ts';
 import { randomBytes } from './random-bytes.ts';
 
 const version = 1;
@@ -47,7 +48,6 @@ export function createStateSealer(
   keys: readonly [Buffer, ...Buffer[]],
   client: { readonly clientId: string; readonly redirectUri: string },
 ): StateSealer {
-  const keyObjects = keys.map((key) => createSecretKey(key));
   const audience = Buffer.concat(
     [client.clientId, client.redirectUri].map((text) => {
       const bytes = Buffer.from(text);
@@ -56,23 +56,24 @@ export function createStateSealer(
   );
 
   // Every field carries its length, so that no two inputs run together into the same bytes.
-  function macOf(key: KeyObject, payload: Buffer, browserSecret: Buffer): Buffer {
+  function macOf(key: Buffer, payload: Buffer, browserSecret: Buffer): Buffer {
     const secretHash = Buffer.from(hash('sha256', browserSecret, 'base64url'));
-    const fields = [lengthOf(payload), payload, lengthOf(secretHash), secretHash, audience];
-    return createHmac('sha256', key).update(Buffer.concat(fields)).digest();
+    return hmacSha256(key, [
+      lengthOf(payload),
+      payload,
+      lengthOf(secretHash),
+      secretHash,
+      audience,
+    ]);
   }
 
   return {
     seal(transaction, browserSecret) {
       const payload = encode(transaction);
-      const [sealingKey] = keyObjects;
-      if (sealingKey === undefined) throw new Error('no key to seal with');
-      return Buffer.concat([payload, macOf(sealingKey, payload, browserSecret)]).toString(
-        'base64url',
-      );
+      return Buffer.concat([payload, macOf(keys[0], payload, browserSecret)]).toString('base64url');
     },
     isAuthentic({ payload, mac }, browserSecret) {
-      return keyObjects.some((key) => timingSafeEqual(macOf(key, payload, browserSecret), mac));
+      return keys.some((key) => timingSafeEqual(macOf(key, payload, browserSecret), mac));
     },
   };
 }

@@ -1,4 +1,7 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { hmacSha256 } from './hmac.ts';
+
+const purpose = Buffer.from('login-relay code_verifier');
 
 /**
  * The code verifier of a login. It is derived from what the browser keeps and what the state
@@ -8,10 +11,7 @@ import { createHmac, hash } from 'node:crypto';
  * @see RFC 7636 §4.1
  */
 export function codeVerifier(browserSecret: Buffer, transactionId: Buffer): string {
-  return createHmac('sha256', browserSecret)
-    .update('login-relay code_verifier')
-    .update(transactionId)
-    .digest('base64url');
+  return hmacSha256(browserSecret, [purpose, transactionId]).toString('base64url');
 }
 
 /** The S256 code challenge to a verifier. @see RFC 7636 §4.2 */

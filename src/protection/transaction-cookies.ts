@@ -102,11 +102,14 @@ const quotedValue = /(?<==[ \t]*)"[^"]*"(?=[ \t]*(;|$))/g;
 
 type Cookies = ReadonlyMap<string, readonly string[]>;
 
+const none: Cookies = new Map();
 const read = new WeakMap<IncomingMessage, Cookies>();
 
 /** Every cookie with all of its values: a parser of whole headers would keep one of each. */
 function readCookies({ req }: Context): Cookies {
-  const cookies = read.get(req) ?? parseCookies(req.headers.cookie ?? '');
+  const header = req.headers.cookie;
+  if (header === undefined) return none;
+  const cookies = read.get(req) ?? parseCookies(header);
   read.set(req, cookies);
   return cookies;
 }

@@ -93,7 +93,10 @@ export function createProviderClient(
     return new Promise((resolve) => {
       const { url, method, headers, body = '', signal } = request;
       // The stream costs half of what the promise does, and can be left at any time.
-      const stream = by.stream(url, { method, headers, ...(method === 'POST' && { body }) });
+      const stream = by.stream(url, { method, headers: { ...headers, ...lengthOf(method, body) } });
+      // got itself would end the request a turn after its body: where the answer has come by then, it
+      // drops the connection, answer or not.
+      if (method === 'POST') stream.end(body);
       const chunks: Buffer[] = [];
       let size = 0;
       let response: Response | undefined;
@@ -179,4 +182,8 @@ function answered(response: Response | undefined, chunks: readonly Buffer[]): Ou
   if (response === undefined) return { failure: 'provider_unreachable' };
   const { statusCode: status, headers } = response;
   return { answer: { status, headers, body: Buffer.concat(chunks) } };
+}
+
+function lengthOf(method: ProviderRequest['method'], body: string): Record<string, string> {
+  return method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
 }

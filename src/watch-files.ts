@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync } from 'node:fs';
 
 const pollInterval = 1_000;
 
@@ -15,14 +15,29 @@ export function watchFiles(
   onChange: () => void,
   interval = pollInterval,
 ): () => void {
-  let settling: NodeJS.Timeout | undefined;
-  const changed = () => {
-    clearTimeout(settling);
-    settling = setTimeout(onChange, interval).unref();
-  };
-  for (const path of paths) watchFile(path, { interval, persistent: false }, changed);
-  return () => {
-    for (const path of paths) unwatchFile(path, changed);
-    clearTimeout(settling);
-  };
+  // Node's own watchFile looks for the first time a moment later: a change until then would be missed.
+  let reported = look(paths);
+  let last = reported;
+  const timer = setInterval(() => {
+    const now = look(paths);
+    if (now === last && now !== reported) {
+      reported = now;
+      onChange();
+    }
+    last = now;
+  }, interval).unref();
+  return () => clearInterval(timer);
+}
+
+function look(paths: readonly string[]): string {
+  return paths.map(versionOf).join();
+}
+
+function versionOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch {
+    return 'unreadable';
+  }
 }

@@ -31,7 +31,7 @@ export function plot(samples: readonly Sample[]): string {
   const drawn = panels.map((panel, index) =>
     draw(panel, samples, last, gap + index * (height + gap)),
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 20} ${total}" font-family="sans-serif" font-size="12">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + 20} ${total}" font-family="sans-serif" font-size="12" role="img" aria-label="Memory, descriptors and event-loop delay over the requests">
 <rect width="100%" height="100%" fill="white"/>
 ${drawn.join('\n')}
 <text x="${left + width}" y="${total - 15}" text-anchor="end">${last.toLocaleString('en')} requests</text>

@@ -3,8 +3,10 @@
 // Usage: node bench/memory.ts <executable> [--logins <number>]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -34,7 +36,11 @@ const address = provider.address();
 if (address === null || typeof address === 'string') throw new Error('not a TCP server');
 const providerUrl = `http://127.0.0.1:${address.port}`;
 
-const relay = spawn(executable, ['--port', '0', '--base-url', 'http://localhost:8000'], {
+// As a download lies in the page cache: what was just linked there lies in larger pieces.
+const folder = mkdtempSync(join(tmpdir(), 'login-relay-memory-'));
+const installed = join(folder, 'login-relay');
+copyFileSync(executable, installed);
+const relay = spawn(installed, ['--port', '0', '--base-url', 'http://localhost:8000'], {
   env: {
     FRONTEND_ORIGIN: 'http://localhost:3000',
     PROVIDER_CLIENT_ID: 'bench',
@@ -64,6 +70,7 @@ relay.kill();
 agent.destroy();
 provider.close();
 provider.closeAllConnections();
+rmSync(folder, { recursive: true });
 
 async function logIn(): Promise<void> {
   const started = await ask('/auth/provider', {}, 307);

@@ -5,7 +5,7 @@ import type { DestinationStream } from 'pino';
 /** Bytes that wait for a slow reader, beside what the pipe itself holds. */
 const longestBacklog = 1024 * 1024;
 const flushDeadline = 1000;
-/** Milliseconds for which lines are gathered: each write of its own wakes the reader up. */
+/** Milliseconds after a write for which lines are gathered: each write of its own wakes the reader up. */
 const gatheringTime = 10;
 
 /** Where the log goes: a line that cannot be written is lost, and nothing blocks, throws or grows. */
@@ -45,10 +45,17 @@ export function openLogOutput(descriptor: number, tellLost: (lines: number) => v
 function pipeSink(descriptor: number): Sink {
   const socket = new Socket({ fd: descriptor, readable: false, writable: true });
   let full = false;
+  let gathering = false;
   let gathered = '';
-  const send = () => {
-    if (gathered !== '') socket.write(gathered);
+  const send = (done?: () => void) => {
+    socket.write(gathered, done);
     gathered = '';
+  };
+  const gather = () => {
+    gathering = gathered !== '';
+    if (!gathering) return;
+    send();
+    setTimeout(gather, gatheringTime);
   };
   socket.unref();
   socket.on('drain', () => {
@@ -60,8 +67,8 @@ function pipeSink(descriptor: number): Sink {
     write(line) {
       full ||= socket.writableLength > longestBacklog;
       if (full || socket.destroyed) return false;
-      if (gathered === '') setTimeout(send, gatheringTime);
       gathered += line;
+      if (!gathering) gather();
       return true;
     },
     flush(done) {
@@ -69,9 +76,8 @@ function pipeSink(descriptor: number): Sink {
         done();
         return;
       }
-      send();
       const deadline = setTimeout(done, flushDeadline);
-      socket.write('', () => {
+      send(() => {
         clearTimeout(deadline);
         done();
       });

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import type { ConfigReading } from './config/config-snapshot.ts';
 import type { ProviderSettings } from './config/provider-settings.ts';
+import { settleEngine } from './engine.ts';
 import { requestLog } from './http/request-log.ts';
 import type { RequestRecord } from './http/request-record.ts';
 import { limits } from './limits.ts';
@@ -50,6 +51,7 @@ export async function createRelay(
 ): Promise<Relay> {
   const client = deferProviderClient(async () => {
     const { createProviderClient } = await import('./oauth/provider-client.ts');
+    settleEngine();
     const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
     return createProviderClient(`login-relay/${version}`, within, config.proxy);
   });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { runtimeOptions } from '../../scripts/binary/runtime-options.ts';
 import { registration } from '../registration.ts';
 import { configuredServer } from './configured-server.ts';
 import type { Contender } from './contender.ts';
@@ -73,7 +74,7 @@ function relay(
   protection: boolean,
   workloads: readonly string[],
 ): Contender {
-  const interpreter = program.endsWith('.ts') ? [process.execPath] : [];
+  const interpreter = program.endsWith('.ts') ? [process.execPath, ...runtimeOptions] : [];
   return server({
     name,
     kind: 'relay',

@@ -5,6 +5,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 import type { BundledModule } from './bundle.ts';
 import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
+import { runtimeOptions } from './runtime-options.ts';
 
 /**
  * Makes an executable of a program and a runtime.
@@ -33,6 +34,7 @@ export async function makeExecutable(
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: false,
+    execArgv: [...runtimeOptions],
     assets,
   };
   await packer.default(join(folder, 'loader.js'), {

@@ -147,9 +147,12 @@ export class WorkerProcess {
 function fork({ snapshot }: WorkerStart): Worker {
   // The kernel hands out the connections: none is on its way to a worker that ends just then.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  // In the executable, what Node takes for the script is the executable itself.
+  // In the executable, what Node takes for the script is the executable itself, which has its options
+  // inside: those of the command line would be taken for the relay's.
   cluster.setupPrimary(
-    isSea() ? { exec: 'worker', args: [] } : { exec: process.argv[1] ?? '', args: ['worker'] },
+    isSea()
+      ? { exec: 'worker', args: [], execArgv: [] }
+      : { exec: process.argv[1] ?? '', args: ['worker'] },
   );
   return cluster.fork(withoutSecrets(snapshot.environment));
 }

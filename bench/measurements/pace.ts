@@ -16,7 +16,7 @@ export const full: Pace = {
   warmUp: 8,
   round: 0.5,
   rounds: 9,
-  latency: { round: 1, rounds: 3 },
+  latency: { round: 1, rounds: 5 },
   // Ten requests in nine turns.
   forMemory: 90_000,
 };

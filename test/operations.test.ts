@@ -14,13 +14,13 @@ import { withRelayIn } from './faults/support/relay-anywhere.ts';
 import { needs } from './release/support/run.ts';
 import { canary } from './support/canaries.ts';
 import { childrenOf } from './support/child-processes.ts';
+import { freePort } from './support/free-port.ts';
 import { send } from './support/http-client.ts';
 import { answer, reset } from './support/provider-behaviours.ts';
 import { type LogLine, RelayProcess } from './support/relay-process.ts';
 import {
   callbackPath,
   flagsFor,
-  freePort,
   frontendOrigin,
   listening,
   loginPath,

@@ -1,10 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.ts';
 import { registration } from '../registration.ts';
 import type { Contender } from './contender.ts';
 import { cores } from './cores.ts';
-import { freePort, listens } from './free-port.ts';
+import { listens } from './listens.ts';
 import { PinnedProcess } from './pinned-process.ts';
 
 /** A contender that learns everything, its port included, from a configuration file. */

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { freePort } from '../../test/support/free-port.ts';
 
 const [binary, empty, rounds = '40'] = process.argv.slice(2);
 if (!binary || !empty) throw new Error('give the binary and the empty binary');
@@ -70,15 +70,6 @@ async function timed(action: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await action();
   return performance.now() - start;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
-  return address.port;
 }
 
 function median(values: readonly number[]): number {

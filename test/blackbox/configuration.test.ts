@@ -6,12 +6,12 @@ import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
 import { silence } from '../support/provider-behaviours.ts';
 import { type Invocation, RelayProcess } from '../support/relay-process.ts';
 import {
   flagsFor,
-  freePort,
   listening,
   loginPath,
   RelayUnderTest,

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
+import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
 import { json } from '../support/provider-behaviours.ts';
 import { RelayProcess } from '../support/relay-process.ts';
 import {
   callbackPath,
-  freePort,
   frontendOrigin,
   loginPath,
   type RelayUnderTest,

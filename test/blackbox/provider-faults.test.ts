@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import { expectError, expectToken, expectUser } from '../support/expectations.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   answer,
   dripBody,
@@ -15,7 +16,7 @@ import {
   truncated,
   truncatedChunks,
 } from '../support/provider-behaviours.ts';
-import { freePort, relayUnderTest } from '../support/relay-under-test.ts';
+import { relayUnderTest } from '../support/relay-under-test.ts';
 import type { Behaviour } from '../support/strict-provider.ts';
 
 const mebibyte = 1024 * 1024;

@@ -5,13 +5,13 @@ import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
 import { childrenOf } from '../support/child-processes.ts';
 import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
 import { type Invocation, RelayProcess, runRelay } from '../support/relay-process.ts';
 import {
   baseUrl,
   callbackPath,
   flagsFor,
-  freePort,
   frontendOrigin,
   listening,
   loginPath,

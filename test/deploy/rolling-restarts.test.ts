@@ -7,9 +7,10 @@ import {
 import { needs } from '../release/support/run.ts';
 import { canariesIn } from '../support/canaries.ts';
 import { commandLineOf } from '../support/child-processes.ts';
+import { freePort } from '../support/free-port.ts';
 import { LoginTraffic } from '../support/login-traffic.ts';
 import { type Flags, RelayProcess } from '../support/relay-process.ts';
-import { flagsFor, freePort, registration, withSecretFile } from '../support/relay-under-test.ts';
+import { flagsFor, registration, withSecretFile } from '../support/relay-under-test.ts';
 import { loadSteadily } from '../support/steady-load.ts';
 import { StrictProvider } from '../support/strict-provider.ts';
 import { Balancer } from './support/balancer.ts';

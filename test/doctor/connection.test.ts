@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { selfSignedCertificate } from '../support/certificate.ts';
-import { freePort } from '../support/relay-under-test.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Checkup, check, checkAsText, Result } from './support/check.ts';
 import { endpointsAt, healthy, listenerFor, withFakeProvider } from './support/fake-provider.ts';
 import { type Serving, serve, serveTcp, serveTls, serveTunnels } from './support/serve.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { options } from '../../src/config/options.ts';
 import { canary } from '../support/canaries.ts';
-import { freePort } from '../support/relay-under-test.ts';
+import { freePort } from '../support/free-port.ts';
 import { check, checkAsText } from './support/check.ts';
 import { json, withFakeProvider } from './support/fake-provider.ts';
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { Builder, By, Capabilities, type WebDriver } from 'selenium-webdriver';
+import { freePort } from '../support/free-port.ts';
 import { type Engine, type Tab, until } from './engine.ts';
 
 const miniBrowser =
@@ -113,14 +112,4 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
     arrives: (url) =>
       eventually(`${url} opens`, async () => (await driver.getCurrentUrl()).startsWith(url)),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
-  return address.port;
 }

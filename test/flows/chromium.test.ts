@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { screenshot, useBrowser } from '../support/browser.ts';
 import { canary } from '../support/canaries.ts';
 import { expectUser } from '../support/expectations.ts';
-import { freePort, frontendOrigin } from '../support/relay-under-test.ts';
+import { freePort } from '../support/free-port.ts';
+import { frontendOrigin } from '../support/relay-under-test.ts';
 import {
   type CertifiedProvider,
   recordOf,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
-import { callbackPath, freePort, loginPath } from '../support/relay-under-test.ts';
+import { freePort } from '../support/free-port.ts';
+import { callbackPath, loginPath } from '../support/relay-under-test.ts';
 import { expectFailure, expectFailurePage } from './support/failures.ts';
 import {
   bytes,

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import { expectUser } from '../support/expectations.ts';
-import { callbackPath, freePort, loginPath } from '../support/relay-under-test.ts';
+import { freePort } from '../support/free-port.ts';
+import { callbackPath, loginPath } from '../support/relay-under-test.ts';
 import {
   type CertifiedProvider,
   recordOf,

@@ -2,11 +2,11 @@ import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { canariesIn, canary } from '../support/canaries.ts';
 import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
 import {
   baseUrl,
   callbackPath,
-  freePort,
   frontendOrigin,
   loginPath,
   registration,

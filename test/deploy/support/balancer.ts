@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { projectRoot, run } from '../../release/support/run.ts';
 import { inspectForLeaks } from '../../support/canaries.ts';
 import { selfSignedCertificate } from '../../support/certificate.ts';
-import { freePort } from '../../support/relay-under-test.ts';
+import { freePort } from '../../support/free-port.ts';
 
 /** What a balancer's configuration is filled in with. */
 export interface Site {

@@ -1,8 +1,8 @@
+import { freePort } from '../../support/free-port.ts';
 import { RelayProcess } from '../../support/relay-process.ts';
 import {
   type FlagChanges,
   flagsFor,
-  freePort,
   RelayUnderTest,
   registration,
   withSecretFile,

@@ -90,6 +90,9 @@ export function createProviderClient(
 
   /** @param deadline of `performance.now()`, at which the attempt ends, whatever it waits for */
   function attempt(by: Got, request: ProviderRequest, deadline: number): Promise<Attempt> {
+    const left = deadline - performance.now();
+    // A machine that stood still may find the deadline passed: nobody awaits what would be spent.
+    if (left <= 0) return Promise.resolve({ failure: 'provider_timeout' });
     return new Promise((resolve) => {
       const { url, method, headers, body = '', signal } = request;
       // The stream costs half of what the promise does, and can be left at any time.
@@ -114,8 +117,6 @@ export function createProviderClient(
         end(known ? answered(response, []) : failure);
       };
       const giveUp = () => fail({ failure: 'client_gone' });
-      // A machine that stood still may find the deadline passed.
-      const left = Math.max(0, deadline - performance.now());
       const timer = setTimeout(fail, left, { failure: 'provider_timeout' });
       stream.on('request', (sent: ClientRequest) => {
         clientRequest = sent;

@@ -13,6 +13,4 @@ export function settleEngine(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
   // Memory is for the machine's other programs: old objects are collected once they have grown by a fifth.
   setFlagsFromString('--heap-growing-percent=20');
-  // The compiler between the first and the last needs ten megabytes, and gains nothing once warm.
-  setFlagsFromString('--no-maglev');
 }

@@ -17,21 +17,26 @@ export interface Cost {
   readonly memory: number;
 }
 
-/** Warms each contender up and measures them in turn, several rounds. */
+/** Warms the contenders up and measures them in turn, several rounds. */
 export async function measureCosts(
   workload: Workload,
   contenders: ReadonlyMap<string, RunningContender>,
-  { warmUp, round, rounds }: Pace,
+  { warmUp, cost }: Pace,
 ): Promise<Map<string, Cost>> {
   const measured = [...contenders].flatMap(([name, { target, pid }]) =>
     pid === undefined ? [] : [{ name, target, pid, cpu: [] as number[], rate: [] as number[] }],
   );
-  for (const { target } of measured) await closedLoop(workload, target, users, during(warmUp));
-  for (let turn = 0; turn < rounds; turn += 1) {
+  // With pauses as well: in one of them V8 throws compiled code away, once.
+  for (let turn = 0; turn < warmUp.rounds; turn += 1) {
+    for (const { target } of measured) {
+      await closedLoop(workload, target, users, during(warmUp.round));
+    }
+  }
+  for (let turn = 0; turn < cost.rounds; turn += 1) {
     for (const { target, pid, cpu, rate } of measured) {
       const start = performance.now();
       const before = cpuTime(pid);
-      const done = await closedLoop(workload, target, users, during(round));
+      const done = await closedLoop(workload, target, users, during(cost.round));
       cpu.push((cpuTime(pid) - before) / done);
       rate.push((done * 1000) / (performance.now() - start));
     }

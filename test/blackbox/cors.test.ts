@@ -139,6 +139,20 @@ describe('cross-origin rules', () => {
       expect(allowed.split(/, */)).to.include.members(names);
     });
 
+    for (const headers of [
+      'zX\xac\xe5%+\xc2=\xc4\xa6\xa3`',
+      'x-one, x two: 2',
+      '"x-one"',
+      'x-one;x-two',
+    ]) {
+      it(`send nothing back of ${JSON.stringify(headers)}, which is no list of names`, async () => {
+        const answered = await preflight(userPath, 'GET', headers);
+        expect(answered.status).to.equal(204);
+        expectAllowed(answered);
+        expect(answered.headers).not.to.have.property('access-control-allow-headers');
+      });
+    }
+
     it('call nobody and spend no code', async () => {
       await preflight(`${callbackPath}?code=${canary('code')}`, 'GET');
       await preflight(userPath, 'GET', 'authorization');

@@ -86,7 +86,7 @@ describe('three replicas behind HAProxy', () => {
   });
 
   it('lose no login that is between its start and its callback when one is killed', async () => {
-    await withReplicas(async (replicas, _balancer, target) => {
+    await withReplicas(async (replicas, balancer, target) => {
       for (const replica of replicas) {
         const browsers = Array.from({ length: 6 }, () => new FakeBrowser(target));
         const logins = await Promise.all(browsers.map((browser) => browser.start()));
@@ -96,6 +96,7 @@ describe('three replicas behind HAProxy', () => {
           if (login) expectLogin(target(), await browser.finish(login), login);
         }
         await replica.start();
+        await undrain(balancer, replica.name);
       }
     });
   });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type NetConnectOpts, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
@@ -36,6 +36,8 @@ export interface BalancerKind {
   serve(config: string): readonly string[];
   /** Files that it writes its log to, beside its output. */
   logs(site: Site): readonly string[];
+  /** Sockets of its administration: some it opens after its port. */
+  sockets(site: Site): readonly string[];
 }
 
 /** A balancer that runs in front of relays. */
@@ -124,17 +126,23 @@ export class Balancer {
   }
 
   async #listening(): Promise<void> {
-    for (;;) {
-      if (this.#child.exitCode !== null) throw new Error(await this.log());
-      const socket = connect(this.#site.port, '127.0.0.1');
-      const open = await new Promise((resolve) => {
-        socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
-      });
-      socket.destroy();
-      if (open) return;
-      await delay(20);
+    const sockets = this.#kind.sockets(this.#site).map((path) => ({ path }));
+    for (const address of [{ port: this.#site.port, host: '127.0.0.1' }, ...sockets]) {
+      while (!(await accepts(address))) {
+        if (this.#child.exitCode !== null) throw new Error(await this.log());
+        await delay(20);
+      }
     }
   }
+}
+
+async function accepts(address: NetConnectOpts): Promise<boolean> {
+  const socket = connect(address);
+  const open = await new Promise<boolean>((resolve) => {
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+  });
+  socket.destroy();
+  return open;
 }
 
 // nginx names itself in every answer, and nothing in its configuration helps.

@@ -14,4 +14,5 @@ export const caddy: BalancerKind = {
   check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],
   serve: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
   logs: () => [],
+  sockets: () => [],
 };

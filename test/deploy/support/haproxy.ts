@@ -22,6 +22,7 @@ export const haproxy: BalancerKind = {
   check: (config) => ['-c', '-f', config],
   serve: (config) => ['-db', '-f', config],
   logs: () => [],
+  sockets: ({ directory }) => [`${directory}/admin.sock`],
 };
 
 /** Takes the relay out of the rotation, as an operator does, and waits until no request is at it. */

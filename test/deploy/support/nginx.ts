@@ -31,4 +31,5 @@ export const nginx: BalancerKind = {
   check: (config) => ['-t', '-q', '-c', config],
   serve: (config) => ['-c', config],
   logs: ({ directory }) => [`${directory}/access.log`],
+  sockets: () => [],
 };

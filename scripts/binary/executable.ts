@@ -23,6 +23,8 @@ export async function makeExecutable(
   const folder = resolve(files.folder);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  // An executable that runs cannot be written to.
+  rmSync(files.output, { force: true });
   write(join(folder, 'loader.js'), program.loader);
   const assets = makeAssets(program.modules, isThisPlatform(platform), folder);
   seedPackerCache(files.runtime, platform, folder);

@@ -67,7 +67,7 @@ describe('configuration', () => {
           PROVIDER_TOKEN_REQUEST: 'body',
           PROVIDER_PATH_NAME: 'acme',
           TOKEN_DELIVERY: 'fragment',
-          PROVIDER_TIMEOUT: '0.3',
+          PROVIDER_TIMEOUT: '2',
           LOG_LEVEL: 'debug',
           LOG_FORMAT: 'json',
           INSECURE_HTTP: 'false',

@@ -9,7 +9,7 @@ import { relayUnderTest, userPath } from '../support/relay-under-test.ts';
 const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode(0x21 + i)).join('');
 
 describe('current user', () => {
-  const underTest = relayUnderTest({ 'provider-timeout': '0.5' });
+  const underTest = relayUnderTest({ 'provider-timeout': '2' });
 
   /** A lookup whose header lines are exactly these bytes. */
   async function lookUpRaw(headerLines: string): Promise<Answer> {

@@ -9,7 +9,7 @@ const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x2
 
 describe('login callback', () => {
   describe('with the defaults', () => {
-    const underTest = relayUnderTest({ 'provider-timeout': '0.5' });
+    const underTest = relayUnderTest({ 'provider-timeout': '2' });
     const callback = (query: string) => underTest().get(`${callbackPath}${query}`);
 
     it('exchanges the code once and hands the token to the front end', async () => {

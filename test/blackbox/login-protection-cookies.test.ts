@@ -20,7 +20,7 @@ const secretForm = /^[\w-]{43}$/;
 
 describe('the cookie of a login', () => {
   describe('where the relay is reached over https', () => {
-    const underTest = protectedRelay({ 'provider-timeout': '0.5' });
+    const underTest = protectedRelay({ 'provider-timeout': '2' });
     let browser: FakeBrowser;
     beforeEach(() => {
       browser = new FakeBrowser(underTest);

@@ -289,7 +289,7 @@ describe('a failed callback with --error-delivery redirect', () => {
         'state-key-file': await keyFile.write(key),
         'error-delivery': 'redirect',
         'token-delivery': delivery,
-        'provider-timeout': '0.5',
+        'provider-timeout': '2',
       }));
       let browser: FakeBrowser;
       beforeEach(() => {

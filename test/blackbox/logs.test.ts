@@ -22,7 +22,7 @@ const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 
 describe('the log', () => {
   describe('as JSON', () => {
-    const underTest = relayUnderTest({ 'provider-timeout': '0.3' });
+    const underTest = relayUnderTest({ 'provider-timeout': '2' });
 
     /** The line about the request that got this answer. */
     async function lineOf(answered: Answer): Promise<LogLine> {

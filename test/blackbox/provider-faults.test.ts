@@ -35,7 +35,7 @@ function ofSize(bytes: number): Buffer {
 
 describe('a provider that misbehaves', () => {
   describe('with a short deadline', () => {
-    const underTest = relayUnderTest({ 'provider-timeout': '0.3' });
+    const underTest = relayUnderTest({ 'provider-timeout': '2' });
 
     afterEach('the relay serves on', async () => {
       const { provider } = underTest();

@@ -12,22 +12,52 @@ export function prettyLine(line: string): string {
 }
 
 function sentence(line: Readonly<Record<string, unknown>>): string {
-  if (line['msg'] === 'listening') {
-    return `listening on ${line['address']}\n  callback URL to register at the provider: ${line['callbackUrl']}`;
-  }
-  if (line['msg'] === 'provider discovery') {
-    const { outcome, explanation, retryIn } = line;
-    if (outcome === 'discovered') return 'the issuer has told the addresses of the provider';
-    return `provider discovery failed: ${explanation}; next attempt in ${Number(retryIn) / 1000} s`;
-  }
-  if (line['msg'] !== 'request') return String(line['msg']);
-  const request = [line['method'], line['route'] ?? '(no such address)', line['status']];
-  const sentence = `${request.join(' ')} ${line['outcome']} in ${line['durationMs']} ms`;
-  return [sentence, providerCall(line['provider']), line['stack']].filter(Boolean).join('\n  ');
+  const { msg } = line;
+  if (msg === 'listening') return listening(line);
+  if (msg === 'provider discovery') return discovery(line);
+  if (msg === 'request') return request(line);
+  return lines(String(msg), ...details(line));
+}
+
+function listening({ address, metricsAddress, callbackUrl }: Record<string, unknown>): string {
+  return lines(
+    `listening on ${address}`,
+    metricsAddress && `metrics on ${metricsAddress}`,
+    `callback URL to register at the provider: ${callbackUrl}`,
+  );
+}
+
+function discovery({ outcome, explanation, error, retryIn }: Record<string, unknown>): string {
+  if (outcome === 'discovered') return 'the issuer has told the addresses of the provider';
+  const why = error === undefined ? explanation : `${explanation} (${error})`;
+  return `provider discovery failed: ${why}; next attempt in ${Number(retryIn) / 1000} s`;
+}
+
+function request(line: Record<string, unknown>): string {
+  const { method, route, status, outcome, durationMs, requestId, provider, stack } = line;
+  return lines(
+    `${method} ${route ?? '(no such address)'} ${status} ${outcome} in ${durationMs} ms`,
+    providerCall(provider),
+    outcome !== 'ok' && `request ID: ${requestId}`,
+    stack,
+  );
 }
 
 function providerCall(call: unknown): string | undefined {
   if (typeof call !== 'object' || call === null) return undefined;
-  const { endpoint, outcome, status, durationMs } = call as Record<string, unknown>;
-  return `provider's ${endpoint} endpoint: ${status ?? outcome} in ${durationMs} ms`;
+  const { endpoint, outcome, status, error, durationMs } = call as Record<string, unknown>;
+  const how = [status ?? outcome, error && `(${error})`].filter(Boolean).join(' ');
+  return `provider's ${endpoint} endpoint: ${how} in ${durationMs} ms`;
+}
+
+const inEveryLine: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'pid']);
+
+function details(line: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(line)
+    .filter(([name]) => !inEveryLine.has(name))
+    .flatMap(([name, value]) => (Array.isArray(value) ? value.map(String) : `${name}: ${value}`));
+}
+
+function lines(...parts: readonly unknown[]): string {
+  return parts.filter(Boolean).join('\n  ');
 }

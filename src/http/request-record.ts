@@ -3,6 +3,8 @@ import type { FailureCode } from '../errors.ts';
 import type { ProviderCall } from '../oauth/provider-client.ts';
 import type { RequestState } from './context.ts';
 
+const clientClosedRequest = 499;
+
 /**
  * What may be known of a request once it is over: the log and the metrics are made from it alone. No
  * part of a URL's query, a header or a body can get into it.
@@ -12,6 +14,7 @@ export interface RequestRecord {
   readonly method: string;
   /** The route's pattern; null where no route matches. */
   readonly route: string | null;
+  /** What was answered; 499, as other servers have it, where the client had gone before. */
   readonly status: number;
   /** Until the answer was out, or the client gone. */
   readonly durationMs: number;
@@ -50,7 +53,7 @@ export function recordRequests(
 
     ctx.res.once('close', () => {
       closed = {
-        status: ctx.res.statusCode,
+        status: ctx.res.headersSent ? ctx.res.statusCode : clientClosedRequest,
         durationMs: performance.now() - start,
         outcome: ctx.state.failure ?? (ctx.res.writableFinished ? 'ok' : 'client_gone'),
       };

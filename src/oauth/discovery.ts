@@ -27,11 +27,14 @@ export class DiscoveryError extends Error {
   readonly reason: keyof typeof reasons;
   /** For the operator: what is wrong and what to do. */
   readonly explanation: string;
+  /** The system's or TLS's code of what went wrong on the way, such as `ECONNREFUSED`. */
+  readonly code: string | undefined;
 
-  constructor(reason: keyof typeof reasons) {
+  constructor(reason: keyof typeof reasons, code?: string) {
     super(reason);
     this.reason = reason;
     this.explanation = reasons[reason];
+    this.code = code;
   }
 }
 
@@ -72,13 +75,16 @@ function metadataUrls(issuer: string): string[] {
 }
 
 async function fetchMetadata(client: ProviderClient, url: string): Promise<Uint8Array | undefined> {
+  let code: string | undefined;
   try {
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
-    const { status, body } = await client.call(request, () => {});
+    const { status, body } = await client.call(request, ({ error }) => {
+      code = error;
+    });
     if (status >= 500) throw new DiscoveryError('unavailable');
     return status === 200 ? body : undefined;
   } catch (error) {
-    throw error instanceof RelayError ? new DiscoveryError(transportReason(error)) : error;
+    throw error instanceof RelayError ? new DiscoveryError(transportReason(error), code) : error;
   }
 }
 

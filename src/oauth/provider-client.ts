@@ -157,10 +157,7 @@ export function createProviderClient(
     async call(request, observe) {
       const start = performance.now();
       const { endpoint } = request;
-      if (underWay >= within.concurrentCalls) {
-        observe({ endpoint, outcome: 'overloaded', durationMs: 0 });
-        throw new RelayError('overloaded');
-      }
+      if (underWay >= within.concurrentCalls) throw new RelayError('overloaded');
       underWay += 1;
       const result = await attempts(request, start + within.timeout).finally(() => {
         underWay -= 1;

@@ -24,6 +24,8 @@ export type DiscoveryAttempt =
       readonly outcome: 'failed';
       readonly reason: string;
       readonly explanation: string;
+      /** The system's or TLS's code, where the way to the issuer failed. */
+      readonly error: string | undefined;
       /** Milliseconds until the next attempt. */
       readonly retryIn: number;
     };
@@ -57,10 +59,10 @@ export async function discoveredProvider(
       observe({ outcome: 'discovered' });
     } catch (error) {
       if (!(error instanceof DiscoveryError)) throw error;
-      const { reason, explanation } = error;
+      const { reason, explanation, code } = error;
       delay = retryIn;
       retryIn = Math.min(retryIn * 2, longestRetry);
-      observe({ outcome: 'failed', reason, explanation, retryIn: delay });
+      observe({ outcome: 'failed', reason, explanation, error: code, retryIn: delay });
     }
     if (!closed) timer = setTimeout(attempt, delay).unref();
   }

@@ -119,6 +119,7 @@ describe('overload', () => {
       provider.onUser = userRecord;
       expectUser(await underTest().lookUp());
       const line = await process.logLine(({ outcome }) => outcome === 'client_gone');
+      expect(line).to.include({ route: userPath, status: 499, level: 'info' });
       expect(line['provider']).to.include({ endpoint: 'user', outcome: 'client_gone' });
     });
 

@@ -53,13 +53,18 @@ describe('an issuer that nothing can be learned from', () => {
   }
 
   /** What an operator reads in the log, and what a person sees at each of the relay's addresses. */
-  async function expectUndiscovered(reason: string, explanation: RegExp): Promise<void> {
+  async function expectUndiscovered(
+    reason: string,
+    explanation: RegExp,
+    error?: string,
+  ): Promise<void> {
     const { time: _, explanation: words, ...line } = await relay.discoveryLine('failed');
     expect(line).to.deep.equal({
       level: 'warn',
       msg: 'provider discovery',
       outcome: 'failed',
       reason,
+      ...(error !== undefined && { error }),
       retryIn: 1000,
     });
     expect(words).to.match(explanation);
@@ -79,6 +84,7 @@ describe('an issuer that nothing can be learned from', () => {
     configured?: (origin: string) => string;
     reason: string;
     explanation: RegExp;
+    error?: string;
   }[] = [
     {
       name: 'one that names another issuer',
@@ -110,6 +116,7 @@ describe('an issuer that nothing can be learned from', () => {
       reply: () => (response) => response.destroy(),
       reason: 'unreachable',
       explanation: /cannot be reached/,
+      error: 'ECONNRESET',
     },
     {
       name: 'one whose metadata never ends',
@@ -143,10 +150,10 @@ describe('an issuer that nothing can be learned from', () => {
     },
   ];
 
-  for (const { name, reply, configured, reason, explanation } of faults) {
+  for (const { name, reply, configured, reason, explanation, error } of faults) {
     it(`${name}: 503 with Retry-After, and the log says ${reason}`, async () => {
       await start(reply, configured);
-      await expectUndiscovered(reason, explanation);
+      await expectUndiscovered(reason, explanation, error);
     });
   }
 
@@ -173,7 +180,7 @@ describe('an issuer that nothing can be learned from', () => {
   it('one that nobody listens at', async () => {
     issuer = await startIssuer(() => ({}));
     await startRelayFor(`http://127.0.0.1:${await freePort()}`);
-    await expectUndiscovered('unreachable', /cannot be reached/);
+    await expectUndiscovered('unreachable', /cannot be reached/, 'ECONNREFUSED');
   });
 
   it('one that never answers: the deadline for calls to the provider counts', async () => {

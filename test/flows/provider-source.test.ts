@@ -33,7 +33,7 @@ describe('a provider that is learned in the background', () => {
 
   const known = (name: string) => async () => provider(name);
   const failing = async () => {
-    throw new DiscoveryError('unreachable');
+    throw new DiscoveryError('unreachable', 'ECONNREFUSED');
   };
 
   /** The next attempts come to these ends; after the last one there is none. */
@@ -128,6 +128,7 @@ describe('a provider that is learned in the background', () => {
         outcome: 'failed',
         reason: 'unreachable',
         explanation: 'the issuer cannot be reached',
+        error: 'ECONNREFUSED',
         retryIn: 1000,
       },
     ]);

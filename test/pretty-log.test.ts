@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { prettyLine } from '../src/pretty-log.ts';
+
+/** What a person reads of this line, without the time. */
+function read(line: Readonly<Record<string, unknown>>): string {
+  const whole = { level: 'info', time: '2026-01-02T03:04:05.678Z', ...line };
+  const text = prettyLine(JSON.stringify(whole)).replace(/^\[\d\d:\d\d:\d\d\] /, '');
+  return text.trimEnd();
+}
+
+describe('the log for people', () => {
+  it('says of a request what came of it, and of its call', () => {
+    const line = { msg: 'request', requestId: 'an-id', method: 'GET', route: '/api/user' };
+    const provider = { endpoint: 'user', outcome: 'answered', status: 200, durationMs: 2 };
+    expect(read({ ...line, status: 200, durationMs: 3, outcome: 'ok', provider })).to.equal(
+      'INFO: GET /api/user 200 ok in 3 ms\n  ' + "provider's user endpoint: 200 in 2 ms",
+    );
+  });
+
+  it('says of a failed request why, and the ID that a user may quote', () => {
+    const provider = {
+      endpoint: 'user',
+      outcome: 'provider_unreachable',
+      error: 'CERT_HAS_EXPIRED',
+      durationMs: 2,
+    };
+    const text = read({
+      level: 'error',
+      msg: 'request',
+      requestId: 'an-id',
+      method: 'GET',
+      route: null,
+      status: 502,
+      outcome: 'provider_unreachable',
+      durationMs: 3,
+      provider,
+      stack: 'at somewhere',
+    });
+    expect(text.split('\n  ')).to.deep.equal([
+      'ERROR: GET (no such address) 502 provider_unreachable in 3 ms',
+      "provider's user endpoint: provider_unreachable (CERT_HAS_EXPIRED) in 2 ms",
+      'request ID: an-id',
+      'at somewhere',
+    ]);
+  });
+
+  it('says where the relay and its metrics are', () => {
+    const [address, metricsAddress] = ['http://127.0.0.1:8000', 'http://127.0.0.1:9000'];
+    const text = read({ msg: 'listening', address, metricsAddress, callbackUrl: 'https://a/b' });
+    expect(text).to.contain(address).and.contain(metricsAddress).and.contain('https://a/b');
+  });
+
+  it('says why an issuer told nothing', () => {
+    const text = read({
+      msg: 'provider discovery',
+      outcome: 'failed',
+      explanation: 'the issuer cannot be reached',
+      error: 'ENOTFOUND',
+      retryIn: 4000,
+    });
+    expect(text).to.equal(
+      'INFO: provider discovery failed: the issuer cannot be reached (ENOTFOUND); next attempt in 4 s',
+    );
+  });
+
+  it('leaves nothing out of the other lines', () => {
+    expect(read({ msg: 'not reloaded', faults: ['one fault', 'another'] })).to.equal(
+      'INFO: not reloaded\n  one fault\n  another',
+    );
+    expect(
+      read({ msg: 'worker ended', pid: 1, worker: 2, reason: 'SIGKILL', retryIn: 0 }),
+    ).to.equal('INFO (1): worker ended\n  worker: 2\n  reason: SIGKILL\n  retryIn: 0');
+  });
+});

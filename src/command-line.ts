@@ -86,6 +86,7 @@ export function describeUsageError({ code, message }: CommanderError): string {
   if (code === 'commander.unknownOption') {
     const [first = '', suggestion = ''] = message.split('\n');
     const name = /'(--[\w-]+|-\w)/.exec(first)?.[1] ?? '';
+    if (first.includes(`${options.insecureHttp.flag}=`)) return `${name} takes no value`;
     return `unknown option ${name} ${suggestion}`.trim();
   }
   if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {

@@ -160,7 +160,10 @@ const failures = {
     status: 405,
     detail: 'This address does not take this method: see the Allow header.',
   },
-  host_missing: { status: 400, detail: 'The request has no Host header.' },
+  host_unusable: {
+    status: 400,
+    detail: 'The request must have one Host header, with a host in it.',
+  },
   bad_request: { status: 400, detail: 'The request is not valid HTTP.' },
   request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
   headers_too_large: { status: 431, detail: 'The request line and headers are too large.' },

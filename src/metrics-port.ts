@@ -1,5 +1,6 @@
 import type { Config } from './config/config.ts';
 import { limits } from './limits.ts';
+import { ListenError } from './listen-error.ts';
 import type { MetricsText } from './metrics/metrics-text.ts';
 import { type ListeningServer, listen } from './server.ts';
 
@@ -18,5 +19,9 @@ export async function openMetricsPort(
 ): Promise<ListeningServer | undefined> {
   if (metrics === undefined || where === undefined) return undefined;
   const { metricsListener } = await import('./metrics/metrics-server.ts');
-  return await listen(metricsListener(metrics), where, most, nobody);
+  try {
+    return await listen(metricsListener(metrics), where, most, nobody);
+  } catch (error) {
+    throw error instanceof ListenError ? new ListenError(`metrics: ${error.message}`) : error;
+  }
 }

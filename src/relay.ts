@@ -90,7 +90,10 @@ export interface RunningRelay {
   readonly address: string;
   /** Where it answers metrics, if anywhere. */
   readonly metricsAddress: string | undefined;
-  /** Goes on with another configuration, on the same port; requests under way end with the old. */
+  /**
+   * Goes on with another configuration, on the same port; requests under way end with the old. One at a
+   * time: the next may come once this has resolved.
+   */
   reload(changed: ConfigReading): Promise<void>;
   /** Lets what is under way finish, and ends. */
   stop(): Promise<void>;

@@ -88,10 +88,7 @@ function isNetwork(entry: string): boolean {
 }
 
 /** A path to a file. */
-export const filePath = v.pipe(
-  v.string(),
-  v.check((path) => !path.includes('\0'), 'must be a path to a file'),
-);
+export const filePath = v.pipe(v.string(), v.regex(/^[^\0]+$/, 'must be a path to a file'));
 
 /** An http or https URL without user name, password or fragment. */
 export const httpUrl = v.pipe(
@@ -130,9 +127,17 @@ function namesItsHost(text: string, { hostname }: URL): boolean {
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16);
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
+// The same in other spellings: IPv4-compatible, and through NAT64. @see RFC 4291 §2.5.5, RFC 6052 §2.1
+linkLocal.addSubnet('::169.254.0.0', 112, 'ipv6');
+linkLocal.addSubnet('64:ff9b::169.254.0.0', 112, 'ipv6');
+// Where Amazon, Google and Alibaba have theirs besides.
 linkLocal.addAddress('fd00:ec2::254', 'ipv6');
+linkLocal.addAddress('fd20:ce::254', 'ipv6');
+linkLocal.addAddress('100.100.100.200');
+const metadataHost = /^metadata\.google\.internal\.?$/;
 
 function isLinkLocal({ hostname }: URL): boolean {
+  if (metadataHost.test(hostname)) return true;
   return hostname.startsWith('[')
     ? linkLocal.check(hostname.slice(1, -1), 'ipv6')
     : linkLocal.check(hostname);
@@ -151,16 +156,18 @@ export const origin = v.pipe(
     (url) => url.href === `${url.origin}/`,
     'must be an origin such as https://app.example.com: scheme, host and port, without a path',
   ),
+  v.check((url) => !url.hostname.includes('*'), 'must be one origin, without *'),
   v.transform((url) => url.origin),
 );
 
 /** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */
 export const issuer = v.pipe(
   v.string(),
-  v.check(
-    (value) => v.is(providerUrl, value),
-    'must be a URL that starts with https:// (or http://)',
-  ),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const [issue] = v.safeParse(providerUrl, dataset.value, { abortPipeEarly: true }).issues ?? [];
+    if (issue !== undefined) addIssue({ message: issue.message });
+  }),
   v.check((value) => !value.includes('?'), 'must not have a query'),
 );
 
@@ -169,9 +176,12 @@ export const providerHost = v.pipe(
   v.string(),
   v.regex(
     /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._~-]+)*$/,
-    'must be a host name, without https://',
+    'must be a host name, without https:// and without a slash at its end',
   ),
-  v.check((host) => v.is(providerUrl, `https://${host}`), 'must be the name of a host'),
+  v.check(
+    (host) => v.is(providerUrl, `https://${host}`),
+    'must be the name of a host, not a link-local or metadata address',
+  ),
 );
 
 /** A tenant or realm. */

@@ -112,6 +112,13 @@ export async function listen(
       else observer.unreadableRequest(answerUnreadableRequest(error.code ?? '', socket));
     });
   });
+  // Node hands the connection over, and would close it where nobody takes it.
+  server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    connections.afterAnswers(socket, () => {
+      if (socket.writable) observer.unreadableRequest(answerUnreadableRequest('CONNECT', socket));
+    });
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
     server.listen(where, backlog, resolve);
@@ -147,6 +154,11 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
   if (code === 'EADDRINUSE') return new ListenError(`port ${port} on ${host} is already in use`);
   if (code === 'EACCES')
     return new ListenError(`port ${port} on ${host} may not be used by this user`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new ListenError(
+      `${host} is not an address of this machine: there is nothing to listen on`,
+    );
+  }
   return new ListenError(`cannot listen on ${host}, port ${port} (${code ?? error.name})`);
 }
 

@@ -36,12 +36,17 @@ export async function serve(
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   const manager = await serviceManager(systemd, sources.environment, logger);
-  const relay = await start(reading, workers, logger, systemd.socket);
-  // Before anyone hears that it listens: a signal that nothing handles would end the process.
-  const readAgain = () => reload(relay, read, logger, manager);
+  const starting = start(reading, workers, logger, systemd.socket);
+  const readAgain = oneAtATime(async () => {
+    // A start that fails is told by who awaits it.
+    const relay = await starting.catch(() => undefined);
+    if (relay !== undefined) await reload(relay, read, logger, manager);
+  });
+  // While it starts: a signal that nothing handles would end the process.
   signals.onReload(readAgain);
-  if (config.certificate) watchFiles(config.certificate.files, readAgain);
   const stopped = signals.stop();
+  if (config.certificate) watchFiles(config.certificate.files, readAgain);
+  const relay = await starting;
   const { address, metricsAddress } = relay;
   const socketActivated = systemd.socket && true;
   const { redirectUri: callbackUrl } = config;
@@ -50,6 +55,22 @@ export async function serve(
   logger.info({ signal: await stopped }, 'stopping');
   await Promise.all([manager?.stopping(), relay.stop()]);
   await flushLog(logger);
+}
+
+// Whatever happens while it runs is seen by one more run after it.
+function oneAtATime(act: () => Promise<void>): () => Promise<void> {
+  let wanted = false;
+  let running = false;
+  return async () => {
+    wanted = true;
+    if (running) return;
+    running = true;
+    while (wanted) {
+      wanted = false;
+      await act();
+    }
+    running = false;
+  };
 }
 
 async function start(
@@ -87,7 +108,9 @@ async function reload(
 ): Promise<void> {
   manager?.reloading();
   try {
-    await relay.reload(read());
+    const reading = read();
+    await relay.reload(reading);
+    for (const warning of reading.warnings) logger.warn(warning);
     logger.info('reloaded: secret and key files were read again');
   } catch (error) {
     const faults = faultsIn(error);

@@ -71,7 +71,8 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
   const values = readOptionValues(sources, fault);
   const clientSecret = readClientSecret(sources, values, fault, warn);
   const ownTls = values.tlsCert !== undefined;
-  const ownAddress = `${ownTls ? 'https' : 'http'}://localhost:${values.port}`;
+  // A port that is at fault is none: what is judged by the address is judged without it.
+  const ownAddress = `${ownTls ? 'https' : 'http'}://localhost:${values.port ?? ''}`;
   const baseUrl = (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
   const certificate = readCertificate(values, baseUrl, sources.readFile, fault, warn);
   const provider = readProviderSettings(values, sources, baseUrl, fault);
@@ -137,6 +138,11 @@ function reportContradictions(values: OptionValues, fault: Report): void {
   if (values.tlsCert !== undefined && values.baseUrl?.protocol === 'http:') {
     fault('baseUrl', `must start with https:// with ${describeOption('tlsCert')}`);
   }
+  reportReserved(values, fault);
+  const { port, host, metricsPort, metricsHost } = values;
+  if (port !== undefined && port !== 0 && port === metricsPort && host === metricsHost) {
+    fault('metricsPort', `must not be the port of ${describeOption('port')}`);
+  }
   if (values.insecureHttp !== false) return;
   const addresses = {
     baseUrl: values.baseUrl,
@@ -154,6 +160,28 @@ function reportContradictions(values: OptionValues, fault: Report): void {
         `must start with https://: http is for this machine alone, unless ${describeOption('insecureHttp')} allows it`,
       );
     }
+  }
+}
+
+/** What the relay itself puts into the queries of these addresses. */
+const ownParameters = {
+  authorizeUrl: [
+    ...['response_type', 'client_id', 'redirect_uri', 'scope', 'state'],
+    ...['code_challenge', 'code_challenge_method'],
+  ],
+  tokenUrl: [
+    ...['grant_type', 'client_id', 'client_secret', 'redirect_uri', 'code', 'code_verifier'],
+  ],
+  frontendUrl: ['access_token', 'state', 'error', 'error_description', 'request_id'],
+} as const;
+
+// A parameter that is there twice is an error, or means whatever its reader makes of it.
+function reportReserved(values: OptionValues, fault: Report): void {
+  for (const name of Object.keys(ownParameters) as (keyof typeof ownParameters)[]) {
+    const taken = ownParameters[name].find((parameter) =>
+      values[name]?.searchParams.has(parameter),
+    );
+    if (taken) fault(name, `must not have ${taken} in its query: the relay puts it there itself`);
   }
 }
 

@@ -12,6 +12,8 @@ const schemeAndAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
  */
 export function originForm(ctx: Context, next: Next): Promise<void> {
   const { url } = ctx;
+  // A fragment is never sent: what stands behind it would be cut off.
+  if (url.includes('#')) throw new RelayError('bad_request');
   if (url.startsWith('/') || url === '*') return next();
   const target = url.replace(schemeAndAuthority, '');
   if (target === url) throw new RelayError('bad_request');

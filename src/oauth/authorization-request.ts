@@ -1,4 +1,5 @@
 import type { Provider } from '../providers/provider.ts';
+import { withParameters } from './query.ts';
 
 /**
  * Builds the URL that sends the browser to the provider. A query that the authorization endpoint
@@ -10,12 +11,12 @@ export function authorizationRequestUrl(
   client: { readonly clientId: string; readonly redirectUri: string },
   provider: Pick<Provider, 'authorizeUrl' | 'scope'>,
 ): string {
-  const url = new URL(provider.authorizeUrl);
-  url.searchParams.set('response_type', 'code');
-  url.searchParams.set('client_id', client.clientId);
-  url.searchParams.set('redirect_uri', client.redirectUri);
-  if (provider.scope !== undefined) url.searchParams.set('scope', provider.scope);
-  return url.href;
+  return withParameters(provider.authorizeUrl, {
+    response_type: 'code',
+    client_id: client.clientId,
+    redirect_uri: client.redirectUri,
+    ...(provider.scope !== undefined && { scope: provider.scope }),
+  });
 }
 
 /** The parameters that protect one login. @see RFC 6749 §10.12, RFC 7636 §4.3 */

@@ -1,7 +1,7 @@
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
-import { parseQuery, single } from './query.ts';
+import { parseQuery, type Query, single } from './query.ts';
 
 /** @see RFC 6749 §4.1.2.1 */
 const errorCodes: ReadonlySet<string> = new Set([
@@ -13,27 +13,27 @@ const errorCodes: ReadonlySet<string> = new Set([
   'temporarily_unavailable',
 ]);
 
-/** The parameters with which the provider sends the browser back, each at most once. */
+/** The parameters with which the provider sends the browser back. */
 export interface AuthorizationResponse {
-  readonly code: string | undefined;
-  readonly error: string | undefined;
+  readonly code: Query[string];
+  readonly error: Query[string];
   readonly state: string | undefined;
-  readonly iss: string | undefined;
+  readonly iss: Query[string];
 }
 
 /**
- * Reads the query of the callback.
+ * Reads the query of the callback, as far as that tells which login it ends.
  *
- * @throws {RelayError} `parameter_repeated`
+ * @throws {RelayError} `parameter_repeated`, where the state is
  * @see RFC 6749 §4.1.2
  */
 export function parseAuthorizationResponse(queryString: string): AuthorizationResponse {
   const query = parseQuery(queryString);
   return {
-    code: single(query['code']),
-    error: single(query['error']),
+    code: query['code'],
+    error: query['error'],
     state: single(query['state']),
-    iss: single(query['iss']),
+    iss: query['iss'],
   };
 }
 
@@ -41,14 +41,15 @@ export function parseAuthorizationResponse(queryString: string): AuthorizationRe
  * Takes the authorization code out of the response.
  *
  * @param expected the provider's issuer, where it is known, and whether `iss` has to be there
- * @throws {RelayError} where the response comes from another issuer, holds an error, no code, or a
- *   code that cannot be passed on exactly
+ * @throws {RelayError} where the response repeats a parameter, comes from another issuer, holds an
+ *   error, no code, or a code that cannot be passed on exactly
  * @see RFC 9207 §2.4 for the issuer
  */
 export function authorizationCode(
-  { code, error, iss }: AuthorizationResponse,
+  response: AuthorizationResponse,
   expected: Pick<Provider, 'issuer' | 'issRequired'>,
 ): string {
+  const [code, error, iss] = [response.code, response.error, response.iss].map(single);
   if (iss === undefined && expected.issRequired) throw new RelayError('issuer_missing');
   if (iss !== undefined && expected.issuer !== undefined && iss !== expected.issuer) {
     throw new RelayError('issuer_mismatch');

@@ -1,4 +1,5 @@
-import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import got, { type Got, type RequestError, type Response } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -59,6 +60,7 @@ type Outcome =
   | { readonly answer: ProviderAnswer }
   | { readonly failure: FailureCode; readonly error?: string };
 type Attempt = Outcome | 'died_while_idle';
+type Head = Pick<Response, 'statusCode' | 'headers'>;
 
 /**
  * Makes the client that all calls of a relay share.
@@ -102,7 +104,7 @@ export function createProviderClient(
       if (method === 'POST') stream.end(body);
       const chunks: Buffer[] = [];
       let size = 0;
-      let response: Response | undefined;
+      let response: Head | undefined;
       let clientRequest: ClientRequest | undefined;
 
       const end = (result: Attempt) => {
@@ -120,6 +122,12 @@ export function createProviderClient(
       const timer = setTimeout(fail, left, { failure: 'provider_timeout' });
       stream.on('request', (sent: ClientRequest) => {
         clientRequest = sent;
+        // Node hands such a connection over, and nothing else comes of the request. @see RFC 9110 §15.2.2
+        sent.once('upgrade', ({ headers: answered }: IncomingMessage, connection: Duplex) => {
+          connection.destroy();
+          response = { statusCode: 101, headers: answered };
+          fail({ failure: 'provider_unreachable' });
+        });
       });
       stream.on('response', (received: Response) => {
         response = received;
@@ -176,7 +184,7 @@ export function createProviderClient(
   };
 }
 
-function answered(response: Response | undefined, chunks: readonly Buffer[]): Outcome {
+function answered(response: Head | undefined, chunks: readonly Buffer[]): Outcome {
   if (response === undefined) return { failure: 'provider_unreachable' };
   const { statusCode: status, headers } = response;
   return { answer: { status, headers, body: Buffer.concat(chunks) } };

@@ -28,6 +28,12 @@ export function single(value: Query[string]): string | undefined {
   throw new RelayError('parameter_repeated');
 }
 
+/** The URL with parameters behind the query that it has, which stays as it is, to the letter. */
+export function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
+  const separator = /[?&]$/.test(url) ? '' : url.includes('?') ? '&' : '?';
+  return `${url}${separator}${new URLSearchParams(parameters)}`;
+}
+
 function decode(text: string): string {
   if (!/^[\x21-\x7e]*$/.test(text)) return undecodable;
   try {

@@ -10,6 +10,7 @@ import type {
   ProviderClient,
   ProviderRequest,
 } from './provider-client.ts';
+import { withParameters } from './query.ts';
 
 /** The client, as registered at the provider, and where its codes are exchanged. */
 export interface TokenEndpoint
@@ -52,7 +53,7 @@ const tokenRequests: Readonly<
   query(endpoint, grant) {
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
     const { tokenUrl, requestHeaders: headers = {} } = endpoint;
-    const url = `${tokenUrl}${tokenUrl.includes('?') ? '&' : '?'}${new URLSearchParams(parameters)}`;
+    const url = withParameters(tokenUrl, parameters);
     return { endpoint: 'token', method: 'POST', url, headers };
   },
   body(endpoint, grant) {

@@ -15,15 +15,17 @@ export interface UnreadableRequest {
 const failures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  // There is nothing here that a connection could be made to.
+  CONNECT: 'not_found',
 };
 
 /**
- * Answers what the HTTP parser refused, straight to its socket, and closes it.
+ * Answers what the HTTP parser refused, or keeps for itself, straight to its socket, and closes it.
  *
- * @param parserCode the parser's or Node's code of what is wrong
+ * @param reason the parser's or Node's code of what is wrong, or the method that is no request to it
  */
-export function answerUnreadableRequest(parserCode: string, socket: Socket): UnreadableRequest {
-  const { code, status, detail } = new RelayError(failures[parserCode] ?? 'bad_request');
+export function answerUnreadableRequest(reason: string, socket: Socket): UnreadableRequest {
+  const { code, status, detail } = new RelayError(failures[reason] ?? 'bad_request');
   const requestId = randomUUID();
   const body = JSON.stringify({ detail });
   const headers = {

@@ -24,16 +24,10 @@ export async function startWorkers(
   const pool = await WorkerPool.start(count, { snapshot, socket }, logger, (counted) =>
     metrics?.retain(counted),
   );
-  let lastReload: Promise<void> = Promise.resolve();
   return {
     address: pool.address,
     metricsAddress: metricsPort?.address,
-    reload(changed) {
-      const reload = () => pool.replaceAll(changed.snapshot);
-      // One at a time, whatever became of the one before.
-      lastReload = lastReload.then(reload, reload);
-      return lastReload;
-    },
+    reload: ({ snapshot }) => pool.replaceAll(snapshot),
     async stop() {
       await Promise.all([pool.stop(), metricsPort?.close()]);
     },

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
+import { issueCertificate } from '../support/certificate.ts';
 import { type FlagName, flagNames, variables } from '../support/option-names.ts';
 import { type Ending, type Flags, type Invocation, runRelay } from '../support/relay-process.ts';
 import { withSecretFile } from '../support/relay-under-test.ts';
@@ -56,6 +57,12 @@ const malformedEndpoint = [
   'https://[::ffff:a9fe:a9fe]/',
   'https://[0:0:0:0:0:ffff:a9fe:a9fe]/',
   'https://[fd00:ec2::254]/',
+  'https://[fd20:ce::254]/',
+  'https://[::169.254.169.254]/',
+  'https://[64:ff9b::a9fe:a9fe]/',
+  'https://100.100.100.200/',
+  'https://metadata.google.internal/',
+  'https://metadata.google.internal./',
 ];
 
 /** For each option, what it must not be. */
@@ -79,6 +86,7 @@ const malformed: Partial<Record<FlagName, string[]>> = {
     'https://äpp.example',
     'https://app。example',
     '*',
+    'https://*.example',
     'null',
   ],
   'frontend-url': [
@@ -91,6 +99,9 @@ const malformed: Partial<Record<FlagName, string[]>> = {
     'https://app.example/#fragment',
     'https://someone:hunter2@app.example/',
     'https://app.example@other.example/',
+    ...['access_token', 'state', 'error', 'error_description', 'request_id'].map(
+      (name) => `https://app.example/?theme=dark&${name}=x`,
+    ),
   ],
   'base-url': [
     'relay.example',
@@ -357,9 +368,58 @@ describe('a configuration with faults', () => {
     });
   }
 
-  it('is refused for an empty flag', async () => {
-    expectReport(await runWith(() => ({ flags: { 'client-id': '' } })), ['client-id']);
-    expectReport(await runWith(() => ({ flags: { origin: '' } })), ['origin']);
+  for (const name of ['client-id', 'origin', 'client-secret-file', 'state-key-file'] as const) {
+    it(`is refused for an empty --${name}`, async () => {
+      expectReport(await runWith(() => ({ flags: { [name]: '' } })), [name]);
+    });
+  }
+
+  it('is refused for a port that is none, beside a certificate that is fine', async () => {
+    const { cert, key, remove } = await issueCertificate('localhost');
+    try {
+      const ending = await runWith(async (file) => ({
+        flags: {
+          port: 'eighty',
+          'base-url': undefined,
+          'tls-cert': await beside(file, cert),
+          'tls-key': await beside(file, key),
+        },
+      }));
+      expectReport(ending, ['port']);
+    } finally {
+      await remove();
+    }
+  });
+
+  it('is refused for one port for both requests and metrics', async () => {
+    const ending = await runWith(() => ({ flags: { 'metrics-port': port } }));
+    expectReport(ending, ['metrics-port']);
+  });
+
+  const added: Partial<Record<FlagName, string[]>> = {
+    'authorize-url': ['client_id', 'state', 'code_challenge', 'scope'],
+    'token-url': ['client_id', 'client_secret', 'code', 'grant_type'],
+  };
+  for (const [name, parameters] of Object.entries(added)) {
+    for (const parameter of parameters) {
+      it(`is refused for ${parameter} in the query of --${name}: it would be there twice`, async () => {
+        const flags = { [name]: `https://provider.example/?tenant=a&${parameter}=own` };
+        expectReport(await runWith(() => ({ flags })), [name as FlagName]);
+      });
+    }
+  }
+
+  it('says of an issuer what is wrong with it', async () => {
+    for (const [issuer, words] of [
+      ['https://169.254.169.254/', 'metadata address'],
+      ['https://someone:hunter2@provider.example/', 'user name'],
+      ['https://provider.example/#fragment', 'fragment'],
+      ['provider.example', 'https://'],
+    ]) {
+      const ending = await runWith(() => ({ flags: { issuer } }));
+      expectReport(ending, ['issuer']);
+      expect(ending.stderr).to.contain(words);
+    }
   });
 
   it('has every fault reported at once, one line each', async () => {

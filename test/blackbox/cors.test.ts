@@ -71,11 +71,29 @@ describe('cross-origin rules', () => {
     expectAllowed(answered);
   });
 
+  it('lets the front end read the options of an address, and nobody else', async () => {
+    for (const [origin, allowed] of [
+      [frontendOrigin, true],
+      ['https://evil.example', false],
+    ] as const) {
+      const answered = await underTest().send({
+        method: 'OPTIONS',
+        path: userPath,
+        headers: [['Origin', origin]],
+      });
+      expect(answered.status).to.equal(204);
+      if (allowed) expectAllowed(answered);
+      else expect(corsHeaders(answered)).to.deep.equal([]);
+      expectVaries(answered);
+    }
+  });
+
   describe('lets the front end read why something failed:', () => {
     const failures: Record<string, [status: number, method: string, path: string]> = {
       'no credentials': [401, 'GET', userPath],
       'no code': [400, 'GET', callbackPath],
       'an unknown path': [404, 'GET', '/unknown'],
+      'an unknown path asked for its options': [404, 'OPTIONS', '/unknown'],
       'another method': [405, 'POST', loginPath],
       'another method for the lookup': [405, 'DELETE', userPath],
     };

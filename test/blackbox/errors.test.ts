@@ -98,6 +98,46 @@ describe('errors', () => {
     expectError(answered, 400);
   });
 
+  describe('400 for', () => {
+    const hosts: Record<string, string> = {
+      'an empty Host': 'Host:',
+      'two Hosts': 'Host: a\r\nHost: b',
+      'two Hosts of one value': 'Host: a\r\nhost: a',
+      'a Host with a space in it': 'Host: a b',
+      'a Host with a path': 'Host: a/b',
+      'a Host with a user name': 'Host: someone@a',
+      'a Host whose port is no number': 'Host: a:b',
+    };
+    for (const [name, host] of Object.entries(hosts)) {
+      it(name, async () => {
+        const bytes = `GET /healthz HTTP/1.1\r\n${host}\r\nConnection: close\r\n\r\n`;
+        expect(expectError(await underTest().sendBytes(bytes), 400)).to.contain('Host');
+      });
+    }
+
+    it('a fragment: what stands behind it would be cut off', async () => {
+      for (const target of [`${callbackPath}?code=ab#cd`, `${loginPath}#`, 'http://a/healthz#x']) {
+        const bytes = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+        expectError(await underTest().sendBytes(bytes), 400);
+      }
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+  });
+
+  it('takes every form of host', async () => {
+    for (const host of [
+      'a',
+      'a.example:80',
+      '127.0.0.1:8000',
+      '[::1]:8000',
+      'a_b-c.example:',
+      'a%20b',
+    ]) {
+      const bytes = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      expect((await underTest().sendBytes(bytes)).status, host).to.equal(200);
+    }
+  });
+
   describe('400, and the connection is closed, for', () => {
     const head = `GET ${loginPath} HTTP/1.1\r\nHost: a\r\n`;
     const malformed: Record<string, string> = {

@@ -38,4 +38,23 @@ describe('requests that follow each other on one connection without waiting', ()
       200, 307, 400,
     ]);
   });
+
+  it('are answered before one that asks for a tunnel, and so is that', async () => {
+    const connect = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n';
+    expect(await statusesOf(`${lookup}${start}${connect}${start}`)).to.deep.equal([200, 307, 404]);
+    expect(await statusesOf(connect)).to.deep.equal([404]);
+    const line = await underTest().process.logLine(({ status }) => status === 404);
+    expect(line).to.include({ outcome: 'not_found', method: null, route: null });
+  });
+
+  it('cost nobody else anything where who asks for a tunnel resets the connection', async () => {
+    const connect = `CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n${'x'.repeat(65_536)}`;
+    for (let time = 0; time < 10; time += 1) {
+      const socket = open(lookup + connect);
+      await once(socket, 'data');
+      socket.resetAndDestroy();
+    }
+    const last = start.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    expect(await statusesOf(last)).to.deep.equal([307]);
+  });
 });

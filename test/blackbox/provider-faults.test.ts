@@ -141,6 +141,17 @@ describe('a provider that misbehaves', () => {
       expect(provider.connections).to.equal(fresh + 1);
     });
 
+    it('and switches protocols: judged by that status, at once', async () => {
+      const { provider } = underTest();
+      const switching = rawBytes(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+      );
+      provider.onToken = switching;
+      provider.onUser = switching;
+      expectError(await underTest().logIn(), 400);
+      expectError(await underTest().lookUp(), 401);
+    });
+
     it('and decides by the status where that is not 200, whatever the body', async () => {
       const bodies: Behaviour[] = [
         truncated(500, sound),

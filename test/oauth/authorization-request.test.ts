@@ -25,11 +25,15 @@ describe('the authorization request', () => {
     expect(url.searchParams.get('scope')).to.equal('openid read:user');
   });
 
-  it('keeps the query that the authorization endpoint already has', () => {
-    const url = new URL(
-      authorizationRequestUrl(client, { authorizeUrl: `${provider.authorizeUrl}?tenant=a%20b` }),
-    );
-    expect(url.searchParams.get('tenant')).to.equal('a b');
-    expect(url.searchParams.get('client_id')).to.equal('id with&signs');
+  it('keeps the query that the authorization endpoint already has, to the letter', () => {
+    for (const query of ['?tenant=a%20b&flag', '?tenant=a%20b&flag&', '?']) {
+      const authorizeUrl = provider.authorizeUrl + query;
+      const url = authorizationRequestUrl(client, { authorizeUrl });
+      expect(url)
+        .to.match(/[?&]response_type=code&/)
+        .and.not.match(/[?&]{2}/);
+      expect(url.startsWith(authorizeUrl), url).to.equal(true);
+      expect(new URL(url).searchParams.get('client_id')).to.equal('id with&signs');
+    }
   });
 });

@@ -20,6 +20,9 @@ export const variables = {
   'log-level': 'LOG_LEVEL',
   'log-format': 'LOG_FORMAT',
   'insecure-http': 'INSECURE_HTTP',
+  issuer: 'PROVIDER_ISSUER',
+  'state-key-file': 'STATE_KEY_FILE',
+  'metrics-port': 'METRICS_PORT',
 } as const;
 
 /** A flag of the contract, without its dashes. */

@@ -1,18 +1,26 @@
 import { get } from 'node:http';
 import { get as getSecurely } from 'node:https';
+import { ConfigError } from '../config/config-error.ts';
 import { type OptionSources, readOptionValues } from '../config/option-values.ts';
+import { describeOption, type OptionName } from '../config/options.ts';
 
 const patience = 3_000;
+const whereToAsk: ReadonlySet<OptionName> = new Set(['port', 'host']);
 
 /**
  * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of
  * containers and timers.
  *
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
+ * @throws {ConfigError} where nobody can tell where it listens
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const { port, host, tlsCert } = readOptionValues(sources, () => {});
-  const answer = await ask(reachable(host ?? ''), port ?? 0, tlsCert !== undefined);
+  const faults: string[] = [];
+  const { port, host, tlsCert } = readOptionValues(sources, (name, message) => {
+    if (whereToAsk.has(name)) faults.push(`${describeOption(name)} ${message}`);
+  });
+  if (port === undefined || host === undefined) throw new ConfigError(faults);
+  const answer = await ask(reachable(host), port, tlsCert !== undefined);
   process.stdout.write(`${answer}\n`);
   return answer === 'ready' ? 0 : 1;
 }
@@ -32,6 +40,8 @@ function ask(host: string, port: number, isSecure: boolean): Promise<string> {
       resolve(response.statusCode === 200 ? 'ready' : `not ready (${response.statusCode})`);
     });
     request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve('no answer'));
+    const { protocol } = request;
+    const name = host.includes(':') ? `[${host}]` : host;
+    request.on('error', () => resolve(`no answer from ${protocol}//${name}:${port}`));
   });
 }

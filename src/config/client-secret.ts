@@ -28,7 +28,7 @@ export function readClientSecret(
     if (direct === 'flag') {
       warn('clientSecret', 'is in the shell history; a secret file is safer');
     }
-    return values.clientSecret === undefined ? undefined : new Secret(values.clientSecret);
+    return asSecret('clientSecret', values.clientSecret, warn);
   }
 
   const directory = sources.environment['CREDENTIALS_DIRECTORY'];
@@ -41,7 +41,17 @@ export function readClientSecret(
   if (!path) return undefined;
   const text = readSecretFile('clientSecretFile', path, sources.readFile, fault, warn);
   if (text === undefined) return undefined;
-  if (v.is(visibleCharacters, text)) return new Secret(text);
+  if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
   fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
   return undefined;
+}
+
+function asSecret(
+  name: 'clientSecret' | 'clientSecretFile',
+  secret: string | undefined,
+  warn: Report,
+): Secret | undefined {
+  if (secret === undefined) return undefined;
+  if (secret.trim() !== secret) warn(name, 'holds a secret with a space at its start or end');
+  return new Secret(secret);
 }

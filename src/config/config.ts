@@ -84,6 +84,7 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
   reportMissing(values, sources, fault);
   reportContradictions(values, fault);
   warnOfRateLimit(values, baseUrl, warn);
+  warnOfTwoProviders(values, sources, warn);
   if (faults.length > 0) throw new ConfigError(faults);
 
   const origin = checked(values.origin);
@@ -195,6 +196,20 @@ function warnOfRateLimit(values: OptionValues, baseUrl: string, warn: Report): v
     warn(
       'rateLimit',
       `counts everyone as one client, the proxy: name that in ${describeOption('trustedProxies')}`,
+    );
+  }
+}
+
+// The client secret, or the token, would go to a provider that nobody may have thought of.
+function warnOfTwoProviders(values: OptionValues, sources: OptionSources, warn: Report): void {
+  if (sourceOf('provider', sources) ?? sourceOf('issuer', sources)) return;
+  const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
+  const byDefault = endpoints.filter((name) => values[name] === undefined);
+  if (byDefault.length === endpoints.length) return;
+  for (const name of byDefault) {
+    warn(
+      name,
+      `is that of ${values.provider}, unlike others: give it too, or ${describeOption('provider')} where that is meant`,
     );
   }
 }

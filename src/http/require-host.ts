@@ -13,6 +13,11 @@ export function requireHost({ req }: Context, next: Next): Promise<void> {
 
 function hasOneHost({ headers, rawHeaders }: Context['req']): boolean {
   if (!hostForm.test(headers.host ?? '')) return false;
-  const names = rawHeaders.filter((text, index) => index % 2 === 0 && text.length === 4);
-  return names.filter((name) => name.toLowerCase() === 'host').length === 1;
+  let hosts = 0;
+  // Names and values take turns.
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1;
 }

@@ -470,22 +470,41 @@ describe('a configuration with faults', () => {
   });
 });
 
-describe('a port that is in use', () => {
-  it('ends the relay with one clear line and exit code 1', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
+describe('a port that cannot be opened', () => {
+  let taken: Server;
+  let port = '';
+  before(async () => {
+    taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const address = taken.address();
-    const port = String(typeof address === 'object' ? address?.port : undefined);
-    try {
-      const ending = await withSecretFile(canary('secret'), (file) =>
-        runRelay({ flags: { port, ...sound(file) } }),
-      );
-      expect(ending.code).to.equal(1);
-      expect(ending.stdout).not.to.contain('listening');
-      expect(ending.stderr).to.match(/^[^\n]+\n$/);
-      expect(ending.stderr).to.contain(port).and.to.contain('in use');
-    } finally {
-      taken.close();
-    }
+    port = String(typeof address === 'object' ? address?.port : undefined);
+  });
+  after(() => taken.close());
+
+  async function complaint(flags: Flags): Promise<string> {
+    const { code, stdout, stderr } = await withSecretFile(canary('secret'), (file) =>
+      runRelay({ flags: { ...sound(file), port: '0', ...flags } }),
+    );
+    expect(code).to.equal(1);
+    expect(stdout).not.to.contain('listening');
+    expect(stderr).to.match(/^[^\n]+\n$/);
+    return stderr;
+  }
+
+  it('ends the relay with one clear line and exit code 1, where it is in use', async () => {
+    expect(await complaint({ port }))
+      .to.contain(port)
+      .and.to.contain('in use');
+  });
+
+  it('is told apart where it is the one for metrics', async () => {
+    expect(await complaint({ 'metrics-port': port }))
+      .to.contain('metrics')
+      .and.to.contain('in use');
+  });
+
+  it('is explained where the host is not one of this machine', async () => {
+    const host = '192.0.2.1';
+    expect(await complaint({ host })).to.contain(`${host} is not an address of this machine`);
   });
 });

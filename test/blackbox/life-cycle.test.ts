@@ -222,7 +222,13 @@ describe('the life of a relay', () => {
     expect([asked.code, asked.stdout]).to.deep.equal([0, 'ready\n']);
     await underTest.stop();
     const gone = await runRelay({ words: ['health'], env: { PORT: port, HOST: '0.0.0.0' } });
-    expect([gone.code, gone.stdout]).to.deep.equal([1, 'no answer\n']);
+    expect([gone.code, gone.stdout]).to.deep.equal([
+      1,
+      `no answer from http://127.0.0.1:${port}\n`,
+    ]);
+    const nowhere = await runRelay({ words: ['health', '--port', 'eighty'] });
+    expect([nowhere.code, nowhere.stdout]).to.deep.equal([2, '']);
+    expect(nowhere.stderr).to.contain('--port (PORT) must be a whole number');
   });
 
   it('keeps probes out of the log', async () => {

@@ -360,6 +360,26 @@ describe('the configuration', () => {
       expect(warnings[0]).to.match(/^--client-secret-file .* every user can read/);
       expect(read({}).warnings).to.deep.equal([]);
     });
+
+    it('brings a warning where a space may have slipped in', () => {
+      const environment = { ...minimal, PROVIDER_CLIENT_SECRET: ' secret' };
+      expect(read({ environment }).warnings.join()).to.match(/^--client-secret .* space/);
+      expect(config({ environment }).clientSecret.reveal()).to.equal(' secret');
+    });
+  });
+
+  it('brings a warning where the addresses are of two providers, and nobody said so', () => {
+    const authorizeUrl = 'https://provider.example/authorize';
+    const all = { authorizeUrl, tokenUrl: authorizeUrl, userUrl: authorizeUrl };
+    const { warnings } = read({ flags: { authorizeUrl } });
+    expect(warnings).to.have.length(2);
+    expect(warnings[0]).to.match(/^--token-url .* is that of github, unlike others/);
+    expect(warnings[1]).to.match(/^--user-url .* is that of github, unlike others/);
+    for (const flags of [{}, all, { authorizeUrl, provider: 'gitlab' }]) {
+      expect(read({ flags }).warnings).to.deep.equal([]);
+    }
+    const issuer = 'https://provider.example';
+    expect(read({ flags: { authorizeUrl, issuer } }).warnings).to.deep.equal([]);
   });
 
   describe('the rate limit', () => {

@@ -1,0 +1,142 @@
+import { writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { selfSignedCertificate } from '../support/certificate.ts';
+import { expectError, expectToken } from '../support/expectations.ts';
+import { freePort } from '../support/free-port.ts';
+import { type Flags, RelayProcess } from '../support/relay-process.ts';
+import {
+  flagsFor,
+  RelayUnderTest,
+  registration,
+  withSecretFile,
+} from '../support/relay-under-test.ts';
+import { StrictProvider } from '../support/strict-provider.ts';
+import {
+  type Issuer,
+  json,
+  metadata,
+  openIdPath,
+  type Reply,
+  startIssuer,
+} from './support/issuer.ts';
+
+describe('signals that come while a relay waits for its issuer', () => {
+  let provider: StrictProvider;
+  let issuer: Issuer;
+  let reply: Reply;
+
+  const inOrder: Reply = (response) => json(metadata(issuer.origin))(response);
+
+  beforeEach(async () => {
+    reply = inOrder;
+    provider = await StrictProvider.start(registration());
+    issuer = await startIssuer(() => ({
+      [openIdPath](response) {
+        reply(response);
+      },
+    }));
+  });
+  afterEach(async () => {
+    await provider.stop();
+    await issuer.close();
+  });
+
+  async function withRelay(
+    act: (relay: RelayProcess, port: number, file: string) => Promise<void>,
+    flags: Flags = {},
+  ): Promise<void> {
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const port = await freePort();
+      const discovered = { issuer: issuer.origin, 'token-request': 'query' };
+      const usual = { ...flagsFor(provider, file), ...discovered, port: `${port}` };
+      const relay = new RelayProcess({ flags: { ...usual, ...flags } });
+      try {
+        await act(relay, port, file);
+      } finally {
+        await relay.stop('SIGKILL');
+      }
+    });
+  }
+
+  /** Keeps the next request for metadata waiting; resolves once it has come, with what answers it. */
+  async function nextIsHeld(): Promise<() => void> {
+    const response = await new Promise<Parameters<Reply>[0]>((resolve) => {
+      reply = (held) => {
+        reply = inOrder;
+        resolve(held);
+      };
+    });
+    return () => inOrder(response);
+  }
+
+  const reloads = (relay: RelayProcess) =>
+    relay.logLines.filter(({ msg }) => String(msg).startsWith('reloaded')).length;
+
+  it('are heard during the start: SIGTERM ends it well', async () => {
+    const held = nextIsHeld();
+    await withRelay(async (relay) => {
+      const release = await held;
+      process.kill(relay.pid, 'SIGTERM');
+      release();
+      const { code, signal, stderr } = await relay.ended;
+      expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
+    });
+  });
+
+  it('are heard during the start: after SIGHUP it serves with what the files hold then', async () => {
+    const held = nextIsHeld();
+    await withRelay(async (relay, port, file) => {
+      const release = await held;
+      await writeFile(file, 'another secret');
+      process.kill(relay.pid, 'SIGHUP');
+      release();
+      await relay.output(() => reloads(relay) > 0 || undefined);
+      expectError(await new RelayUnderTest(relay, port, provider).logIn(), 400);
+    });
+  });
+
+  it('follow each other: what is read last counts, however long the reading before takes', async () => {
+    await withRelay(async (relay, port, file) => {
+      await relay.logLine(({ msg }) => msg === 'listening');
+      const held = nextIsHeld();
+      await writeFile(file, 'another secret');
+      process.kill(relay.pid, 'SIGHUP');
+      const release = await held;
+      await writeFile(file, provider.registration.clientSecret);
+      for (let time = 0; time < 5; time += 1) process.kill(relay.pid, 'SIGHUP');
+      // The signal has been handled once the relay has answered who asked after it.
+      const underTest = new RelayUnderTest(relay, port, provider);
+      await underTest.get('/healthz');
+      release();
+      await relay.output(() => reloads(relay) === 2 || undefined);
+      expectToken(await underTest.logIn());
+    });
+  });
+});
+
+describe('a reload', () => {
+  it('warns of what works but should be mended, as the start does', async () => {
+    const provider = await StrictProvider.start(registration());
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const port = await freePort();
+      const pem = `${file}.pem`;
+      const [right, wrong] = await Promise.all(
+        ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),
+      );
+      await writeFile(pem, right ?? '', { mode: 0o600 });
+      const flags = { ...flagsFor(provider, file), 'tls-cert': pem, 'tls-key': pem };
+      const relay = new RelayProcess({ flags: { ...flags, port: `${port}` } });
+      try {
+        await relay.logLine(({ msg }) => msg === 'listening');
+        expect(relay.logLines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
+        await writeFile(pem, wrong ?? '');
+        process.kill(relay.pid, 'SIGHUP');
+        const warning = await relay.logLine(({ level }) => level === 'warn');
+        expect(warning['msg']).to.contain('--tls-cert').and.contain('not for the host');
+      } finally {
+        await relay.stop('SIGKILL');
+        await provider.stop();
+      }
+    });
+  });
+});

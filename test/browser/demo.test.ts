@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page, Route } from 'playwright-core';
 import { lowContrastTexts, screenshot, scrollsSideways, useBrowser } from '../support/browser.ts';
 import { RelayProcess } from '../support/relay-process.ts';
 
@@ -144,23 +144,70 @@ describe('the demo in Chromium', () => {
     await screenshot(page, '8-token-refused');
   });
 
-  it('discards the token when the relay does not answer, and says so', async () => {
+  for (const [what, says, respond] of [
+    ['the relay does not answer', 'did not answer', (route) => route.abort()],
+    [
+      'the provider cannot be reached',
+      'The provider could not be reached.',
+      (route) =>
+        route.fulfill({ status: 502, json: { detail: 'The provider could not be reached.' } }),
+    ],
+    ['something between answers no JSON', 'status 503', (route) => route.fulfill({ status: 503 })],
+    ['the answer is no user record', 'not a user record', (route) => route.fulfill({ json: [] })],
+  ] as readonly [string, string, (route: Route) => Promise<void>][]) {
+    it(`keeps the token where ${what}, says so, and tries again when it is told to`, async () => {
+      const page = await openFrontEnd();
+      await logIn(page, 'Ada Lovelace');
+      const before = await stored(page);
+      await page.route('**/api/user', respond);
+      await page.reload();
+      const again = page.getByRole('button', { name: 'Try again' });
+      await again.waitFor();
+      expect(await page.getByRole('alert').textContent()).to.contain(says);
+      expect(await stored(page)).to.deep.equal(before);
+      await again.click();
+      await again.waitFor();
+      expect(await page.evaluate('document.activeElement.id')).to.equal('retry');
+      await page.unroute('**/api/user');
+      await again.click();
+      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+      expect(await page.getByRole('alert').isVisible()).to.equal(false);
+    });
+  }
+
+  it('lets a person log out whose lookup fails', async () => {
     const page = await openFrontEnd();
-    await logIn(page, 'Ada Lovelace');
+    await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
     await page.route('**/api/user', (route) => route.abort());
     await page.reload();
-    await page.getByRole('alert').getByText('did not answer').waitFor();
+    await card(page).click();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
     expect(await stored(page)).to.deep.equal({});
   });
 
-  it('discards the token when the answer is no user record, and says so', async () => {
-    const page = await openFrontEnd();
-    await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
-    await page.route('**/api/user', (route) => route.fulfill({ json: ['nobody'] }));
-    await page.reload();
-    await page.getByRole('alert').getByText('not a user record').waitFor();
-    expect(await stored(page)).to.deep.equal({});
-  });
+  for (const [provider, user, name, account] of [
+    ['GitHub', { login: 'ada', name: null }, 'ada', ''],
+    ['GitLab', { username: 'ada', name: 'Ada Lovelace' }, 'Ada Lovelace', 'ada'],
+    ['Gitea', { login: 'ada', full_name: 'Ada Lovelace' }, 'Ada Lovelace', 'ada'],
+    ['Discord', { username: 'ada', global_name: 'Ada L.' }, 'Ada L.', 'ada'],
+    ['Bitbucket', { uuid: '{1}', display_name: 'Ada Lovelace' }, 'Ada Lovelace', ''],
+    ['Google', { sub: '1', name: 'Ada Lovelace' }, 'Ada Lovelace', ''],
+    ['Twitch', { sub: '1', preferred_username: 'Ada' }, 'Ada', ''],
+    ['Auth0', { sub: 'auth0|1', nickname: 'ada', name: ' ' }, 'ada', ''],
+    ['bare OpenID Connect', { sub: '1' }, '1', ''],
+    ['a provider of other fields', { login: 7, who: 'ada' }, 'Somebody', ''],
+  ] as const) {
+    it(`shows who somebody is by a record of ${provider}`, async () => {
+      const page = await openFrontEnd();
+      await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
+      await page.route('**/api/user', (route) => route.fulfill({ json: user }));
+      await page.reload();
+      await card(page).waitFor();
+      expect(await page.locator('#name').textContent()).to.equal(name);
+      expect(await page.locator('#account').isVisible()).to.equal(account !== '');
+      if (account !== '') expect(await page.locator('#account').textContent()).to.equal(account);
+    });
+  }
 
   it('shows that it is asking while the relay has not answered yet', async () => {
     const page = await openFrontEnd();
@@ -207,6 +254,18 @@ describe('the demo in Chromium', () => {
       await page.getByRole('alert').getByText('not started in this tab').waitFor();
       expect(await stored(page)).to.deep.equal({});
       expect(page.url()).to.equal(`${frontEnd}/`);
+    });
+  }
+
+  for (const query of ['access_token=somebody-elses', 'error=access_denied', 'error=x&state=y']) {
+    it(`stays logged in where a link from elsewhere brings ${query}, and says what it was`, async () => {
+      const page = await openFrontEnd();
+      await logIn(page, 'Ada Lovelace');
+      const before = await stored(page);
+      await page.goto(`${frontEnd}/?${query}`);
+      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+      expect(await page.getByRole('alert').textContent()).to.match(/login was/);
+      expect(await stored(page)).to.deep.equal(before);
     });
   }
 
@@ -321,6 +380,11 @@ describe('the demo in Chromium', () => {
         await page.reload();
         await page.getByRole('alert').waitFor();
         await check('5-problem');
+        await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
+        await page.route('**/api/user', (route) => route.abort());
+        await page.reload();
+        await page.getByRole('button', { name: 'Try again' }).waitFor();
+        await check('6-lookup-failed');
       });
     }
   }

@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { screenshot, useBrowser } from '../support/browser.ts';
 import { authorize, startLogin, useLoginSite } from '../support/login-site.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-/** The README's script as a page of its own, with the relay's address in its place. */
+/** The README's script in a page of its own, with the relay's address in its place. */
 function page(relay: string): string {
-  const [, script = ''] = /^ *```js\n(.*?)^ *```$/ms.exec(readme) ?? [];
+  const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(readme) ?? [];
   const address = `'https://login.example.com'`;
   if (script.split(address).length !== 2) throw new Error('the README has no script to try');
-  return `<!doctype html><title>Front end</title><body><script type="module">
-${script.replace(address, `'${relay}'`)}</script>`;
+  return `<!doctype html><title>Front end</title><body>${script.replace(address, `'${relay}'`)}`;
 }
 
 describe('the README’s JavaScript in Chromium', () => {
@@ -68,4 +67,52 @@ describe('the README’s JavaScript in Chromium', () => {
     expect(await stored(page)).to.deep.equal({});
     expect(complaints).to.deep.equal([]);
   });
+
+  for (const [what, respond] of [
+    ['the relay does not answer', (route) => route.abort()],
+    ['the provider cannot be reached', (route) => route.fulfill({ status: 502, json: {} })],
+  ] as readonly [string, (route: Route) => Promise<void>][]) {
+    it(`keeps the token where ${what}, and says that the lookup failed`, async () => {
+      const { page, complaints } = await openFrontEnd();
+      await logIn(page);
+      const before = await stored(page);
+      await page.route('**/api/user', respond);
+      await page.reload();
+      await page.getByText('Reload the page to try again').waitFor();
+      expect(await stored(page)).to.deep.equal(before);
+      await page.unroute('**/api/user');
+      await page.reload();
+      await page.getByText('Hello, ada-lovelace').waitFor();
+      expect(complaints).to.deep.equal([]);
+    });
+  }
+
+  it('keeps a token that has just come where the lookup fails', async () => {
+    const { page } = await openFrontEnd();
+    await page.route('**/api/user', (route) => route.fulfill({ status: 503, json: {} }));
+    await startLogin(page);
+    await authorize(page, 'Ada Lovelace');
+    await page.getByText('Reload the page to try again').waitFor();
+    await page.unroute('**/api/user');
+    await page.reload();
+    await page.getByText('Hello, ada-lovelace').waitFor();
+  });
+
+  for (const [user, name] of [
+    [{ username: 'ada', name: 'Ada Lovelace' }, 'ada'],
+    [{ preferred_username: 'ada', sub: '1' }, 'ada'],
+    [{ name: 'Ada Lovelace', sub: '1' }, 'Ada Lovelace'],
+    [{ sub: '1' }, '1'],
+    [{ display_name: 'Ada Lovelace' }, 'you'],
+  ] as const) {
+    it(`greets whose record has ${Object.keys(user).join(' and ')}`, async () => {
+      const { page, complaints } = await openFrontEnd();
+      await page.route('**/api/user', (route) => route.fulfill({ json: user }));
+      await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
+      await page.reload();
+      await page.getByText(`Hello, ${name}`, { exact: true }).waitFor();
+      expect(await stored(page)).to.deep.equal({ token: 'some-token' });
+      expect(complaints).to.deep.equal([]);
+    });
+  }
 });

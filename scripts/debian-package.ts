@@ -35,7 +35,7 @@ const files: Record<string, Buffer> = {
   ),
   [`${documentation}/changelog.gz`]: compressed(readFileSync('CHANGELOG.md')),
   [`${documentation}/changelog.Debian.gz`]: compressed(Buffer.from(debianChangelog())),
-  [`${documentation}/operations.md.gz`]: compressed(readFileSync('docs/operations.md')),
+  ...manuals(),
   ...examples('haproxy', 'nginx', 'caddy', 'prometheus', 'grafana', 'kubernetes'),
 };
 const directories = { 'etc/login-relay': 0o700 };
@@ -69,6 +69,17 @@ function examples(...folders: readonly string[]): Record<string, Buffer> {
   );
   return Object.fromEntries(
     paths.map((path) => [`${documentation}/examples/${path}`, readFileSync(join('deploy', path))]),
+  );
+}
+
+/** The pages of docs, which lead to each other, and to what are examples here. Packed, no link would work. */
+function manuals(): Record<string, Buffer> {
+  return Object.fromEntries(
+    readdirSync('docs').map((file) => {
+      const content = readFileSync(join('docs', file));
+      const page = content.toString().replaceAll('](../deploy/', '](examples/');
+      return [`${documentation}/${file}`, file.endsWith('.md') ? Buffer.from(page) : content];
+    }),
   );
 }
 

@@ -15,6 +15,7 @@ import { join, sep } from 'node:path';
 import { createZipArchiveSync, ZipEntry } from 'node:zlib';
 import { version } from '../../src/version.ts';
 import { sourceDate } from '../source-date.ts';
+import { archiveContent } from './archive-content.ts';
 import { executableName, platformCalled } from './platforms.ts';
 import { holdSize } from './size-limits.ts';
 
@@ -27,12 +28,9 @@ const folder = join(staging, name);
 rmSync(staging, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 copyFileSync(executable, join(folder, executableName(platform)));
-for (const file of ['README.md', 'LICENSE', 'dist/THIRD-PARTY-LICENSES.txt']) {
-  copyFileSync(file, join(folder, file.replace(/.*\//, '')));
-}
+copyFileSync('dist/THIRD-PARTY-LICENSES.txt', join(folder, 'THIRD-PARTY-LICENSES.txt'));
 cpSync('dist/share', join(folder, 'share'), { recursive: true });
-// What the README leads to, and what runs beside the relay.
-for (const part of ['docs', 'deploy']) cpSync(part, join(folder, part), { recursive: true });
+for (const part of archiveContent) cpSync(part, join(folder, part), { recursive: true });
 
 if (platform.os === 'win32') packZip(`dist/${name}.zip`);
 else packTar(`dist/${name}.tar.xz`);

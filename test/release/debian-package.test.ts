@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Option, options } from '../../src/config/options.ts';
+import { deadLinks } from './support/links.ts';
 import { needs, projectRoot, run, runScript } from './support/run.ts';
 
 const version = `${packageJson.version}-1`;
@@ -68,6 +69,14 @@ describe('the Debian package', function () {
     ]);
   });
 
+  it('holds everything that its pages lead to', () => {
+    const root = join(dist, 'unpacked');
+    expect(run('dpkg-deb', ['--extract', file, root])).to.include({ code: 0 });
+    const documentation = join(root, 'usr/share/doc/login-relay');
+    expect(readdirSync(documentation)).to.include.members(readdirSync(join(projectRoot, 'docs')));
+    expect(deadLinks(documentation)).to.deep.equal([]);
+  });
+
   it('has a template that asks for what is required, in variables that there are', () => {
     const template = readFileSync(`${projectRoot}/deploy/systemd/login-relay.default`, 'utf8');
     const named = template.match(/^#?[A-Z_]+(?==)/gm) ?? [];
@@ -101,7 +110,7 @@ describe('the Debian package', function () {
       expect(
         inThrowawaySystem(
           install,
-          'dpkg -L login-relay | grep -v /examples | while read f; do [ -d "$f" ] || echo "$f"; done',
+          String.raw`dpkg -L login-relay | grep -v '/examples\|[a-z]\.\(md\|svg\|json\)$' | while read f; do [ -d "$f" ] || echo "$f"; done`,
         ),
       ).to.have.members([
         '/etc/default/login-relay',
@@ -113,7 +122,6 @@ describe('the Debian package', function () {
         '/usr/share/doc/login-relay/changelog.Debian.gz',
         '/usr/share/doc/login-relay/changelog.gz',
         '/usr/share/doc/login-relay/copyright',
-        '/usr/share/doc/login-relay/operations.md.gz',
         '/usr/share/fish/vendor_completions.d/login-relay.fish',
         '/usr/share/lintian/overrides/login-relay',
         '/usr/share/man/man1/login-relay.1.gz',

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { limits } from '../../src/limits.ts';
 import { needs, projectRoot, run } from './support/run.ts';
 
 describe('the image', () => {
@@ -45,6 +46,15 @@ describe('the image', () => {
     expect(compose).to.match(/^ {4}read_only: true$/m);
     expect(compose).to.match(/^ {4}cap_drop:\n {6}- ALL$/m);
     expect(compose).to.match(/^ {6}- no-new-privileges:true$/m);
+  });
+
+  it('is given longer to stop than requests under way are given to finish', () => {
+    const compose = readFileSync(`${projectRoot}/deploy/docker/compose.yaml`, 'utf8');
+    const installing = readFileSync(`${projectRoot}/docs/install.md`, 'utf8');
+    const [, grace] = /^ {4}stop_grace_period: (\d+)s$/m.exec(compose) ?? [];
+    const [, timeout] = /^docker run .*--stop-timeout (\d+) /m.exec(installing) ?? [];
+    expect(Number(grace) * 1000).to.be.above(limits.stopTime);
+    expect(Number(timeout) * 1000).to.be.above(limits.stopTime);
   });
 
   describe('behind Caddy, as compose runs it', () => {

@@ -40,7 +40,7 @@ Each variable stands for its option.
 .PD 0
 ${Object.values<Option>(options).map(variableItem).join('')}.PD
 ${item(
-  `${literal('HTTPS_PROXY')}, ${literal('HTTP_PROXY')}, ${literal('NO_PROXY')}`,
+  `${literal('HTTPS_PROXY')}, ${literal('NO_PROXY')}`,
   'The proxy for calls to the provider, and the hosts that are called without it.',
 )}${item(
   literal('NODE_EXTRA_CA_CERTS'),
@@ -52,7 +52,7 @@ ${item(
 )}.SH EXIT STATUS
 ${item('0', 'It was told to stop, or did what it was asked.')}${item(
   '1',
-  `A port could not be opened, or ${literal(`${name} check`)} has found a problem.`,
+  `A port could not be opened, a worker did not start, an error came up that nobody foresaw, ${literal(`${name} check`)} has found a problem, or ${literal(`${name} health`)} has found the relay not ready or not there.`,
 )}${item('2', 'The command line or the configuration is at fault.')}.SH EXAMPLES
 Try it on this machine, without an account or a configuration:
 ${example(`${name} demo`)}.PP

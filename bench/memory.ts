@@ -1,4 +1,4 @@
-// How much memory a relay takes: before, right after many logins, each of them a start, a callback
+// How much memory a relay takes: before, idle, right after many logins, each of them a start, a callback
 // and a user lookup, and once it has been left alone. Resident memory is from /proc: Linux only.
 // Usage: node bench/memory.ts <executable> [--logins <number>]
 import { spawn } from 'node:child_process';
@@ -57,6 +57,7 @@ relay.stdout.resume();
 const url: string = JSON.parse(line).address;
 const agent = new Agent({ keepAlive: true, maxSockets: concurrently });
 
+await settled();
 report('before');
 let left = logins;
 const visitor = async () => {
@@ -92,12 +93,24 @@ async function ask(
   return response;
 }
 
-function report(when: string): void {
+/** Waits until the relay is idle: what its first calls need is loaded after it has begun to listen. */
+async function settled(): Promise<void> {
+  let before = Number.NaN;
+  for (;;) {
+    const now = kibibytes('VmRSS');
+    if (now === before) return;
+    before = now;
+    await setTimeout(500);
+  }
+}
+
+function kibibytes(name: string): number {
   const status = readFileSync(`/proc/${relay.pid}/status`, 'utf8');
-  const megabytes = (name: string) => {
-    const kibibytes = new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1];
-    return `${((Number(kibibytes) * 1024) / 1e6).toFixed(0)} MB`;
-  };
+  return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]);
+}
+
+function report(when: string): void {
+  const megabytes = (name: string) => `${((kibibytes(name) * 1024) / 1e6).toFixed(0)} MB`;
   process.stdout.write(
     `${when}: ${megabytes('VmRSS')} resident (${megabytes('RssAnon')} its own), at most ${megabytes('VmHWM')}\n`,
   );

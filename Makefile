@@ -25,7 +25,7 @@ $(installed): package.json package-lock.json
 demo: $(installed) ## try it: a provider, the relay and a front end on this machine
 	@node bin/login-relay.ts demo
 
-test: $(installed) ## run every test
+test: $(installed) ## run the tests, without those below that take longer or need more
 	@mocha $(if $(CI),--forbid-pending) 'test/**/*.test.ts'
 
 check: $(installed) ## types, lint, imports, unused code
@@ -70,7 +70,7 @@ fuzz-parsers: $(installed) ## 30 minutes for each parser, guided by coverage (FU
 	  node fuzz/fuzz-parser.ts $$parser $(FUZZ) || exit; \
 	done
 
-coverage: $(installed) ## run every test and report coverage
+coverage: $(installed) ## run the tests and report coverage
 	@c8 mocha 'test/**/*.test.ts'
 
 peers := bench/peers/node_modules/.package-lock.json

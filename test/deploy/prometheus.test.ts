@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { array, number, object, optional, parse, string } from 'valibot';
+import { array, number, object, optional, parse, string, tuple, unknown } from 'valibot';
 import { parse as parseYaml } from 'yaml';
 import { needs, projectRoot, run } from '../release/support/run.ts';
 import { exportedMetrics } from './support/exported-metrics.ts';
@@ -23,6 +23,9 @@ const ruleTestsSchema = object({
       ),
     }),
   ),
+});
+const scrapeSchema = object({
+  scrape_configs: tuple([object({ job_name: string(), static_configs: array(unknown()) })]),
 });
 const dashboardSchema = object({
   panels: array(
@@ -86,6 +89,28 @@ describe('the alert rules', () => {
 
   it('look at metrics that the relay has', async () => {
     await expectExported(rules.map(({ expr }) => expr));
+  });
+
+  it('are for a job that is called what the operator is told', async () => {
+    const [scrape = '', relabel = ''] = [
+      ...textOf('docs/operations.md').matchAll(/(?<=^```yaml\n).*?(?=^```$)/gms),
+    ].map(([block]) => block);
+    const [{ job_name: job, static_configs }] = parse(
+      scrapeSchema,
+      parseYaml(scrape),
+    ).scrape_configs;
+    const relabel_configs = parseYaml(relabel);
+    const down = rules.find(({ alert }) => alert === 'LoginRelayDown');
+    const [, expected = ''] = /job=~"(.*?)"/.exec(down?.expr ?? '') ?? [];
+    expect(job).to.match(new RegExp(`^(?:${expected})$`));
+    expect(relabel_configs[0].regex).to.equal(`(${job})`);
+    const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+    const file = join(directory, 'prometheus.yaml');
+    const scrape_configs = [{ job_name: job, static_configs, relabel_configs }];
+    await writeFile(file, JSON.stringify({ scrape_configs }));
+    const { code, stdout, stderr } = run('promtool', ['check', 'config', file]);
+    await rm(directory, { recursive: true });
+    expect(code, stdout + stderr).to.equal(0);
   });
 
   it('are each explained to the operator, and no other is', () => {

@@ -10,7 +10,7 @@ const gatheringTime = 10;
 
 /** Where the log goes: a line that cannot be written is lost, and nothing blocks, throws or grows. */
 export interface LogOutput extends DestinationStream {
-  /** Calls back once everything is out, or after a second in which nobody took it. */
+  /** Calls back once everything is out, or a second later. */
   flush(done: () => void): void;
 }
 

@@ -38,7 +38,7 @@ async function prettyOutput(output: DestinationStream): Promise<DestinationStrea
   return { ...output, write: (line) => output.write(prettyLine(line)) };
 }
 
-/** Resolves once every line is out, or after a second in which nobody took it. */
+/** Resolves once every line is out, or a second later. */
 export async function flushLog(logger: Logger): Promise<void> {
   await new Promise<void>((resolve) => logger.flush(() => resolve()));
 }

@@ -147,6 +147,7 @@ export async function prepareRelay(config: Config, logger: Logger): Promise<Prep
         (await creating).listener(request, response);
       const server = await listen(listener, where, most, observer, config.certificate);
       let relay = await creating;
+      let stopping = false;
       situation = () => ({
         callsUnderWay: relay.callsUnderWay(),
         ready: relay.readiness.reasons().length === 0,
@@ -157,7 +158,13 @@ export async function prepareRelay(config: Config, logger: Logger): Promise<Prep
         address: server.address,
         async reload(changed) {
           const before = relay;
-          relay = await create(changed.config);
+          const next = await create(changed.config);
+          if (stopping) {
+            next.close();
+            // A stop has overtaken it: it has neither succeeded nor failed, and the process ends.
+            return new Promise(() => {});
+          }
+          relay = next;
           relay.prepare();
           server.serve(relay.listener);
           if (changed.config.certificate) server.certify(changed.config.certificate);
@@ -165,6 +172,7 @@ export async function prepareRelay(config: Config, logger: Logger): Promise<Prep
           setTimeout(before.close, config.providerTimeout).unref();
         },
         async stop(idleTime) {
+          stopping = true;
           relay.readiness.stopping = true;
           await server.close(idleTime);
           relay.close();

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { type ConfigReading, takeConfigSnapshot } from '../config/config-snapshot.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import { readTextFile } from '../config/text-file.ts';
+import { ListenError } from '../listen-error.ts';
 import { deriveStateKey } from '../oauth/state-keys.ts';
 import type { RunningRelay } from '../relay.ts';
 import type { Signals } from '../signals.ts';
@@ -123,5 +124,6 @@ async function reload(
 
 function faultsIn(error: unknown): readonly string[] | undefined {
   if (error instanceof ConfigError) return error.faults;
-  return error instanceof WorkerError ? [error.message] : undefined;
+  const isOfWorkers = error instanceof WorkerError || error instanceof ListenError;
+  return isOfWorkers ? [error.message] : undefined;
 }

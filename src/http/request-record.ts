@@ -51,14 +51,18 @@ export function recordRequests(
       for (const observe of observers) observe(line);
     }
 
-    ctx.res.once('close', () => {
+    function onClose(): void {
       closed = {
         status: ctx.res.headersSent ? ctx.res.statusCode : clientClosedRequest,
         durationMs: performance.now() - start,
         outcome: ctx.state.failure ?? (ctx.res.writableFinished ? 'ok' : 'client_gone'),
       };
       record();
-    });
+    }
+
+    // While the relay was starting, the client may have gone already.
+    if (ctx.res.closed) onClose();
+    else ctx.res.once('close', onClose);
     return next().finally(() => {
       isHandled = true;
       record();

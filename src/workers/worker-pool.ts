@@ -93,7 +93,8 @@ export class WorkerPool {
   /**
    * Replaces the workers one after the other: a new one listens before the old one stops.
    *
-   * @throws {WorkerError} where the first new one does not come up: the old ones go on
+   * @throws {WorkerError} @throws {ListenError} where the first new one does not come up: the old ones
+   *   go on
    */
   async replaceAll(snapshot: ConfigSnapshot): Promise<void> {
     try {
@@ -130,7 +131,8 @@ export class WorkerPool {
 
   async #fill(place: Place): Promise<void> {
     if (this.#stopping) return;
-    const worker = this.#start();
+    const howToStart = this.#howToStart;
+    const worker = this.#start(howToStart);
     try {
       await worker.listen();
     } catch (error) {
@@ -138,7 +140,9 @@ export class WorkerPool {
       await this.#fillAgain(place, worker, error.message);
       return;
     }
-    this.#put(place, worker);
+    if (howToStart === this.#howToStart) this.#put(place, worker);
+    // Overtaken by another configuration, whose worker fills the place.
+    else void worker.stop(limits.replacedIdleTime);
   }
 
   async #fillAgain(place: Place, { pid }: WorkerProcess, reason: string): Promise<void> {

@@ -14,6 +14,7 @@ import {
   startRelay,
   userPath,
 } from '../support/relay-under-test.ts';
+import { untilItListens } from '../support/until-it-listens.ts';
 
 async function metricsOf({ process }: RelayUnderTest): Promise<string> {
   const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
@@ -165,7 +166,7 @@ describe('metrics', () => {
       env: { PROVIDER_CLIENT_SECRET: canary('secret') },
     });
     await issuer.connected;
-    const answered = await send(metricsPort, { path: '/metrics' });
+    const answered = await untilItListens(() => send(metricsPort, { path: '/metrics' }));
     expect(answered.status).to.equal(200);
     expect(answered.body.toString()).to.contain('login_relay_provider_calls_under_way 0');
     expect(answered.body.toString()).to.contain('login_relay_ready 0\n');

@@ -229,13 +229,14 @@ describe('a provider that misbehaves', () => {
       describe(`since ${name}`, () => {
         const underTest = relayUnderTest(async () => {
           const origin = await findOrigin();
-          return { 'token-url': `${origin}/token`, 'user-url': `${origin}/user` };
+          const endpoints = { 'token-url': `${origin}/token`, 'user-url': `${origin}/user` };
+          return { ...endpoints, 'provider-timeout': '30' };
         });
 
         it('answers 502 to both', async () => {
           expectError(await underTest().logIn(), 502);
           expectError(await underTest().lookUp(), 502);
-        });
+        }).timeout(60_000);
       });
     }
   });

@@ -22,6 +22,7 @@ import {
 } from '../support/relay-under-test.ts';
 import { loadSteadily } from '../support/steady-load.ts';
 import { StrictProvider } from '../support/strict-provider.ts';
+import { untilItListens } from '../support/until-it-listens.ts';
 
 const supervisor = fileURLToPath(new URL('../support/supervise.sh', import.meta.url));
 // `make test-restarts` asks for 20, and for the figures.
@@ -43,7 +44,7 @@ async function withActivatedRelay(
         flags: { ...flagsFor(provider, file), port: '1', host: '192.0.2.1', ...flags },
       });
       try {
-        await onceSomebodyListens(port);
+        await untilItListens(() => send(port, { path: '/healthz' }));
         await act(new RelayUnderTest(relay, port, provider));
         expect(provider.violations).to.deep.equal([]);
       } finally {
@@ -52,17 +53,6 @@ async function withActivatedRelay(
     });
   } finally {
     await provider.stop();
-  }
-}
-
-async function onceSomebodyListens(port: number): Promise<void> {
-  for (;;) {
-    try {
-      await send(port, { path: '/healthz' });
-      return;
-    } catch (error) {
-      if (Object(error).code !== 'ECONNREFUSED') throw error;
-    }
   }
 }
 
@@ -98,29 +88,36 @@ describe('a relay on a socket that systemd has passed', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 8, scheduling: 'fifo' });
     await withActivatedRelay(
       async ({ port, process: supervised }) => {
+        const pids = () => supervised.logLines.flatMap(({ pid }) => (pid ? [Number(pid)] : []));
+        const starts = () => supervised.logLines.filter(({ msg }) => msg === 'listening').length;
+        const endLatest = () =>
+          pids()
+            .slice(-1)
+            .map((pid) => process.kill(pid, 'SIGTERM'));
         const load = loadSteadily(requestsPerSecond, (index) => {
           // Every other request on a connection of its own.
           return everyKind(port, Math.floor(index / 2), index % 2 === 0 ? {} : { agent });
         });
-        const pids = () => supervised.logLines.flatMap(({ pid }) => (pid ? [Number(pid)] : []));
-        const starts = () => supervised.logLines.filter(({ msg }) => msg === 'listening').length;
-        for (let restart = 0; restart < restarts; restart += 1) {
-          await load.progress(requestsPerSecond / 2);
-          const before = starts();
-          process.kill(pids().at(-1) ?? 0, 'SIGTERM');
-          await supervised.output(() => starts() > before || undefined);
+        try {
+          for (let restart = 0; restart < restarts; restart += 1) {
+            await load.progress(requestsPerSecond / 2);
+            const before = starts();
+            endLatest();
+            await supervised.output(() => starts() > before || undefined);
+          }
+          const { answered, lost, slowest, rate } = await load.stop();
+          if (process.env['RESTARTS']) {
+            const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
+            process.stdout.write(`    ${restarts} restarts: ${figures}, ${lost.length} lost\n`);
+          }
+          expect(lost).to.deep.equal([]);
+          expect(answered).to.be.at.least((restarts * requestsPerSecond) / 2);
+        } finally {
+          const ended = supervised.stop('SIGKILL');
+          // Whom nobody supervises any more.
+          endLatest();
+          await ended;
         }
-        const { answered, lost, slowest, rate } = await load.stop();
-        if (process.env['RESTARTS']) {
-          const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
-          process.stdout.write(`    ${restarts} restarts: ${figures}, ${lost.length} lost
-`);
-        }
-        expect(lost).to.deep.equal([]);
-        expect(answered).to.be.at.least((restarts * requestsPerSecond) / 2);
-        supervised.stop('SIGKILL');
-        process.kill(pids().at(-1) ?? 0, 'SIGTERM');
-        await supervised.ended;
       },
       { launcher: [supervisor] },
     );

@@ -25,12 +25,14 @@ async function withRelay(
 
 describe('a relay that is started by a service manager', () => {
   let manager: ServiceManager;
-  before(async function () {
+  before(function () {
     if (process.platform !== 'linux') this.skip();
+  });
+  // One each: what a relay has said may come after its end.
+  beforeEach(async () => {
     manager = await ServiceManager.start();
   });
-  beforeEach(() => manager.notifications.splice(0));
-  after(async () => await manager?.stop());
+  afterEach(async () => await manager.stop());
 
   it('tells when it is ready, when it reads its configuration again, and when it stops', async () => {
     await withRelay(manager.environment, async (relay) => {
@@ -73,6 +75,20 @@ describe('a relay that is started by a service manager', () => {
       expect(passed).to.not.equal('/dev/null');
     };
     await withRelay(manager.environment, act, launcher);
+  });
+
+  it('ends in time where signs of life take longer to be told than there is between them', async () => {
+    const slow = await ServiceManager.start(300);
+    try {
+      await withRelay({ ...slow.environment, WATCHDOG_USEC: '2000' }, async (relay) => {
+        await slow.hears(/^WATCHDOG=1$/, 3);
+        process.kill(relay.pid, 'SIGTERM');
+        expect((await relay.ended).code).to.equal(0);
+        expect(slow.messages).to.deep.equal(['READY=1', 'STOPPING=1']);
+      });
+    } finally {
+      await slow.stop();
+    }
   });
 
   it('says once that there is no systemd-notify, and goes on', async () => {

@@ -14,7 +14,7 @@ const endpoints = ['authorization endpoint', 'token endpoint', 'user lookup'];
 async function complaint(address: string, checkup: Checkup = {}): Promise<[string, string | null]> {
   const result = await check({
     ...checkup,
-    flags: { ...endpointsAt(address), 'provider-timeout': '2', ...checkup.flags },
+    flags: { ...endpointsAt(address), 'provider-timeout': '30', ...checkup.flags },
   });
   expect(result.code).to.equal(1);
   const [first, ...others] = endpoints.map((subject) => result.finding(subject));
@@ -66,7 +66,7 @@ describe('login-relay check, about the way to the provider', () => {
     const [message, mend] = await complaint('https://provider.invalid');
     expect(message).to.equal('the host name cannot be resolved (provider.invalid)');
     expect(mend).to.match(/^check the host name/);
-  });
+  }).timeout(60_000);
 
   it('names a provider that is not there', async () => {
     const port = await freePort();
@@ -177,12 +177,13 @@ describe('login-relay check, about the way to the provider', () => {
 
   it('names a proxy whose name does not resolve', async () => {
     const env = { HTTPS_PROXY: 'http://proxy.invalid:3128' };
-    const result = await check({ flags: endpointsAt('https://127.0.0.1:9'), env });
+    const flags = { ...endpointsAt('https://127.0.0.1:9'), 'provider-timeout': '30' };
+    const result = await check({ flags, env });
     expect(result.finding('proxy').message).to.equal(
       'the host name cannot be resolved (proxy.invalid:3128)',
     );
     expect(result.finding('token endpoint').message).to.match(/^not reached: the proxy/);
-  });
+  }).timeout(60_000);
 
   it('names a proxy that lets nothing through', async () => {
     const refuse = serveTunnels((socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'));

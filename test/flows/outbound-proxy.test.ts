@@ -182,7 +182,7 @@ describe('a relay whose way out is a proxy', () => {
       const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
       expectFailure(await relay.lookUp('any'), 'provider_timeout');
       expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
-    }).timeout(5_000);
+    });
 
     it('ends when it is told to, behind a proxy that never answers', async () => {
       proxy.silent = true;
@@ -190,7 +190,7 @@ describe('a relay whose way out is a proxy', () => {
       const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
       expectFailure(await relay.lookUp('any'), 'provider_timeout');
       const ended = relay.stop().then(() => 'the relay ended');
-      const patience = once(AbortSignal.timeout(3_000), 'abort').then(() => 'it is still there');
+      const patience = once(AbortSignal.timeout(10_000), 'abort').then(() => 'it is still there');
       const first = await Promise.race([ended, patience]);
       proxy.drop();
       await ended;

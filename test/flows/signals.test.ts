@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { selfSignedCertificate } from '../support/certificate.ts';
-import { expectError, expectToken } from '../support/expectations.ts';
+import { expectError, expectToken, expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Flags, RelayProcess } from '../support/relay-process.ts';
 import {
@@ -10,7 +10,7 @@ import {
   registration,
   withSecretFile,
 } from '../support/relay-under-test.ts';
-import { StrictProvider } from '../support/strict-provider.ts';
+import { StrictProvider, userRecord } from '../support/strict-provider.ts';
 import {
   type Issuer,
   json,
@@ -110,6 +110,33 @@ describe('signals that come while a relay waits for its issuer', () => {
       release();
       await relay.output(() => reloads(relay) === 2 || undefined);
       expectToken(await underTest.logIn());
+    });
+  });
+
+  it('follow each other: a stop is not undone by a reload that takes long', async () => {
+    await withRelay(async (relay, port) => {
+      await relay.logLine(({ msg }) => msg === 'listening');
+      const underTest = new RelayUnderTest(relay, port, provider);
+      provider.onUser = (response, call) => {
+        // What is under way keeps the relay from ending.
+        finish = () => userRecord(response, call);
+      };
+      let finish = () => {};
+      const lookup = underTest.lookUp();
+      await provider.arrivals(1);
+      const held = nextIsHeld();
+      process.kill(relay.pid, 'SIGHUP');
+      const release = await held;
+      process.kill(relay.pid, 'SIGTERM');
+      await relay.logLine(({ msg }) => msg === 'stopping');
+      release();
+      const discoveries = () => relay.logLines.filter(({ msg }) => msg === 'provider discovery');
+      await relay.output(() => discoveries().length === 2 || undefined);
+      finish();
+      expectUser(await lookup);
+      const { code, stderr } = await relay.ended;
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(reloads(relay)).to.equal(0);
     });
   });
 });

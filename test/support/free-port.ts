@@ -5,12 +5,15 @@ import { createServer } from 'node:net';
 // Outgoing connections are given ports from 32768 on: what is chosen here stays free of them.
 const lowest = 20_000;
 const highest = 32_767;
+const given = new Set<number>();
 
 /** A port of the loopback that nobody listens on, for servers that cannot choose one themselves. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(lowest, highest + 1);
-    if (await isFree(port)) return port;
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
   }
 }
 

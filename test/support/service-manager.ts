@@ -13,12 +13,14 @@ interface Notification {
 }
 
 // Node cannot receive what the real one sends.
-const systemdNotify = `#!${process.execPath}
+const systemdNotify = (signOfLifeTime: number) => `#!${process.execPath}
 const { readlinkSync } = require('node:fs');
 const { connect } = require('node:net');
 const passed = readlinkSync('/proc/self/fd/3');
-const notification = { message: process.argv.slice(2).join(' '), variables: Object.keys(process.env), passed };
-connect(process.env.NOTIFY_SOCKET).end(JSON.stringify(notification));
+const message = process.argv.slice(2).join(' ');
+const notification = { message, variables: Object.keys(process.env), passed };
+const tell = () => connect(process.env.NOTIFY_SOCKET).end(JSON.stringify(notification));
+setTimeout(tell, message === 'WATCHDOG=1' ? ${signOfLifeTime} : 0);
 `;
 
 /** A service manager for one relay; a systemd-notify of the test's own tells it what it hears. */
@@ -39,10 +41,11 @@ export class ServiceManager {
     });
   }
 
-  static async start(): Promise<ServiceManager> {
+  /** @param signOfLifeTime milliseconds that it takes to tell it a sign of life */
+  static async start(signOfLifeTime = 0): Promise<ServiceManager> {
     const manager = new ServiceManager(await mkdtemp(join(tmpdir(), 'login-relay-manager-')));
     const program = join(manager.#directory, 'systemd-notify');
-    await writeFile(program, systemdNotify);
+    await writeFile(program, systemdNotify(signOfLifeTime));
     await chmod(program, 0o755);
     manager.#server.listen(manager.environment['NOTIFY_SOCKET']);
     await once(manager.#server, 'listening');

@@ -44,7 +44,8 @@ export function run(
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     encoding: 'utf8',
     cwd,
-    env: { ...process.env, ...env },
+    // What programs say must not depend on whose machine it is.
+    env: { ...process.env, LC_ALL: 'C.UTF-8', ...env },
   });
   if (error) throw error;
   return { code: status, stdout, stderr };

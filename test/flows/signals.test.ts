@@ -47,8 +47,11 @@ describe('signals that come while a relay waits for its issuer', () => {
   ): Promise<void> {
     await withSecretFile(provider.registration.clientSecret, async (file) => {
       const port = await freePort();
+      const keyFile = `${file}.key`;
+      await writeFile(keyFile, 'a-key-that-need-not-be-derived-from-anything', { mode: 0o600 });
       const discovered = { issuer: issuer.origin, 'token-request': 'query' };
-      const usual = { ...flagsFor(provider, file), ...discovered, port: `${port}` };
+      const own = { 'state-key-file': keyFile, port: `${port}` };
+      const usual = { ...flagsFor(provider, file), ...discovered, ...own };
       const relay = new RelayProcess({ flags: { ...usual, ...flags } });
       try {
         await act(relay, port, file);

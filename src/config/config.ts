@@ -1,8 +1,8 @@
-import { isLoopback } from '../loopback.ts';
 import type { Secret } from '../secret.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { readClientSecret } from './client-secret.ts';
 import { ConfigError } from './config-error.ts';
+import { reportContradictions, warnOfDoubts } from './contradictions.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
@@ -83,8 +83,7 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
   }
   reportMissing(values, sources, fault);
   reportContradictions(values, fault);
-  warnOfRateLimit(values, baseUrl, warn);
-  warnOfTwoProviders(values, sources, warn);
+  warnOfDoubts(values, sources, baseUrl, warn);
   if (faults.length > 0) throw new ConfigError(faults);
 
   const origin = checked(values.origin);
@@ -128,89 +127,6 @@ function reportMissing(values: OptionValues, sources: OptionSources, fault: Repo
   }
   if (values.port === 0 && sourceOf('baseUrl', sources) === undefined) {
     fault('baseUrl', 'is required with port 0: its default needs a known port');
-  }
-}
-
-function reportContradictions(values: OptionValues, fault: Report): void {
-  if (values.baseUrl?.href.includes('?')) fault('baseUrl', 'must not have a query');
-  if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
-    fault('frontendUrl', `must be inside ${describeOption('origin')}`);
-  }
-  if (values.tlsCert !== undefined && values.baseUrl?.protocol === 'http:') {
-    fault('baseUrl', `must start with https:// with ${describeOption('tlsCert')}`);
-  }
-  reportReserved(values, fault);
-  const { port, host, metricsPort, metricsHost } = values;
-  if (port !== undefined && port !== 0 && port === metricsPort && host === metricsHost) {
-    fault('metricsPort', `must not be the port of ${describeOption('port')}`);
-  }
-  if (values.insecureHttp !== false) return;
-  const addresses = {
-    baseUrl: values.baseUrl,
-    origin: values.origin === undefined ? undefined : new URL(values.origin),
-    authorizeUrl: values.authorizeUrl,
-    tokenUrl: values.tokenUrl,
-    userUrl: values.userUrl,
-    issuer: values.issuer === undefined ? undefined : new URL(values.issuer),
-  };
-  for (const name of Object.keys(addresses) as (keyof typeof addresses)[]) {
-    const url = addresses[name];
-    if (url?.protocol === 'http:' && !isLoopback(url)) {
-      fault(
-        name,
-        `must start with https://: http is for this machine alone, unless ${describeOption('insecureHttp')} allows it`,
-      );
-    }
-  }
-}
-
-/** What the relay itself puts into the queries of these addresses. */
-const ownParameters = {
-  authorizeUrl: [
-    ...['response_type', 'client_id', 'redirect_uri', 'scope', 'state'],
-    ...['code_challenge', 'code_challenge_method'],
-  ],
-  tokenUrl: [
-    ...['grant_type', 'client_id', 'client_secret', 'redirect_uri', 'code', 'code_verifier'],
-  ],
-  frontendUrl: ['access_token', 'state', 'error', 'error_description', 'request_id'],
-} as const;
-
-// A parameter that is there twice is an error, or means whatever its reader makes of it.
-function reportReserved(values: OptionValues, fault: Report): void {
-  for (const name of Object.keys(ownParameters) as (keyof typeof ownParameters)[]) {
-    const taken = ownParameters[name].find((parameter) =>
-      values[name]?.searchParams.has(parameter),
-    );
-    if (taken) fault(name, `must not have ${taken} in its query: the relay puts it there itself`);
-  }
-}
-
-function warnOfRateLimit(values: OptionValues, baseUrl: string, warn: Report): void {
-  const { rateLimit, trustedProxies, tlsCert } = values;
-  if (rateLimit === undefined && trustedProxies !== undefined) {
-    warn('trustedProxies', `has no effect without ${describeOption('rateLimit')}`);
-  }
-  const behindProxy = tlsCert === undefined && baseUrl.startsWith('https:');
-  if (rateLimit !== undefined && trustedProxies === undefined && behindProxy) {
-    warn(
-      'rateLimit',
-      `counts everyone as one client, the proxy: name that in ${describeOption('trustedProxies')}`,
-    );
-  }
-}
-
-// The client secret, or the token, would go to a provider that nobody may have thought of.
-function warnOfTwoProviders(values: OptionValues, sources: OptionSources, warn: Report): void {
-  if (sourceOf('provider', sources) ?? sourceOf('issuer', sources)) return;
-  const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
-  const byDefault = endpoints.filter((name) => values[name] === undefined);
-  if (byDefault.length === endpoints.length) return;
-  for (const name of byDefault) {
-    warn(
-      name,
-      `is that of ${values.provider}, unlike others: give it too, or ${describeOption('provider')} where that is meant`,
-    );
   }
 }
 

@@ -83,9 +83,10 @@ export function createTransactionCookies(secure: boolean): TransactionCookies {
       return secret;
     },
     finish(ctx, id) {
-      clear(ctx, nameOf(id));
       const ids = [idPrefix(id), ...finished(ctx)].slice(0, kept);
       append(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
+      // Last: curl's jar keeps a cookie that is cleared before another is set.
+      clear(ctx, nameOf(id));
     },
     isFinished(ctx, id) {
       return finished(ctx).includes(idPrefix(id));

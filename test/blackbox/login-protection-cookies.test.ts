@@ -63,6 +63,16 @@ describe('the cookie of a login', () => {
       ]);
     });
 
+    it('is cleared by the last cookie of the answer, or curl would keep it', async () => {
+      const login = await browser.start();
+      const cookies = setCookies(await browser.finish(login));
+      expect(cookies.map(({ name }) => name)).to.deep.equal([
+        '__Host-Http-lr_finished',
+        login.cookie.name,
+      ]);
+      expect(cookies.at(-1)?.maxAge).to.equal('0');
+    });
+
     it('leaves nothing behind that is kept longer, read by scripts or sent in the clear', async () => {
       const login = await browser.start();
       const kept = setCookies(await browser.finish(login)).filter(({ maxAge }) => maxAge !== '0');

@@ -1,5 +1,5 @@
 import type { Command, Option as Flag } from 'commander';
-import { createProgram } from '../src/command-line.ts';
+import { createProgram } from '../src/cli/program.ts';
 import { type Option, options } from '../src/config/options.ts';
 import { presets } from '../src/providers/presets.ts';
 import * as schemas from '../src/schemas.ts';

@@ -13,7 +13,7 @@ export interface BundledModule {
 }
 
 // What these import is loaded with them, unless it is imported dynamically in turn.
-const atStart = ['src/commands/serve.ts', 'src/log.ts', 'src/relay.ts', 'src/app.ts'];
+const atStart = ['src/cli/commands/serve.ts', 'src/log.ts', 'src/relay.ts', 'src/app.ts'];
 const later = ['src/oauth/provider-client.ts'];
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { providersTable } from '../../src/cli/providers-table.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Preset } from '../../src/providers/provider.ts';
-import { providersTable } from '../../src/providers-table.ts';
 
 const addresses = {
   documentation: 'https://docs.example',

@@ -1,4 +1,4 @@
-import { diagnose } from '../../../src/commands/check.ts';
+import { diagnose } from '../../../src/cli/commands/check.ts';
 import { type OptionName, options } from '../../../src/config/options.ts';
 import { canary, inspectForLeaks } from '../../support/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../support/relay-process.ts';

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
-import { type Commands, createProgram, describeUsageError } from './command-line.ts';
-import { ConfigError } from './config/config-error.ts';
-import type { OptionSources } from './config/option-values.ts';
-import { ListenError } from './listen-error.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { OptionSources } from '../config/option-values.ts';
+import { ListenError } from '../listen-error.ts';
+import { takeSystemdEnvironment } from '../systemd/environment.ts';
+import { WorkerError } from '../workers/worker-error.ts';
+import { type Commands, createProgram, describeUsageError } from './program.ts';
 import { processSignals } from './signals.ts';
-import { takeSystemdEnvironment } from './systemd/environment.ts';
-import { WorkerError } from './workers/worker-error.ts';
 
 const exitFailure = 1;
 const exitUsage = 2;
@@ -49,7 +49,7 @@ function commands(environment: OptionSources['environment']): Commands {
       return 0;
     },
     async work() {
-      const { work } = await import('./workers/work.ts');
+      const { work } = await import('../workers/work.ts');
       await work();
       return 0;
     },
@@ -62,7 +62,7 @@ function commands(environment: OptionSources['environment']): Commands {
       return health({ flags, environment });
     },
     async providers() {
-      const { presets } = await import('./providers/presets.ts');
+      const { presets } = await import('../providers/presets.ts');
       const { providersTable } = await import('./providers-table.ts');
       process.stdout.write(providersTable(presets));
       return 0;

@@ -1,4 +1,4 @@
-import { describeDemo, startDemo } from '../demo/demo.ts';
+import { describeDemo, startDemo } from '../../demo/demo.ts';
 import type { Signals } from '../signals.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Command, type CommanderError, Option as Flag } from 'commander';
-import { type Option, type OptionName, options } from './config/options.ts';
-import { version } from './version.ts';
+import { type Option, type OptionName, options } from '../config/options.ts';
+import { version } from '../version.ts';
 
 /** What each flag was given, in order. */
 type Flags = Partial<Record<OptionName, readonly string[]>>;

@@ -1,19 +1,19 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import { ConfigError } from '../config/config-error.ts';
-import { type ConfigReading, takeConfigSnapshot } from '../config/config-snapshot.ts';
-import type { OptionSources } from '../config/option-values.ts';
-import { readTextFile } from '../config/text-file.ts';
-import { ListenError } from '../listen-error.ts';
-import { deriveStateKey } from '../oauth/state-keys.ts';
-import type { RunningRelay } from '../relay.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { type ConfigReading, takeConfigSnapshot } from '../../config/config-snapshot.ts';
+import type { OptionSources } from '../../config/option-values.ts';
+import { readTextFile } from '../../config/text-file.ts';
+import { ListenError } from '../../listen-error.ts';
+import { deriveStateKey } from '../../oauth/state-keys.ts';
+import type { RunningRelay } from '../../relay.ts';
+import type { SystemdEnvironment } from '../../systemd/environment.ts';
+import type { PassedSocket } from '../../systemd/passed-socket.ts';
+import type { ServiceManager } from '../../systemd/service-manager.ts';
+import { endOnUncaughtErrors } from '../../uncaught-errors.ts';
+import { watchFiles } from '../../watch-files.ts';
+import { WorkerError } from '../../workers/worker-error.ts';
 import type { Signals } from '../signals.ts';
-import type { SystemdEnvironment } from '../systemd/environment.ts';
-import type { PassedSocket } from '../systemd/passed-socket.ts';
-import type { ServiceManager } from '../systemd/service-manager.ts';
-import { endOnUncaughtErrors } from '../uncaught-errors.ts';
-import { watchFiles } from '../watch-files.ts';
-import { WorkerError } from '../workers/worker-error.ts';
 
 /**
  * `login-relay serve`: runs the relay until it is told to stop.
@@ -32,7 +32,7 @@ export async function serve(
   const workers = config.workers === 'auto' ? availableParallelism() : config.workers;
   // Takes longer than all else: started first, it is done on another thread while the rest loads.
   if (workers === 1 && config.stateKeys === undefined) deriveStateKey(config.clientSecret);
-  const { createLogger, flushLog } = await import('../log.ts');
+  const { createLogger, flushLog } = await import('../../log.ts');
   const logger = await createLogger({ level: config.logLevel, format: config.logFormat });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
@@ -81,10 +81,10 @@ async function start(
   socket: PassedSocket | undefined,
 ): Promise<RunningRelay> {
   if (workers === 1) {
-    const { startRelay } = await import('../relay.ts');
+    const { startRelay } = await import('../../relay.ts');
     return await startRelay(reading.config, logger, socket);
   }
-  const { startWorkers } = await import('../workers/start-workers.ts');
+  const { startWorkers } = await import('../../workers/start-workers.ts');
   return await startWorkers(workers, reading, logger, socket);
 }
 
@@ -95,7 +95,7 @@ async function serviceManager(
   logger: Logger,
 ): Promise<ServiceManager | undefined> {
   if (notifications === undefined) return undefined;
-  const { connectServiceManager } = await import('../systemd/service-manager.ts');
+  const { connectServiceManager } = await import('../../systemd/service-manager.ts');
   return connectServiceManager(notifications, PATH, (error) =>
     logger.warn({ error }, 'systemd-notify has failed: systemd does not hear of this process'),
   );

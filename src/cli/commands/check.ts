@@ -1,12 +1,12 @@
-import { type Config, readConfig } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
-import type { OptionSources } from '../config/option-values.ts';
-import { readTextFile } from '../config/text-file.ts';
-import { judgeCertificateAuthorities } from '../doctor/certificate-authorities.ts';
-import { effectiveOptions } from '../doctor/effective-options.ts';
-import { examine } from '../doctor/examine.ts';
-import { type Finding, problem, warning } from '../doctor/finding.ts';
-import { type DoctorReport, reportAsJson, reportAsText } from '../doctor/report.ts';
+import { judgeCertificateAuthorities } from '../../check/certificate-authorities.ts';
+import { effectiveOptions } from '../../check/effective-options.ts';
+import { examine } from '../../check/examine.ts';
+import { type Finding, problem, warning } from '../../check/finding.ts';
+import { type DoctorReport, reportAsJson, reportAsText } from '../../check/report.ts';
+import { type Config, readConfig } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { OptionSources } from '../../config/option-values.ts';
+import { readTextFile } from '../../config/text-file.ts';
 
 /**
  * `login-relay check`: shows the configuration in effect, and what is wrong with it and with the

@@ -1,4 +1,4 @@
-import type { Placeholder, Preset } from './providers/provider.ts';
+import type { Placeholder, Preset } from '../providers/provider.ts';
 
 const heading = ['name', 'provider', 'needs', 'scope', 'token request', 'PKCE'];
 

@@ -1,5 +1,5 @@
 import { isSea } from 'node:sea';
-import { unitFiles } from '../systemd/unit-files.ts';
+import { unitFiles } from '../../systemd/unit-files.ts';
 
 // What the unit hides from the service: homes, and temporary files that are not its own.
 const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;

@@ -22,6 +22,7 @@ const documentation = `usr/share/doc/${name}`;
 const files: Record<string, Buffer> = {
   [`usr/bin/${name}`]: readFileSync(binary),
   [`usr/lib/systemd/system/${name}.service`]: readFileSync(`deploy/systemd/${name}.service`),
+  [`usr/lib/systemd/system/${name}@.service`]: readFileSync(`deploy/systemd/${name}@.service`),
   [`usr/lib/systemd/system/${name}.socket`]: readFileSync(`deploy/systemd/${name}.socket`),
   [`etc/default/${name}`]: readFileSync(`deploy/systemd/${name}.default`),
   [`usr/share/man/man1/${name}.1.gz`]: compressed(readFileSync(`${dist}/share/man/man1/${name}.1`)),

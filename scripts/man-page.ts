@@ -52,7 +52,7 @@ ${item(
 )}.SH EXIT STATUS
 ${item('0', 'It was told to stop, or did what it was asked.')}${item(
   '1',
-  `A port could not be opened, a worker did not start, an error came up that nobody foresaw, ${literal(`${name} check`)} has found a problem, or ${literal(`${name} health`)} has found the relay not ready or not there.`,
+  `A port could not be opened, an error came up that nobody foresaw, ${literal(`${name} check`)} has found a problem, or ${literal(`${name} health`)} has found the relay not ready or not there.`,
 )}${item('2', 'The command line or the configuration is at fault.')}.SH EXAMPLES
 Try it on this machine, without an account or a configuration:
 ${example(`${name} demo`)}.PP

@@ -19,8 +19,6 @@ export const limits = {
   stopTime: 30_000,
   /** For kept connections to bring another request while the relay stops. */
   stopIdleTime: 500,
-  /** The same while another worker takes the place: nobody waits for the end. */
-  replacedIdleTime: 10_000,
   /** The request line and the headers together. */
   headerSize: 16 * 1024,
   /** An authorization code, in characters. */

@@ -9,12 +9,10 @@ const standardOutput = 1;
  * @param settings.level least level that is written
  * @param settings.format `json`: one object a line; `pretty`: for a person at a terminal; by default
  *   whichever suits standard output
- * @param settings.pid tells the lines of several processes apart
  */
 export async function createLogger(settings: {
   readonly level: string;
   readonly format: 'pretty' | 'json' | undefined;
-  readonly pid?: number;
 }): Promise<Logger> {
   const format = settings.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const output = openLogOutput(standardOutput, (lost) => {
@@ -23,7 +21,7 @@ export async function createLogger(settings: {
   const logger = pino(
     {
       level: settings.level,
-      base: settings.pid === undefined ? null : { pid: settings.pid },
+      base: null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -1,7 +1,7 @@
 import type { Config } from './config/config.ts';
 import { limits } from './limits.ts';
 import { ListenError } from './listen-error.ts';
-import type { MetricsText } from './metrics/metrics-text.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { type ListeningServer, listen } from './server.ts';
 
 // Those who ask for metrics are few, and known.
@@ -14,7 +14,7 @@ const nobody = { unreadableRequest() {}, limitHit() {} };
  * @throws {ListenError} where the port cannot be opened
  */
 export async function openMetricsPort(
-  metrics: MetricsText | undefined,
+  metrics: Metrics | undefined,
   { metrics: where }: Config,
 ): Promise<ListeningServer | undefined> {
   if (metrics === undefined || where === undefined) return undefined;

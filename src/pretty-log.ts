@@ -50,7 +50,7 @@ function providerCall(call: unknown): string | undefined {
   return `provider's ${endpoint} endpoint: ${how} in ${durationMs} ms`;
 }
 
-const inEveryLine: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'pid']);
+const inEveryLine: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
 function details(line: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(line)

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
-import type { ConfigReading } from './config/config-snapshot.ts';
 import type { ProviderSettings } from './config/provider-settings.ts';
 import { settleEngine } from './engine.ts';
 import { requestLog } from './http/request-log.ts';
@@ -94,15 +93,13 @@ export interface RunningRelay {
    * Goes on with another configuration, on the same port; requests under way end with the old. One at a
    * time: the next may come once this has resolved.
    */
-  reload(changed: ConfigReading): Promise<void>;
+  reload(changed: Config): Promise<void>;
   /** Lets what is under way finish, and ends. */
   stop(): Promise<void>;
 }
 
 /** A relay that has yet to listen. */
-export interface PreparedRelay {
-  /** Resolves once it could answer. */
-  readonly created: Promise<unknown>;
+interface PreparedRelay {
   /** What it counts, where its configuration asks for metrics. */
   readonly metrics: Metrics | undefined;
   /**
@@ -114,13 +111,12 @@ export interface PreparedRelay {
 }
 
 /** A relay that listens, whoever tells what it counts. */
-export interface ListeningRelay extends Pick<RunningRelay, 'address' | 'reload'> {
-  /** @param idleTime milliseconds for kept connections to bring another request */
-  stop(idleTime?: number): Promise<void>;
+interface ListeningRelay extends Pick<RunningRelay, 'address' | 'reload'> {
+  stop(): Promise<void>;
 }
 
 /** Makes a relay as far as that goes without a port. */
-export async function prepareRelay(config: Config, logger: Logger): Promise<PreparedRelay> {
+async function prepareRelay(config: Config, logger: Logger): Promise<PreparedRelay> {
   let situation = (): Situation => ({ callsUnderWay: 0, ready: false });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
@@ -139,7 +135,6 @@ export async function prepareRelay(config: Config, logger: Logger): Promise<Prep
     },
   };
   return {
-    created: creating,
     metrics,
     async listen(where = config) {
       // The port opens meanwhile: whoever finds it open waits for the relay.
@@ -158,7 +153,7 @@ export async function prepareRelay(config: Config, logger: Logger): Promise<Prep
         address: server.address,
         async reload(changed) {
           const before = relay;
-          const next = await create(changed.config);
+          const next = await create(changed);
           if (stopping) {
             next.close();
             // A stop has overtaken it: it has neither succeeded nor failed, and the process ends.
@@ -167,14 +162,14 @@ export async function prepareRelay(config: Config, logger: Logger): Promise<Prep
           relay = next;
           relay.prepare();
           server.serve(relay.listener);
-          if (changed.config.certificate) server.certify(changed.config.certificate);
+          if (changed.certificate) server.certify(changed.certificate);
           // A call to the provider that is under way may last as long as this.
           setTimeout(before.close, config.providerTimeout).unref();
         },
-        async stop(idleTime) {
+        async stop() {
           stopping = true;
           relay.readiness.stopping = true;
-          await server.close(idleTime);
+          await server.close();
           relay.close();
         },
       };

@@ -15,13 +15,6 @@ export function wholeNumber(min: number, max: number) {
   );
 }
 
-/** A number of processes, or `auto` for as many as there are processors. */
-export const processCount = v.pipe(
-  v.string(),
-  v.regex(/^(auto|[1-9]\d?)$/, 'must be a whole number from 1 to 99, or auto'),
-  v.transform((value) => (value === 'auto' ? value : Number(value))),
-);
-
 /** A number of seconds from `min` to `max`, decimals allowed; the result is in milliseconds. */
 export function seconds(min: number, max: number) {
   const message = `must be a number of seconds from ${min} to ${max}`;

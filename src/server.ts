@@ -42,10 +42,8 @@ export interface ListeningServer {
   /**
    * Stops listening, lets requests under way finish, and closes every connection. Kept connections
    * may bring further requests for a while, whose answers are to say that the connection closes.
-   *
-   * @param idleTime that while, in milliseconds
    */
-  close(idleTime?: number): Promise<void>;
+  close(): Promise<void>;
 }
 
 /**
@@ -131,8 +129,7 @@ export async function listen(
     certify(next) {
       secureServer?.setSecureContext(tlsOptions(next));
     },
-    close: (idleTime = most.stopIdleTime) =>
-      close(server, { stopTime: most.stopTime, stopIdleTime: idleTime }),
+    close: () => close(server, most),
   };
 }
 

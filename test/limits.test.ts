@@ -14,7 +14,6 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   lingerTime: 'time for a client that still sends to read its answer',
   stopTime: 'requests under way while the relay stops',
   stopIdleTime: 'another request on a kept connection while the relay stops',
-  replacedIdleTime: 'the same while another worker takes its place',
   headerSize: 'request line and headers',
   codeLength: '`code`',
   accessTokenLength: 'an access token',

@@ -13,7 +13,6 @@ import { FullDisk } from './faults/support/full-disk.ts';
 import { withRelayIn } from './faults/support/relay-anywhere.ts';
 import { needs } from './release/support/run.ts';
 import { canary } from './support/canaries.ts';
-import { childrenOf } from './support/child-processes.ts';
 import { freePort } from './support/free-port.ts';
 import { send } from './support/http-client.ts';
 import { answer, reset } from './support/provider-behaviours.ts';
@@ -48,11 +47,11 @@ describe('the operations manual', () => {
   let metrics = '';
   const lines: LogLine[] = [];
 
-  before('a relay with workers meets everything there is to count and to log', async function () {
+  before('a relay meets everything there is to count and to log', async function () {
     this.timeout(30_000);
     const provider = await StrictProvider.start(registration());
     await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const flags = { ...flagsFor(provider, file), workers: '2', 'metrics-port': '0' };
+      const flags = { ...flagsFor(provider, file), 'metrics-port': '0' };
       const limited = { 'max-connections': '1', 'rate-limit': '5', 'log-level': 'debug' };
       const { relay, port } = await listening({ flags: { ...flags, ...limited } });
       const underTest = new RelayUnderTest(relay, port, provider);
@@ -67,8 +66,6 @@ describe('the operations manual', () => {
       const { metricsAddress } = await relay.logLine(({ msg }) => msg === 'listening');
       const metricsPort = Number(new URL(String(metricsAddress)).port);
       metrics = `${(await send(metricsPort, { path: '/metrics' })).body}`;
-      process.kill(childrenOf(relay.pid)[0] ?? 0, 'SIGKILL');
-      await relay.logLine(({ worker }) => worker !== undefined);
       await writeFile(file, '');
       process.kill(relay.pid, 'SIGHUP');
       await relay.logLine(({ faults }) => faults !== undefined);

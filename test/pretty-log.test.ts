@@ -67,8 +67,8 @@ describe('the log for people', () => {
     expect(read({ msg: 'not reloaded', faults: ['one fault', 'another'] })).to.equal(
       'INFO: not reloaded\n  one fault\n  another',
     );
-    expect(
-      read({ msg: 'worker ended', pid: 1, worker: 2, reason: 'SIGKILL', retryIn: 0 }),
-    ).to.equal('INFO (1): worker ended\n  worker: 2\n  reason: SIGKILL\n  retryIn: 0');
+    expect(read({ msg: 'systemd-notify has failed', error: 'ENOENT' })).to.equal(
+      'INFO: systemd-notify has failed\n  error: ENOENT',
+    );
   });
 });

@@ -3,7 +3,6 @@ import { ConfigError } from '../config/config-error.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import { ListenError } from '../listen-error.ts';
 import { takeSystemdEnvironment } from '../systemd/environment.ts';
-import { WorkerError } from '../workers/worker-error.ts';
 import { type Commands, createProgram, describeUsageError } from './program.ts';
 import { processSignals } from './signals.ts';
 
@@ -14,8 +13,8 @@ const exitUsage = 2;
  * Runs the command line.
  *
  * @param argv arguments after the program's name
- * @returns the exit code: 0 after a clean end, 1 where a port could not be opened, a worker could
- *   not be started or a check has failed, 2 where the command line or the configuration is at fault
+ * @returns the exit code: 0 after a clean end, 1 if a port could not be opened or a check has failed, 2 if the
+ *   command line or the configuration is at fault
  */
 export async function main(
   argv: readonly string[],
@@ -46,11 +45,6 @@ function commands(environment: OptionSources['environment']): Commands {
       const systemd = takeSystemdEnvironment(process.env, process.pid);
       const { serve } = await import('./commands/serve.ts');
       await serve({ flags, environment }, processSignals, systemd);
-      return 0;
-    },
-    async work() {
-      const { work } = await import('../workers/work.ts');
-      await work();
       return 0;
     },
     async check(flags, json) {
@@ -94,7 +88,7 @@ function explain(error: unknown): number {
     );
     return exitUsage;
   }
-  if (error instanceof ListenError || error instanceof WorkerError) {
+  if (error instanceof ListenError) {
     complain(`login-relay: ${error.message}`);
     return exitFailure;
   }

@@ -8,12 +8,11 @@ type Flags = Partial<Record<OptionName, readonly string[]>>;
 /** What each command does; the number is the exit code. */
 export interface Commands {
   serve(flags: Flags): Promise<number>;
-  work(): Promise<number>;
   check(flags: Flags, json: boolean): Promise<number>;
   health(flags: Flags): Promise<number>;
   providers(): Promise<number>;
   demo(port: string): Promise<number>;
-  systemd(file: 'service' | 'socket' | 'settings'): Promise<number>;
+  systemd(file: 'service' | 'template' | 'socket' | 'settings'): Promise<number>;
 }
 
 const examples = `
@@ -58,8 +57,6 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
     program.command('health').description('ask the relay on this machine whether it is ready'),
     [options.port, options.host, options.tlsCert],
   ).action(async (flags: Flags) => exit(await commands.health(flags)));
-  // For --workers alone.
-  program.command('worker', { hidden: true }).action(async () => exit(await commands.work()));
   program
     .command('providers')
     .description('list the provider presets')
@@ -72,11 +69,12 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
   program
     .command('systemd')
     .description('print the unit that runs this relay as a service')
+    .option('--template', 'print the unit for several relays, login-relay@<port>, instead')
     .option('--socket', 'print the unit of its socket instead')
     .option('--settings', 'print a template of its settings, /etc/default/login-relay, instead')
-    .action(async ({ socket, settings }: { socket?: true; settings?: true }) => {
-      const unit = socket ? 'socket' : 'service';
-      exit(await commands.systemd(settings ? 'settings' : unit));
+    .action(async (wanted: { template?: true; socket?: true; settings?: true }) => {
+      const files = ['settings', 'socket', 'template'] as const;
+      exit(await commands.systemd(files.find((file) => wanted[file]) ?? 'service'));
     });
   return program;
 }

@@ -18,8 +18,6 @@ export interface Config {
   readonly rateLimit: RateLimit | undefined;
   /** Undefined: plain http, behind whatever ends TLS. */
   readonly certificate: Certificate | undefined;
-  /** How many processes share the port. */
-  readonly workers: number | 'auto';
   /** The relay's own callback, to be registered at the provider. */
   readonly redirectUri: string;
   readonly origin: string;
@@ -44,6 +42,12 @@ export interface Config {
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
 }
 
+/** A configuration, and warnings about what works but should be fixed. */
+export interface ConfigReading {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
 /** How often a client may ask. */
 interface RateLimit {
   /** Callbacks and user lookups together. */
@@ -56,13 +60,11 @@ interface RateLimit {
  * Turns flags and environment variables into a Config. A flag beats the environment; a variable
  * that is set but empty counts as unset.
  *
- * @returns the configuration, and warnings about what works but should be mended
  * @throws {ConfigError} with every fault at once; no fault quotes a value
  */
-export function readConfig(sources: OptionSources & { readonly readFile: ReadFile }): {
-  readonly config: Config;
-  readonly warnings: readonly string[];
-} {
+export function readConfig(
+  sources: OptionSources & { readonly readFile: ReadFile },
+): ConfigReading {
   const faults: string[] = [];
   const warnings: string[] = [];
   const fault: Report = (name, message) => faults.push(`${describeOption(name)} ${message}`);
@@ -97,7 +99,6 @@ export function readConfig(sources: OptionSources & { readonly readFile: ReadFil
         ? undefined
         : { perMinute: values.rateLimit, trustedProxies: values.trustedProxies ?? [] },
     certificate,
-    workers: checked(values.workers),
     redirectUri: `${baseUrl}/auth/${pathName}/callback`,
     origin,
     frontendUrl: values.frontendUrl?.href ?? `${origin}/`,

@@ -81,15 +81,6 @@ export const options = {
     default: '4096',
     schema: schemas.wholeNumber(1, 1_000_000),
   },
-  workers: {
-    flag: '--workers',
-    argument: '<number>',
-    variable: 'WORKERS',
-    group: 'Listening',
-    help: 'processes that share the port; auto: one for each processor',
-    default: '1',
-    schema: schemas.processCount,
-  },
   rateLimit: {
     flag: '--rate-limit',
     argument: '<number>',

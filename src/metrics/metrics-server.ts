@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
-import type { MetricsText } from './metrics-text.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Answers `GET /metrics`, on a port of its own that is not for the public. */
-export function metricsListener(metrics: MetricsText): RequestListener {
+export function metricsListener(metrics: Metrics): RequestListener {
   return async (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();

@@ -3,22 +3,19 @@ import type { RequestRecord } from '../http/request-record.ts';
 import { type CountedLimit, countedLimits } from '../limits.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
-import type { MetricsSnapshot, MetricsText } from './metrics-text.ts';
-
-// Loaded together: the executable then keeps the library they share out of what every start needs.
-export { createWorkersMetrics } from './workers-metrics.ts';
 
 // From a hit in the pool to the longest time a provider usually gets.
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** What the relay counts. No label comes from a request: routes, statuses and codes are its own. */
-export interface Metrics extends MetricsText {
+export interface Metrics {
+  /** Everything counted so far, in the text format of Prometheus. */
+  text(): Promise<string>;
+  readonly contentType: string;
   observe(record: RequestRecord): void;
   /** Counts a request that never reached the application. */
   observeUnreadable(request: UnreadableRequest): void;
   limitHit(limit: CountedLimit): void;
-  /** The same as data, to be added to that of other processes. */
-  snapshot(): Promise<MetricsSnapshot>;
 }
 
 /** What is at the time, rather than counted. */
@@ -54,7 +51,6 @@ export function createMetrics(
     name: 'login_relay_build_info',
     help: 'Always 1; the labels tell what runs.',
     labelNames: ['version', 'node'],
-    aggregator: 'first',
     registers,
   }).set({ version, node: process.versions.node }, 1);
   new Gauge({
@@ -68,8 +64,6 @@ export function createMetrics(
   new Gauge({
     name: 'login_relay_ready',
     help: '1 where logins are taken, as /readyz says; 0 where not.',
-    // One worker that takes none is enough to turn people away.
-    aggregator: 'min',
     registers,
     collect() {
       this.set(situation().ready ? 1 : 0);
@@ -142,7 +136,6 @@ export function createMetrics(
       requests.inc({ route: 'none', status });
       countLimit(outcome);
     },
-    snapshot: () => registry.getMetricsAsJSON(),
     observe({ method, route, status, durationMs, outcome, provider }) {
       countLimit(outcome);
       const answered = { route: route ?? 'none', status };

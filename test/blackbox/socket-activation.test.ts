@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
-import { childrenOf } from '../support/child-processes.ts';
 import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
@@ -122,26 +121,6 @@ describe('a relay on a socket that systemd has passed', () => {
       { launcher: [supervisor] },
     );
     agent.destroy();
-  });
-
-  it('shares it with its workers', async () => {
-    await withActivatedRelay(
-      async (underTest) => {
-        const { process: relay } = underTest;
-        const workers = new Set<unknown>();
-        while (workers.size < 2) {
-          const { headers } = await underTest.get(loginPath);
-          const { pid } = await relay.logLine(
-            (line) => line['requestId'] === headers['x-request-id'],
-          );
-          workers.add(pid);
-        }
-        expect(childrenOf(relay.pid)).to.have.members([...workers]);
-        process.kill(relay.pid, 'SIGTERM');
-        expect((await relay.ended).code).to.equal(0);
-      },
-      { flags: { workers: '2' } },
-    );
   });
 
   it('opens its own port where the socket was passed to another process', async () => {

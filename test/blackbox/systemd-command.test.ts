@@ -25,6 +25,16 @@ describe('login-relay systemd', () => {
     expect(words).to.deep.equal(LOGIN_RELAY ? [LOGIN_RELAY] : [process.execPath, bin]);
   });
 
+  it('prints the unit of several relays, which takes the port from its name', async () => {
+    const unit = await printed('--template');
+    const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
+    const [, program = ''] = /^ExecStart=(.*)$/m.exec(await printed()) ?? [];
+    expect(command).to.equal(`${program} --port %i`);
+    expect(unit.replace(program, '/usr/bin/login-relay')).to.equal(
+      await deployed('login-relay@.service'),
+    );
+  });
+
   it('prints the unit of the socket', async () => {
     expect(await printed('--socket')).to.equal(await deployed('login-relay.socket'));
   });

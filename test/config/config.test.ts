@@ -59,7 +59,6 @@ describe('the configuration', () => {
       maxConnections: 4096,
       rateLimit: undefined,
       certificate: undefined,
-      workers: 1,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',

@@ -117,6 +117,7 @@ describe('the Debian package', function () {
         '/usr/bin/login-relay',
         '/usr/lib/systemd/system/login-relay.service',
         '/usr/lib/systemd/system/login-relay.socket',
+        '/usr/lib/systemd/system/login-relay@.service',
         '/usr/share/bash-completion/completions/login-relay',
         '/usr/share/doc/login-relay/THIRD-PARTY-LICENSES.txt.gz',
         '/usr/share/doc/login-relay/changelog.Debian.gz',
@@ -170,13 +171,14 @@ describe('the Debian package', function () {
           install,
           ...configure,
           `dpkg --no-triggers -r login-relay ${quietly}`,
-          'head -n 1 /systemctl.log',
+          'head -n 2 /systemctl.log',
           'cat /etc/login-relay/client-secret',
           'grep ^BASE_URL /etc/default/login-relay',
           '! [ -e /usr/bin/login-relay ]',
         ),
       ).to.deep.equal([
         'stop login-relay.socket login-relay.service',
+        'stop login-relay@*.service',
         'secret',
         'BASE_URL=https://mine.example',
       ]);
@@ -187,6 +189,8 @@ describe('the Debian package', function () {
         inThrowawaySystem(
           install,
           ...configure,
+          'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay@8001 2>/dev/null',
+          'echo METRICS_PORT=9001 >/etc/default/login-relay-8001',
           'dpkg -L login-relay >/before',
           `dpkg --no-triggers -P login-relay ${quietly}`,
           'grep login-relay /before | while read f; do if [ -e "$f" ]; then echo "$f"; fi; done',
@@ -196,7 +200,8 @@ describe('the Debian package', function () {
     });
 
     it('installs units that systemd has nothing against', () => {
-      const units = '/usr/lib/systemd/system/login-relay.service login-relay.socket';
+      const units =
+        '/usr/lib/systemd/system/login-relay.service login-relay.socket login-relay@8001.service';
       const verify = `systemd-analyze verify --man=no ${units} 2>&1`;
       expect(inThrowawaySystem(install, verify)).to.deep.equal([]);
     });

@@ -54,7 +54,7 @@ describe('the manual page', () => {
   it('tells of no flag that there is not', () => {
     const flags = new Set(page.match(/--[a-z-]+/g));
     const known = Object.values(options).map(({ flag }) => flag as string);
-    const ownFlags = ['--version', '--help', '--json', '--socket', '--settings'];
+    const ownFlags = ['--version', '--help', '--json', '--template', '--socket', '--settings'];
     expect([...flags]).to.have.members([...known, ...ownFlags]);
   });
 

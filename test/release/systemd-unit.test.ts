@@ -3,40 +3,55 @@ import { expect } from 'chai';
 import { limits } from '../../src/limits.ts';
 import { needs, projectRoot, run } from './support/run.ts';
 
-const unit = 'deploy/systemd/login-relay.service';
+const units = { 'login-relay.service': '', 'login-relay@.service': ' --port %i' };
 
-describe('the systemd unit', () => {
-  needs('systemd-analyze');
+for (const [name, argument] of Object.entries(units)) {
+  const unit = `deploy/systemd/${name}`;
+  const text = readFileSync(`${projectRoot}/${unit}`, 'utf8');
 
-  it('is exposed to 1.5 of 10 at most', () => {
-    const { code, stdout, stderr } = run('systemd-analyze', [
-      'security',
-      '--offline=true',
-      '--threshold=15',
-      '--no-pager',
-      unit,
-    ]);
-    expect(code, stderr).to.equal(0);
-    expect(stdout).to.match(/Overall exposure level for login-relay\.service: [01]\.\d/);
+  describe(`the systemd unit ${name}`, () => {
+    needs('systemd-analyze');
+
+    it('is exposed to 1.5 of 10 at most', () => {
+      const { code, stdout, stderr } = run('systemd-analyze', [
+        'security',
+        '--offline=true',
+        '--threshold=15',
+        '--no-pager',
+        unit,
+      ]);
+      expect(code, stderr).to.equal(0);
+      expect(stdout).to.match(/Overall exposure level for login-relay(@\w+)?\.service: [01]\.\d/);
+    });
+
+    it('passes the client secret on as a credential, never as a variable or an argument', () => {
+      expect(text).to.match(
+        /^LoadCredential=provider-client-secret:\/etc\/login-relay\/client-secret$/m,
+      );
+      expect(text).to.contain(`\nExecStart=/usr/bin/login-relay${argument}\n`);
+      expect(text).to.not.match(/^Environment=/m);
+    });
+
+    it('waits for longer than requests in flight are given to finish', () => {
+      const [, seconds] = /^TimeoutStopSec=(\d+)s$/m.exec(text) ?? [];
+      expect(Number(seconds) * 1000).to.be.above(limits.stopTime);
+    });
+
+    it('leaves memory executable, which V8 compiles into', () => {
+      expect(text).to.not.match(/^MemoryDenyWriteExecute=/m);
+    });
   });
+}
 
-  it('passes the client secret on as a credential, never as a variable or an argument', () => {
-    const text = readFileSync(`${projectRoot}/${unit}`, 'utf8');
-    expect(text).to.match(
-      /^LoadCredential=provider-client-secret:\/etc\/login-relay\/client-secret$/m,
+describe('the systemd units of one relay and of several', () => {
+  it('differ in nothing but the socket, the port and the settings of one instance', () => {
+    const [one, several] = Object.keys(units).map((name) =>
+      readFileSync(`${projectRoot}/deploy/systemd/${name}`, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#')),
     );
-    expect(text).to.match(/^ExecStart=\/usr\/bin\/login-relay$/m);
-    expect(text).to.not.match(/^Environment=/m);
-  });
-
-  it('waits for longer than requests under way are given to finish', () => {
-    const text = readFileSync(`${projectRoot}/${unit}`, 'utf8');
-    const [, seconds] = /^TimeoutStopSec=(\d+)s$/m.exec(text) ?? [];
-    expect(Number(seconds) * 1000).to.be.above(limits.stopTime);
-  });
-
-  it('leaves memory executable, which V8 compiles into', () => {
-    const text = readFileSync(`${projectRoot}/${unit}`, 'utf8');
-    expect(text).to.not.match(/^MemoryDenyWriteExecute=/m);
+    const differs = /^(Description|ExecStart|Requires|StartLimit\w+|Also|EnvironmentFile=-)/;
+    const shared = (lines: readonly string[] = []) => lines.filter((line) => !differs.test(line));
+    expect(shared(several)).to.deep.equal(shared(one));
   });
 });

@@ -1,43 +1,38 @@
-import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
+import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { type ConfigReading, takeConfigSnapshot } from '../../config/config-snapshot.ts';
 import type { OptionSources } from '../../config/option-values.ts';
 import { readTextFile } from '../../config/text-file.ts';
-import { ListenError } from '../../listen-error.ts';
 import { deriveStateKey } from '../../oauth/state-keys.ts';
 import type { RunningRelay } from '../../relay.ts';
 import type { SystemdEnvironment } from '../../systemd/environment.ts';
-import type { PassedSocket } from '../../systemd/passed-socket.ts';
 import type { ServiceManager } from '../../systemd/service-manager.ts';
 import { endOnUncaughtErrors } from '../../uncaught-errors.ts';
 import { watchFiles } from '../../watch-files.ts';
-import { WorkerError } from '../../workers/worker-error.ts';
 import type { Signals } from '../signals.ts';
 
 /**
  * `login-relay serve`: runs the relay until it is told to stop.
  *
  * @param systemd a passed socket is listened on in place of the configured port
- * @throws {ConfigError} @throws {ListenError} @throws {WorkerError}
+ * @throws {ConfigError} @throws {ListenError}
  */
 export async function serve(
   sources: OptionSources,
   signals: Signals,
   systemd: SystemdEnvironment,
 ): Promise<void> {
-  const read = () => takeConfigSnapshot(sources, readTextFile);
-  const reading = read();
-  const { config, warnings } = reading;
-  const workers = config.workers === 'auto' ? availableParallelism() : config.workers;
+  const read = () => readConfig({ ...sources, readFile: readTextFile });
+  const { config, warnings } = read();
   // Takes longer than all else: started first, it is done on another thread while the rest loads.
-  if (workers === 1 && config.stateKeys === undefined) deriveStateKey(config.clientSecret);
+  if (config.stateKeys === undefined) deriveStateKey(config.clientSecret);
   const { createLogger, flushLog } = await import('../../log.ts');
   const logger = await createLogger({ level: config.logLevel, format: config.logFormat });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   const manager = await serviceManager(systemd, sources.environment, logger);
-  const starting = start(reading, workers, logger, systemd.socket);
+  const { startRelay } = await import('../../relay.ts');
+  const starting = startRelay(config, logger, systemd.socket);
   const readAgain = oneAtATime(async () => {
     // A start that fails is told by who awaits it.
     const relay = await starting.catch(() => undefined);
@@ -74,20 +69,6 @@ function oneAtATime(act: () => Promise<void>): () => Promise<void> {
   };
 }
 
-async function start(
-  reading: ConfigReading,
-  workers: number,
-  logger: Logger,
-  socket: PassedSocket | undefined,
-): Promise<RunningRelay> {
-  if (workers === 1) {
-    const { startRelay } = await import('../../relay.ts');
-    return await startRelay(reading.config, logger, socket);
-  }
-  const { startWorkers } = await import('../../workers/start-workers.ts');
-  return await startWorkers(workers, reading, logger, socket);
-}
-
 // Only who is awaited by a service manager pays for speaking to it.
 async function serviceManager(
   { notifications }: SystemdEnvironment,
@@ -109,21 +90,14 @@ async function reload(
 ): Promise<void> {
   manager?.reloading();
   try {
-    const reading = read();
-    await relay.reload(reading);
-    for (const warning of reading.warnings) logger.warn(warning);
+    const { config, warnings } = read();
+    await relay.reload(config);
+    for (const warning of warnings) logger.warn(warning);
     logger.info('reloaded: secret and key files were read again');
   } catch (error) {
-    const faults = faultsIn(error);
-    if (faults === undefined) throw error;
-    logger.error({ faults }, 'not reloaded: the relay goes on as it was');
+    if (!(error instanceof ConfigError)) throw error;
+    logger.error({ faults: error.faults }, 'not reloaded: the relay goes on as it was');
   } finally {
     manager?.ready();
   }
-}
-
-function faultsIn(error: unknown): readonly string[] | undefined {
-  if (error instanceof ConfigError) return error.faults;
-  const isOfWorkers = error instanceof WorkerError || error instanceof ListenError;
-  return isOfWorkers ? [error.message] : undefined;
 }

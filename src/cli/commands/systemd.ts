@@ -8,14 +8,14 @@ const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
 export function systemd(file: keyof typeof unitFiles): void {
   const command = isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
   const unreachable = command.find((path) => hidden.test(path));
-  if (file === 'service' && unreachable !== undefined) {
+  if ((file === 'service' || file === 'template') && unreachable !== undefined) {
     process.stderr.write(
       `login-relay: the service will not reach ${unreachable}: install it elsewhere, as in /usr/local/bin\n`,
     );
   }
   const start = command.map(quoted).join(' ');
   // By a function: a replacement text would have signs of its own.
-  process.stdout.write(unitFiles[file].replace(/(?<=^ExecStart=).*$/m, () => start));
+  process.stdout.write(unitFiles[file].replace(/(?<=^ExecStart=)\S+/m, () => start));
 }
 
 /** @see systemd.service(5), "Command lines" */

@@ -1,4 +1,4 @@
-import { createStateSealer } from '../../src/oauth/login-state.ts';
+import { createStateSigner } from '../../src/login/state.ts';
 import type { Random } from './random.ts';
 
 /** State and cookie of a login, as the browser that started it brings them back. */
@@ -13,7 +13,7 @@ export function createLogins(settings: {
   readonly clientId: string;
   readonly redirectUri: string;
 }): (random: Random) => LoginMaterial {
-  const sealer = createStateSealer([Buffer.from(settings.stateKey)], settings);
+  const signer = createStateSigner([Buffer.from(settings.stateKey)], settings);
   const prefix = settings.redirectUri.startsWith('https:') ? '__Host-Http-lr_' : 'lr_';
   return (random) => {
     const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
@@ -21,8 +21,9 @@ export function createLogins(settings: {
     const browserSecret = bytes(32);
     const issuedAt = Math.floor(Date.now() / 1000);
     const frontEndState = random.oneIn(2) ? '' : `own&state=${random.below(1000)}\u{1f511}`;
+    const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
     return {
-      state: sealer.seal({ id, issuedAt, frontEndState }, browserSecret),
+      state: signer.sign(login, browserSecret),
       cookie: `${prefix}${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,
     };
   };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createStateSealer, parseState } from '../../src/oauth/login-state.ts';
+import { createStateSigner, parseState } from '../../src/login/state.ts';
 
 const browserSecret = Buffer.alloc(32, 2);
-const sealer = createStateSealer([Buffer.alloc(32, 1), Buffer.alloc(32, 3)], {
+const signer = createStateSigner([Buffer.alloc(32, 1), Buffer.alloc(32, 3)], {
   clientId: 'client-1',
   redirectUri: 'https://relay.example/auth/provider/callback',
 });
@@ -11,22 +11,23 @@ const sealer = createStateSealer([Buffer.alloc(32, 1), Buffer.alloc(32, 3)], {
 export function checkState(text: string): void {
   const state = parseState(text);
   if (state === undefined) return;
-  const { transaction, payload, mac } = state;
+  const { login, payload, mac } = state;
   assert.equal(Buffer.concat([payload, mac]).toString('base64url'), text);
-  assert.equal(transaction.id.length, 16);
-  assert.equal(transaction.frontEndState.isWellFormed(), true);
-  assert.equal(sealer.isAuthentic(state, browserSecret), false);
+  assert.equal(login.id.length, 16);
+  assert.equal(login.frontEndState.isWellFormed(), true);
+  assert.equal(signer.verify(state, browserSecret), false);
 }
 
 /** Fails where a state that was sealed does not come back as it was, or passes in spite of a change. */
 export function checkSealed(frontEndState: string, issuedAt: number, flipped: number): void {
-  const transaction = { id: Buffer.alloc(16, flipped), issuedAt, frontEndState };
-  const sealed = sealer.seal(transaction, browserSecret);
+  const id = Buffer.alloc(16, flipped);
+  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
+  const sealed = signer.sign(login, browserSecret);
   const state = parseState(sealed);
   assert.ok(state);
-  assert.deepEqual(state.transaction, transaction);
-  assert.equal(sealer.isAuthentic(state, browserSecret), true);
-  assert.equal(sealer.isAuthentic(state, Buffer.alloc(32, 4)), false);
+  assert.deepEqual(state.login, login);
+  assert.equal(signer.verify(state, browserSecret), true);
+  assert.equal(signer.verify(state, Buffer.alloc(32, 4)), false);
 
   const bytes = Buffer.from(sealed, 'base64url');
   const position = flipped % bytes.length;

@@ -1,12 +1,12 @@
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import {
-  createStateSealer,
-  newTransaction,
+  createStateSigner,
+  newLoginId,
   parseState,
   type ReceivedState,
-  type StateSealer,
-} from '../oauth/login-state.ts';
+  type StateSigner,
+} from '../login/state.ts';
 import { codeVerifier } from '../oauth/pkce.ts';
 import { randomBytes } from '../oauth/random-bytes.ts';
 import type { StateKeys } from '../oauth/state-keys.ts';
@@ -19,6 +19,7 @@ import {
 
 const clockSkew = 60;
 const browserSecretLength = 32;
+const onlyFrontEnd = 'app';
 
 /** What protects a login that starts. */
 interface ProtectedLogin {
@@ -50,23 +51,32 @@ export function createLoginProtection(
   settings: {
     readonly stateCheck: 'browsers' | 'always';
     readonly clientId: string;
+    /** The registration's name. */
+    readonly pathName: string;
     readonly redirectUri: string;
   },
   keys: StateKeys,
   now: () => number,
 ): LoginProtection {
-  const sealer = createStateSealer(keys, settings);
+  const signer = createStateSigner(keys, settings);
   const cookies = createTransactionCookies(settings.redirectUri.startsWith('https:'));
   const seconds = () => Math.floor(now() / 1000);
 
   return {
     start(ctx, frontEndState) {
-      const transaction = newTransaction(seconds(), frontEndState);
+      const id = newLoginId();
       const browserSecret = randomBytes(browserSecretLength);
-      cookies.set(ctx, transaction.id, browserSecret);
+      cookies.set(ctx, id, browserSecret);
+      const login = {
+        id,
+        issuedAt: seconds(),
+        registration: settings.pathName,
+        frontEnd: onlyFrontEnd,
+        frontEndState,
+      };
       return {
-        state: sealer.seal(transaction, browserSecret),
-        codeVerifier: codeVerifier(browserSecret, transaction.id),
+        state: signer.sign(login, browserSecret),
+        codeVerifier: codeVerifier(browserSecret, id),
       };
     },
     finish(ctx, received) {
@@ -77,8 +87,8 @@ export function createLoginProtection(
       }
       const state = parseState(received);
       if (state === undefined) throw new RelayError('state_altered');
-      const browserSecret = authenticate(ctx, state, sealer, cookies, seconds());
-      const { id, issuedAt, frontEndState } = state.transaction;
+      const browserSecret = authenticate(ctx, state, signer, cookies, seconds());
+      const { id, issuedAt, frontEndState } = state.login;
       cookies.finish(ctx, id);
       if (frontEndState !== '') ctx.state.frontEndState = frontEndState;
       if (issuedAt < seconds() - loginLifetime) throw new RelayError('state_expired');
@@ -92,11 +102,11 @@ export function createLoginProtection(
 function authenticate(
   ctx: Context,
   state: ReceivedState,
-  sealer: StateSealer,
+  signer: StateSigner,
   cookies: TransactionCookies,
   now: number,
 ): Buffer {
-  const { id, issuedAt } = state.transaction;
+  const { id, issuedAt } = state.login;
   const browserSecret = cookies.get(ctx, id);
   if (browserSecret === undefined) {
     // Nothing proves the state without its cookie: what it claims decides the wording alone.
@@ -104,6 +114,6 @@ function authenticate(
     if (issuedAt < now - loginLifetime) throw new RelayError('state_expired');
     throw new RelayError('state_unknown');
   }
-  if (!sealer.isAuthentic(state, browserSecret)) throw new RelayError('state_altered');
+  if (!signer.verify(state, browserSecret)) throw new RelayError('state_altered');
   return browserSecret;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
+import { parseState } from '../../src/login/state.ts';
 import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
-import { parseState } from '../../src/oauth/login-state.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 import { createTransactionCookies } from '../../src/protection/transaction-cookies.ts';
 import { koaContext } from '../protection/support/koa-context.ts';

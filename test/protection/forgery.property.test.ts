@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/errors.ts';
-import { createStateSealer, parseState } from '../../src/oauth/login-state.ts';
+import { createStateSigner, parseState } from '../../src/login/state.ts';
 import { createLoginProtection } from '../../src/protection/login-protection.ts';
 import { answerOf, koaContext } from './support/koa-context.ts';
 import { setCookies } from './support/set-cookies.ts';
@@ -10,9 +10,10 @@ import { setCookies } from './support/set-cookies.ts';
 const client = {
   clientId: 'client-1',
   redirectUri: 'https://relay.example/auth/provider/callback',
+  pathName: 'provider',
 };
 const key = randomBytes(32);
-const sealer = createStateSealer([key, randomBytes(32)], client);
+const signer = createStateSigner([key, randomBytes(32)], client);
 const secret = randomBytes(32);
 
 /** A way to spoil text at a position, possibly none. */
@@ -56,9 +57,11 @@ const spoilt = (texts: fc.Arbitrary<string>) =>
       changes.reduce((result, [spoil, position, other]) => spoil(result, position, other), text),
     );
 
-const transactions = fc.record({
+const logins = fc.record({
   id: fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes)),
   issuedAt: fc.nat(2 ** 32 - 1),
+  registration: fc.stringMatching(/^[\w-]{1,64}$/),
+  frontEnd: fc.stringMatching(/^[\w-]{1,64}$/),
   frontEndState: fc.string({ unit: 'binary', maxLength: 512 }),
 });
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
@@ -66,16 +69,16 @@ const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => B
 /** Whether a text passes as a state that was sealed here for the browser with this secret. */
 function passes(state: string, browserSecret: Buffer): boolean {
   const received = parseState(state);
-  return received !== undefined && sealer.isAuthentic(received, browserSecret);
+  return received !== undefined && signer.verify(received, browserSecret);
 }
 
 // 100,000 states and cookies in all.
 describe('of any states and cookies', () => {
   it('those that are sealed come back as they were', () => {
     fc.assert(
-      fc.property(transactions, secrets, (transaction, browserSecret) => {
-        const state = sealer.seal(transaction, browserSecret);
-        expect(parseState(state)?.transaction).to.deep.equal(transaction);
+      fc.property(logins, secrets, (login, browserSecret) => {
+        const state = signer.sign(login, browserSecret);
+        expect(parseState(state)?.login).to.deep.equal(login);
         expect(passes(state, browserSecret)).to.equal(true);
       }),
       { numRuns: 10_000 },
@@ -85,7 +88,7 @@ describe('of any states and cookies', () => {
   it('none that is made up passes', () => {
     const lookalike = fc
       .uint8Array({ minLength: 48, maxLength: 200 })
-      .map((bytes) => Buffer.from([1, ...bytes]).toString('base64url'));
+      .map((bytes) => Buffer.from([2, ...bytes]).toString('base64url'));
     fc.assert(
       fc.property(fc.oneof(anyText, lookalike), (state) => {
         expect(passes(state, secret)).to.equal(false);
@@ -96,10 +99,12 @@ describe('of any states and cookies', () => {
 
   it('none that is spoilt passes', () => {
     const genuine = Array.from({ length: 20 }, (_, index) =>
-      sealer.seal(
+      signer.sign(
         {
           id: randomBytes(16),
           issuedAt: 1_800_000_000 + index,
+          registration: 'provider',
+          frontEnd: 'app',
           frontEndState: 'own'.repeat(index),
         },
         secret,

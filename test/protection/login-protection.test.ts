@@ -9,6 +9,7 @@ const settings = {
   stateCheck: 'browsers',
   clientId: 'client-1',
   redirectUri: 'https://relay.example/auth/provider/callback',
+  pathName: 'provider',
 } as const;
 const noon = 1_800_000_000_000;
 

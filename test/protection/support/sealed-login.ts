@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createStateSealer, newTransaction } from '../../../src/oauth/login-state.ts';
+import { createStateSigner, newLoginId } from '../../../src/login/state.ts';
 import { codeChallenge, codeVerifier } from '../../../src/oauth/pkce.ts';
 import { registration } from '../../support/relay-under-test.ts';
 import type { StrictProvider } from '../../support/strict-provider.ts';
@@ -19,20 +19,22 @@ export interface Sealing {
 export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { clientId, redirectUri } = { ...registration(), ...sealing };
   const issuedAt = Math.floor(Date.now() / 1000) - (sealing.age ?? 0);
-  const transaction = newTransaction(issuedAt, sealing.frontEndState ?? '');
+  const id = newLoginId();
+  const frontEndState = sealing.frontEndState ?? '';
   const secret = randomBytes(32);
-  const sealer = createStateSealer([Buffer.from(sealing.key)], { clientId, redirectUri });
-  const state = sealer.seal(transaction, secret);
+  const signer = createStateSigner([Buffer.from(sealing.key)], { clientId, redirectUri });
+  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
+  const state = signer.sign(login, secret);
   const authorizationRequest = new URL(provider.authorizeUrl);
   authorizationRequest.search = new URLSearchParams({
     response_type: 'code',
     client_id: provider.registration.clientId,
     redirect_uri: provider.registration.redirectUri,
-    code_challenge: codeChallenge(codeVerifier(secret, transaction.id)),
+    code_challenge: codeChallenge(codeVerifier(secret, id)),
     code_challenge_method: 'S256',
     state,
   }).toString();
-  const name = `__Host-Http-lr_${transaction.id.toString('hex', 0, 8)}`;
+  const name = `__Host-Http-lr_${id.toString('hex', 0, 8)}`;
   const value = secret.toString('base64url');
   remember(state, value);
   return {

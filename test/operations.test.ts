@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { readConfig } from '../src/config/config.ts';
 import { failureCodes } from '../src/errors.ts';
-import { createRelay } from '../src/relay.ts';
+import { createRelay } from '../src/relay/relay.ts';
 import { FullDisk } from './faults/support/full-disk.ts';
 import { withRelayIn } from './faults/support/relay-anywhere.ts';
 import { needs } from './release/support/run.ts';

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { RelayError } from '../../src/errors.ts';
-import { DiscoveryError, discoverProvider } from '../../src/oauth/discovery.ts';
-import { createProviderClient } from '../../src/oauth/provider-client.ts';
+import { createProviderClient } from '../../src/upstream/client.ts';
+import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
 import { call } from './call.ts';
 import type { HostileProvider } from './hostile-provider.ts';
 import { faultOf, type Targets } from './rules.ts';

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
-import {
-  createTransactionCookies,
-  hasTransactionCookie,
-} from '../../src/protection/transaction-cookies.ts';
+import { createTransactionCookies, hasTransactionCookie } from '../../src/login/cookies.ts';
 import { answerOf, koaContext } from '../../test/protection/support/koa-context.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
-import { DiscoveryError, discoverProvider } from '../../src/oauth/discovery.ts';
-import type { ProviderClient } from '../../src/oauth/provider-client.ts';
-import { exchangeCode } from '../../src/oauth/token-endpoint.ts';
-import { lookUpUser } from '../../src/oauth/user-endpoint.ts';
 import { Secret } from '../../src/secret.ts';
+import type { ProviderClient } from '../../src/upstream/client.ts';
+import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
+import { exchangeCode } from '../../src/upstream/token-endpoint.ts';
+import { lookUpUser } from '../../src/upstream/user-endpoint.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {

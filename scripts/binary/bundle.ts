@@ -13,8 +13,13 @@ export interface BundledModule {
 }
 
 // What these import is loaded with them, unless it is imported dynamically in turn.
-const atStart = ['src/cli/commands/serve.ts', 'src/log.ts', 'src/relay.ts', 'src/app.ts'];
-const later = ['src/oauth/provider-client.ts'];
+const atStart = [
+  'src/cli/commands/serve.ts',
+  'src/observability/log.ts',
+  'src/relay/relay.ts',
+  'src/relay/app.ts',
+];
+const later = ['src/upstream/client.ts'];
 
 /**
  * Bundles a program with its libraries. What it imports dynamically is in modules of its own,

@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../oauth/json.ts';
-import type { ProviderAnswer } from '../oauth/provider-client.ts';
+import type { ProviderAnswer } from '../upstream/client.ts';
 
 /** Whether the answer is a page for people. */
 export function isHtml({ headers }: ProviderAnswer): boolean {

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
+import { codeChallenge } from '../login/pkce.ts';
 import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
-import { codeChallenge } from '../oauth/pkce.ts';
-import type { ProviderAnswer } from '../oauth/provider-client.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { ProviderAnswer } from '../upstream/client.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import {
   type Complaint,

@@ -1,4 +1,4 @@
-import type { ProviderAnswer } from '../oauth/provider-client.ts';
+import type { ProviderAnswer } from '../upstream/client.ts';
 import { visibleText } from './answer.ts';
 
 /** What a provider can hold against an authorization request. */

@@ -1,6 +1,6 @@
 import { describeOption } from '../config/options.ts';
 import type { FailureCode } from '../errors.ts';
-import type { ProviderCall } from '../oauth/provider-client.ts';
+import type { ProviderCall } from '../upstream/client.ts';
 import { type Finding, problem } from './finding.ts';
 
 interface Explanation {

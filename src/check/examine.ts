@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { OptionSources } from '../config/option-values.ts';
-import { createProviderClient } from '../oauth/provider-client.ts';
 import type { Provider } from '../providers/provider.ts';
+import { createProviderClient } from '../upstream/client.ts';
 import { version } from '../version.ts';
 import { judgeAddresses, judgeProviderAddresses } from './addresses.ts';
 import { examineAuthorizationEndpoint } from './authorization-endpoint.ts';

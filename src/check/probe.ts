@@ -1,5 +1,5 @@
 import { RelayError } from '../errors.ts';
-import type { ProviderAnswer, ProviderCall, ProviderRequest } from '../oauth/provider-client.ts';
+import type { ProviderAnswer, ProviderCall, ProviderRequest } from '../upstream/client.ts';
 import { connectionProblem } from './connection.ts';
 import type { Finding } from './finding.ts';
 import type { WatchedClient } from './watched-client.ts';

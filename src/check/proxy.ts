@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { ProxyEnvironment } from '../oauth/connection-pool.ts';
+import type { ProxyEnvironment } from '../upstream/connection-pool.ts';
 import { explainConnection } from './connection.ts';
 import { type Finding, ok, warning } from './finding.ts';
 

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import type { ProviderAnswer, ProviderRequest } from '../oauth/provider-client.ts';
-import { tokenRequest } from '../oauth/token-endpoint.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
+import type { ProviderAnswer, ProviderRequest } from '../upstream/client.ts';
+import { tokenRequest } from '../upstream/token-endpoint.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import { type Finding, ok, problem, providerInTrouble, warning } from './finding.ts';
 import type { Probe } from './probe.ts';

@@ -1,4 +1,4 @@
-import type { ProviderAnswer } from '../oauth/provider-client.ts';
+import type { ProviderAnswer } from '../upstream/client.ts';
 import { isHtml, oauthError } from './answer.ts';
 
 /** What the answer to a token request with a made-up code says of the client. */

@@ -1,6 +1,6 @@
 import { parseJsonObject } from '../oauth/json.ts';
-import { userRequest } from '../oauth/user-endpoint.ts';
 import type { Provider } from '../providers/provider.ts';
+import { userRequest } from '../upstream/user-endpoint.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import { type Finding, ok, problem, providerInTrouble } from './finding.ts';
 import type { Probe } from './probe.ts';

@@ -1,4 +1,4 @@
-import type { ProviderAnswer, ProviderCall, ProviderClient } from '../oauth/provider-client.ts';
+import type { ProviderAnswer, ProviderCall, ProviderClient } from '../upstream/client.ts';
 
 /** A client that remembers how its last call went, and what time the provider has. */
 export interface WatchedClient extends ProviderClient {

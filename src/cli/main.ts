@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import type { OptionSources } from '../config/option-values.ts';
-import { ListenError } from '../listen-error.ts';
+import { ListenError } from '../server/listen-error.ts';
 import { takeSystemdEnvironment } from '../systemd/environment.ts';
 import { type Commands, createProgram, describeUsageError } from './program.ts';
 import { processSignals } from './signals.ts';

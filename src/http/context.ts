@@ -1,6 +1,6 @@
 import type { ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
-import type { ProviderCall } from '../oauth/provider-client.ts';
+import type { ProviderCall } from '../upstream/client.ts';
 
 /** What the middleware of one request tell each other; the request log is written from it alone. */
 export interface RequestState {

@@ -1,8 +1,8 @@
 import type { Next } from 'koa';
 import { RelayError } from '../errors.ts';
-import { stackFrames } from '../stack-frames.ts';
 import type { Context } from './context.ts';
 import { redirect } from './redirect.ts';
+import { stackFrames } from './stack-frames.ts';
 
 /**
  * The one catch: answers every failure as JSON, `{ "detail": … }`, or takes it to the front end

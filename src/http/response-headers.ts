@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
-import type { Readiness } from '../readiness.ts';
 import type { RequestState } from './context.ts';
+import type { Readiness } from './readiness.ts';
 
 /** The headers that every response carries, whatever it answers. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({

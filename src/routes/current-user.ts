@@ -2,9 +2,9 @@ import type { Middleware } from 'koa';
 import { clientGone } from '../http/client-gone.ts';
 import type { Context } from '../http/context.ts';
 import { parseBearerToken } from '../oauth/bearer-token.ts';
-import type { ObserveCall, ProviderClient } from '../oauth/provider-client.ts';
-import type { ProviderSource } from '../oauth/provider-source.ts';
-import { lookUpUser } from '../oauth/user-endpoint.ts';
+import type { ObserveCall, ProviderClient } from '../upstream/client.ts';
+import type { ProviderSource } from '../upstream/provider-source.ts';
+import { lookUpUser } from '../upstream/user-endpoint.ts';
 
 /** `GET /api/user`: answers with the provider's record of the token's user, unchanged. */
 export function currentUser(source: ProviderSource, client: ProviderClient): Middleware {

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
-import type { Readiness } from '../readiness.ts';
+import type { Readiness } from '../http/readiness.ts';
 
 /** `GET /healthz`: the process is alive and answers. */
 export const alive: Middleware = async (ctx) => {

@@ -2,11 +2,11 @@ import type { Middleware } from 'koa';
 import type { Config } from '../config/config.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
+import type { LoginProtection } from '../login/protection.ts';
 import { authorizationCode, parseAuthorizationResponse } from '../oauth/authorization-response.ts';
-import type { ProviderClient } from '../oauth/provider-client.ts';
-import { derivedFrom, type ProviderSource } from '../oauth/provider-source.ts';
-import { exchangeCode } from '../oauth/token-endpoint.ts';
-import type { LoginProtection } from '../protection/login-protection.ts';
+import type { ProviderClient } from '../upstream/client.ts';
+import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
+import { exchangeCode } from '../upstream/token-endpoint.ts';
 import { frontEndUrl } from './front-end-url.ts';
 
 /**

@@ -4,11 +4,11 @@ import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { limits } from '../limits.ts';
+import { codeChallenge } from '../login/pkce.ts';
+import type { LoginProtection } from '../login/protection.ts';
 import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
-import { codeChallenge } from '../oauth/pkce.ts';
-import { derivedFrom, type ProviderSource } from '../oauth/provider-source.ts';
 import { parseQuery } from '../oauth/query.ts';
-import type { LoginProtection } from '../protection/login-protection.ts';
+import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
 
 /**
  * `GET /auth/provider`: sends the browser to the provider.

@@ -3,9 +3,9 @@ import { readConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import type { OptionName } from '../../src/config/options.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
-import { DiscoveryError, discoverProvider } from '../../src/oauth/discovery.ts';
-import type { ProviderClient } from '../../src/oauth/provider-client.ts';
 import { frontEndUrl } from '../../src/routes/front-end-url.ts';
+import type { ProviderClient } from '../../src/upstream/client.ts';
+import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
 import { redirectPayloads } from '../support/redirect-payloads.ts';
 
 const usual = {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
 import { openPort } from '../../src/demo/open-port.ts';
-import { ListenError } from '../../src/listen-error.ts';
+import { ListenError } from '../../src/server/listen-error.ts';
 import { RelayProcess, runRelay } from '../support/relay-process.ts';
 import { UserAgent } from './user-agent.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import { createProviderClient } from '../../src/upstream/client.ts';
 import {
   DiscoveryError,
   type DiscoverySource,
   discoverProvider,
-} from '../../src/oauth/discovery.ts';
-import { createProviderClient } from '../../src/oauth/provider-client.ts';
+} from '../../src/upstream/discovery.ts';
 import {
   bytes,
   type Issuer,

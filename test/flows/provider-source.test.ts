@@ -1,14 +1,14 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { DiscoveryError } from '../../src/oauth/discovery.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+import { DiscoveryError } from '../../src/upstream/discovery.ts';
 import {
   type DiscoveryAttempt,
   derivedFrom,
   discoveredProvider,
   type ProviderSource,
-} from '../../src/oauth/provider-source.ts';
-import type { Provider } from '../../src/providers/provider.ts';
+} from '../../src/upstream/provider-source.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
+import { createTransactionCookies } from '../../src/login/cookies.ts';
 import { parseState } from '../../src/login/state.ts';
 import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
-import { createTransactionCookies } from '../../src/protection/transaction-cookies.ts';
 import { koaContext } from '../protection/support/koa-context.ts';
 
 const cookies = createTransactionCookies(true);

@@ -3,7 +3,7 @@ import { createServer, get, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config/config.ts';
-import { createRelay } from '../../src/relay.ts';
+import { createRelay } from '../../src/relay/relay.ts';
 
 describe('a connection that breaks while its answer is written', () => {
   it('leaves its line in the log, and nothing on standard error', async () => {

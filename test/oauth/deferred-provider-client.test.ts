@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import type { ProviderRequest } from '../../src/upstream/client.ts';
 import {
   type DeferredProviderClient,
   deferProviderClient,
-} from '../../src/oauth/deferred-provider-client.ts';
-import type { ProviderRequest } from '../../src/oauth/provider-client.ts';
+} from '../../src/upstream/deferred-provider-client.ts';
 
 const request: ProviderRequest = {
   endpoint: 'user',

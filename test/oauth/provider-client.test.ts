@@ -8,7 +8,7 @@ import {
   createProviderClient,
   type ProviderCall,
   type ProviderClient,
-} from '../../src/oauth/provider-client.ts';
+} from '../../src/upstream/client.ts';
 
 describe('the provider client', () => {
   let server: Server;

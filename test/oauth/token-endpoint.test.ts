@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { createProviderClient } from '../../src/oauth/provider-client.ts';
-import { exchangeCode } from '../../src/oauth/token-endpoint.ts';
 import type { TokenRequest } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
+import { createProviderClient } from '../../src/upstream/client.ts';
+import { exchangeCode } from '../../src/upstream/token-endpoint.ts';
 import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';

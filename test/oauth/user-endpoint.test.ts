@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { createProviderClient } from '../../src/oauth/provider-client.ts';
-import { lookUpUser } from '../../src/oauth/user-endpoint.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import { createProviderClient } from '../../src/upstream/client.ts';
+import { lookUpUser } from '../../src/upstream/user-endpoint.ts';
 import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';

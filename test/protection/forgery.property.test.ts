@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/errors.ts';
+import { createLoginProtection } from '../../src/login/protection.ts';
 import { createStateSigner, parseState } from '../../src/login/state.ts';
-import { createLoginProtection } from '../../src/protection/login-protection.ts';
 import { answerOf, koaContext } from './support/koa-context.ts';
 import { setCookies } from './support/set-cookies.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
-import { createLoginProtection } from '../../src/protection/login-protection.ts';
+import { createLoginProtection } from '../../src/login/protection.ts';
 import { answerOf, koaContext } from './support/koa-context.ts';
 import { clearedCookies, setCookies } from './support/set-cookies.ts';
 

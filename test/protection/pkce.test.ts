@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { codeChallenge, codeVerifier } from '../../src/oauth/pkce.ts';
+import { codeChallenge, codeVerifier } from '../../src/login/pkce.ts';
 
 describe('PKCE', () => {
   it('makes the S256 challenge of RFC 7636 appendix B', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { deriveStateKey } from '../../src/oauth/state-keys.ts';
+import { deriveStateKey } from '../../src/login/keys.ts';
 import { Secret } from '../../src/secret.ts';
 
 async function derived(secret: string): Promise<string> {

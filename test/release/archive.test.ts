@@ -22,10 +22,13 @@ describe('the archive', () => {
   });
 
   it('would be found out if it did not', () => {
-    writeFileSync(join(folder, 'docs/page.md'), '[a](b.md) [c](../src/app.ts) [d](install.md#e)');
+    writeFileSync(
+      join(folder, 'docs/page.md'),
+      '[a](b.md) [c](../src/relay/app.ts) [d](install.md#e)',
+    );
     writeFileSync(join(folder, 'other.md'), '[f](../LICENSE) [g](docs/install.md#as-an-image)');
     expect(deadLinks(folder).sort()).to.deep.equal([
-      'docs/page.md: ](../src/app.ts)',
+      'docs/page.md: ](../src/relay/app.ts)',
       'docs/page.md: ](b.md)',
       'docs/page.md: ](install.md#e)',
       'other.md: ](../LICENSE)',

@@ -2,8 +2,8 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { limits } from '../../src/limits.ts';
+import { type ListeningServer, listen } from '../../src/server/server.ts';
 import type { UnreadableRequest } from '../../src/server/unreadable-request.ts';
-import { type ListeningServer, listen } from '../../src/server.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';

@@ -13,7 +13,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { createFrontEnd } from '../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
-import { createRelay } from '../../src/relay.ts';
+import { createRelay } from '../../src/relay/relay.ts';
 import { type HttpsProxy, startHttpsProxy } from './https-proxy.ts';
 
 const clientId = 'login-site';

@@ -3,13 +3,13 @@ import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { OptionSources } from '../../config/option-values.ts';
 import { readTextFile } from '../../config/text-file.ts';
-import { deriveStateKey } from '../../oauth/state-keys.ts';
-import type { RunningRelay } from '../../relay.ts';
+import { deriveStateKey } from '../../login/keys.ts';
+import type { RunningRelay } from '../../relay/relay.ts';
 import type { SystemdEnvironment } from '../../systemd/environment.ts';
 import type { ServiceManager } from '../../systemd/service-manager.ts';
-import { endOnUncaughtErrors } from '../../uncaught-errors.ts';
-import { watchFiles } from '../../watch-files.ts';
 import type { Signals } from '../signals.ts';
+import { endOnUncaughtErrors } from '../uncaught-errors.ts';
+import { watchFiles } from '../watch-files.ts';
 
 /**
  * `login-relay serve`: runs the relay until it is told to stop.
@@ -26,12 +26,12 @@ export async function serve(
   const { config, warnings } = read();
   // Takes longer than all else: started first, it is done on another thread while the rest loads.
   if (config.stateKeys === undefined) deriveStateKey(config.clientSecret);
-  const { createLogger, flushLog } = await import('../../log.ts');
+  const { createLogger, flushLog } = await import('../../observability/log.ts');
   const logger = await createLogger({ level: config.logLevel, format: config.logFormat });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   const manager = await serviceManager(systemd, sources.environment, logger);
-  const { startRelay } = await import('../../relay.ts');
+  const { startRelay } = await import('../../relay/relay.ts');
   const starting = startRelay(config, logger, systemd.socket);
   const readAgain = oneAtATime(async () => {
     // A start that fails is told by who awaits it.

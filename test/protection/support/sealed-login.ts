@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { codeChallenge, codeVerifier } from '../../../src/login/pkce.ts';
 import { createStateSigner, newLoginId } from '../../../src/login/state.ts';
-import { codeChallenge, codeVerifier } from '../../../src/oauth/pkce.ts';
 import { registration } from '../../support/relay-under-test.ts';
 import type { StrictProvider } from '../../support/strict-provider.ts';
 import { type Login, remember } from './fake-browser.ts';

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
-import type { ProviderCall } from '../oauth/provider-client.ts';
-import type { RequestState } from './context.ts';
+import type { RequestState } from '../http/context.ts';
+import type { ProviderCall } from '../upstream/client.ts';
 
 const clientClosedRequest = 499;
 

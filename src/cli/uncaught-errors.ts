@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { stackFrames } from './stack-frames.ts';
+import { stackFrames } from '../http/stack-frames.ts';
 
 /** Logs an error that nothing caught, and ends the process: nothing is known of its state then. */
 export function endOnUncaughtErrors(logger: Logger): void {

@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { RequestRecord } from '../http/request-record.ts';
 import { type CountedLimit, countedLimits } from '../limits.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
+import type { RequestRecord } from './request-record.ts';
 
 // From a hit in the pool to the longest time a provider usually gets.
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

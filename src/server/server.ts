@@ -1,15 +1,15 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Certificate } from './config/certificate.ts';
-import { ConfigError } from './config/config-error.ts';
-import type { CountedLimit, ServerLimits } from './limits.ts';
+import type { Certificate } from '../config/certificate.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { CountedLimit, ServerLimits } from '../limits.ts';
+import type { PassedSocket } from '../systemd/passed-socket.ts';
+import { close } from './close.ts';
+import { limitConnections } from './connections.ts';
 import { ListenError } from './listen-error.ts';
-import { close } from './server/close.ts';
-import { limitConnections } from './server/connections.ts';
-import { tlsOptions } from './server/tls-options.ts';
-import { answerUnreadableRequest, type UnreadableRequest } from './server/unreadable-request.ts';
-import type { PassedSocket } from './systemd/passed-socket.ts';
+import { tlsOptions } from './tls-options.ts';
+import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
 // Node looks for requests that are too slow this often: its own 30 s would stretch every limit.
 const slowRequestSweep = 1_000;

@@ -1,7 +1,7 @@
 import { RelayError } from '../errors.ts';
+import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
-import { parseJsonObject } from './json.ts';
-import type { ObserveCall, ProviderClient, ProviderRequest } from './provider-client.ts';
+import type { ObserveCall, ProviderClient, ProviderRequest } from './client.ts';
 
 /**
  * Asks the provider for the record of the token's user.

@@ -1,4 +1,4 @@
-import type { ProviderClient } from './provider-client.ts';
+import type { ProviderClient } from './client.ts';
 
 /** A client that is made a little later than the rest. */
 export interface DeferredProviderClient extends ProviderClient {

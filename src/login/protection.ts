@@ -1,21 +1,17 @@
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
+import { randomBytes } from '../oauth/random-bytes.ts';
+import { showsSignOfBrowser } from './browser-signs.ts';
+import { createTransactionCookies, loginLifetime, type TransactionCookies } from './cookies.ts';
+import type { StateKeys } from './keys.ts';
+import { codeVerifier } from './pkce.ts';
 import {
   createStateSigner,
   newLoginId,
   parseState,
   type ReceivedState,
   type StateSigner,
-} from '../login/state.ts';
-import { codeVerifier } from '../oauth/pkce.ts';
-import { randomBytes } from '../oauth/random-bytes.ts';
-import type { StateKeys } from '../oauth/state-keys.ts';
-import { showsSignOfBrowser } from './browser-signs.ts';
-import {
-  createTransactionCookies,
-  loginLifetime,
-  type TransactionCookies,
-} from './transaction-cookies.ts';
+} from './state.ts';
 
 const clockSkew = 60;
 const browserSecretLength = 32;

@@ -1,25 +1,29 @@
 import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
-import type { Config } from './config/config.ts';
-import type { ProviderSettings } from './config/provider-settings.ts';
-import { settleEngine } from './engine.ts';
-import { requestLog } from './http/request-log.ts';
-import type { RequestRecord } from './http/request-record.ts';
-import { limits } from './limits.ts';
-import type { Metrics, Situation } from './metrics/metrics.ts';
-import { openMetricsPort } from './metrics-port.ts';
-import { deferProviderClient } from './oauth/deferred-provider-client.ts';
-import { discoverProvider } from './oauth/discovery.ts';
-import type { ProviderClient } from './oauth/provider-client.ts';
-import { discoveredProvider, knownProvider, type ProviderSource } from './oauth/provider-source.ts';
-import { deriveStateKey, type StateKeys } from './oauth/state-keys.ts';
-import { createReadiness, type Readiness } from './readiness.ts';
-import type { Secret } from './secret.ts';
-import { limitLog } from './server/limit-log.ts';
-import { listen, type Port, type ServerObserver } from './server.ts';
-import type { PassedSocket } from './systemd/passed-socket.ts';
-import { version } from './version.ts';
+import type { Config } from '../config/config.ts';
+import type { ProviderSettings } from '../config/provider-settings.ts';
+import { settleEngine } from '../engine.ts';
+import { createReadiness, type Readiness } from '../http/readiness.ts';
+import { limits } from '../limits.ts';
+import { deriveStateKey, type StateKeys } from '../login/keys.ts';
+import type { Metrics, Situation } from '../observability/metrics.ts';
+import { openMetricsPort } from '../observability/metrics-port.ts';
+import { requestLog } from '../observability/request-log.ts';
+import type { RequestRecord } from '../observability/request-record.ts';
+import type { Secret } from '../secret.ts';
+import { limitLog } from '../server/limit-log.ts';
+import { listen, type Port, type ServerObserver } from '../server/server.ts';
+import type { PassedSocket } from '../systemd/passed-socket.ts';
+import type { ProviderClient } from '../upstream/client.ts';
+import { deferProviderClient } from '../upstream/deferred-provider-client.ts';
+import { discoverProvider } from '../upstream/discovery.ts';
+import {
+  discoveredProvider,
+  knownProvider,
+  type ProviderSource,
+} from '../upstream/provider-source.ts';
+import { version } from '../version.ts';
 
 // After the port is open and the first request answered, but long before a login comes back.
 const prepareDelay = 100;
@@ -49,7 +53,7 @@ export async function createRelay(
   observers: readonly ((record: RequestRecord) => void)[] = [],
 ): Promise<Relay> {
   const client = deferProviderClient(async () => {
-    const { createProviderClient } = await import('./oauth/provider-client.ts');
+    const { createProviderClient } = await import('../upstream/client.ts');
     settleEngine();
     const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
     return createProviderClient(`login-relay/${version}`, within, config.proxy);
@@ -207,7 +211,7 @@ async function createMetricsFor(
   situation: () => Situation,
 ): Promise<Metrics | undefined> {
   if (wanted === undefined) return undefined;
-  const { createMetrics } = await import('./metrics/metrics.ts');
+  const { createMetrics } = await import('../observability/metrics.ts');
   const login = `/auth/${pathName}`;
   const routes = { login, callback: `${login}/callback`, user: '/api/user' };
   return createMetrics(routes, situation);
@@ -216,8 +220,8 @@ async function createMetricsFor(
 // Only who wants clients to be limited pays for loading what counts them.
 async function rateLimitOf({ rateLimit: wanted }: Config): Promise<Middleware | undefined> {
   if (wanted === undefined) return undefined;
-  const { rateLimit } = await import('./http/rate-limit.ts');
-  const { clientAddressBehind } = await import('./http/client-address.ts');
+  const { rateLimit } = await import('../http/rate-limit.ts');
+  const { clientAddressBehind } = await import('../http/client-address.ts');
   return rateLimit(wanted.perMinute, clientAddressBehind(wanted.trustedProxies));
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasTransactionCookie } from './transaction-cookies.ts';
+import { hasTransactionCookie } from './cookies.ts';
 
 const telling = [
   'sec-fetch-site',

@@ -1,16 +1,11 @@
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { isAccessToken } from '../oauth/access-token.ts';
+import { parseJsonObject } from '../oauth/json.ts';
+import { withParameters } from '../oauth/query.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
-import { isAccessToken } from './access-token.ts';
-import { parseJsonObject } from './json.ts';
-import type {
-  ObserveCall,
-  ProviderAnswer,
-  ProviderClient,
-  ProviderRequest,
-} from './provider-client.ts';
-import { withParameters } from './query.ts';
+import type { ObserveCall, ProviderAnswer, ProviderClient, ProviderRequest } from './client.ts';
 
 /** The client, as registered at the provider, and where its codes are exchanged. */
 export interface TokenEndpoint

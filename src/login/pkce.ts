@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { hmacSha256 } from './hmac.ts';
+import { hmacSha256 } from '../oauth/hmac.ts';
 
 const purpose = Buffer.from('login-relay code_verifier');
 

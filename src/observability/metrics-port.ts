@@ -1,8 +1,8 @@
-import type { Config } from './config/config.ts';
-import { limits } from './limits.ts';
-import { ListenError } from './listen-error.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import { type ListeningServer, listen } from './server.ts';
+import type { Config } from '../config/config.ts';
+import { limits } from '../limits.ts';
+import { ListenError } from '../server/listen-error.ts';
+import { type ListeningServer, listen } from '../server/server.ts';
+import type { Metrics } from './metrics.ts';
 
 // Those who ask for metrics are few, and known.
 const most = { ...limits, connections: 64 };
@@ -18,7 +18,7 @@ export async function openMetricsPort(
   { metrics: where }: Config,
 ): Promise<ListeningServer | undefined> {
   if (metrics === undefined || where === undefined) return undefined;
-  const { metricsListener } = await import('./metrics/metrics-server.ts');
+  const { metricsListener } = await import('./metrics-server.ts');
   try {
     return await listen(metricsListener(metrics), where, most, nobody);
   } catch (error) {

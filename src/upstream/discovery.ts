@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { RelayError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
+import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
 import { providerUrl } from '../schemas.ts';
-import { parseJsonObject } from './json.ts';
-import type { ProviderClient } from './provider-client.ts';
+import type { ProviderClient } from './client.ts';
 
 const reasons = {
   unreachable: 'the issuer cannot be reached',

@@ -7,6 +7,7 @@ import type { Context } from '../http/context.ts';
 export const loginLifetime = 600;
 
 const kept = 20;
+const mostCleared = 20;
 const plainPrefix = 'lr_';
 // Browsers let only HTTP responses of this very host, over TLS, set a cookie of this name.
 const securePrefix = '__Host-Http-lr_';
@@ -18,7 +19,10 @@ const secretLength = 32;
 
 /** The cookies that tie each login to the browser which started it: one a transaction. */
 export interface TransactionCookies {
-  /** Keeps the secret of a new transaction; beyond 20 transactions the oldest are dropped. */
+  /**
+   * Keeps the secret of a new transaction. Beyond 20 transactions it drops the oldest ones, at most
+   * 20 in one answer: clients that make cookies up must not make answers large.
+   */
   set(ctx: Context, id: Buffer, browserSecret: Buffer): void;
   /**
    * The secret that this browser keeps for the transaction.
@@ -71,7 +75,8 @@ export function createTransactionCookies(secure: boolean): TransactionCookies {
     set(ctx, id, browserSecret) {
       // Browsers send the cookies that they have had longest first. @see RFC 6265 §5.4
       const names = [...readCookies(ctx).keys()].filter((name) => transactionName.test(name));
-      for (const name of names.slice(0, Math.max(0, names.length + 1 - kept))) clear(ctx, name);
+      const surplus = Math.max(0, names.length + 1 - kept);
+      for (const name of names.slice(0, Math.min(surplus, mostCleared))) clear(ctx, name);
       append(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
     },
     get(ctx, id) {
@@ -98,9 +103,6 @@ function idPrefix(id: Buffer): string {
   return id.subarray(0, idPrefixLength).toString('hex');
 }
 
-// None of the relay's cookies is quoted: what stands inside quotes belongs to another cookie.
-const quotedValue = /(?<==[ \t]*)"[^"]*"(?=[ \t]*(;|$))/g;
-
 type Cookies = ReadonlyMap<string, readonly string[]>;
 
 const none: Cookies = new Map();
@@ -117,7 +119,8 @@ function readCookies({ req }: Context): Cookies {
 
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
-  for (const pair of header.replaceAll(quotedValue, '').split(';')) {
+  // Quotes join nothing: no cookie value holds a semicolon. @see RFC 6265 §4.1.1
+  for (const pair of header.split(';')) {
     for (const [name, value = ''] of Object.entries(
       parseCookie(pair, { decode: (text) => text }),
     )) {

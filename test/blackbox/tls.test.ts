@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { type CertificateFiles, certificateFiles } from '../support/certificate-files.ts';
+import { strongSuites, weakSuites } from '../support/cipher-suites.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { runRelay } from '../support/relay-process.ts';
 import {
@@ -97,6 +98,18 @@ describe('a relay that ends TLS itself', () => {
     const plain = await RawConnection.open(underTest.port);
     await plain.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`).closed;
     expect(plain.heard).to.not.contain('HTTP/');
+  });
+
+  it('takes only TLS 1.2 cipher suites with forward secrecy and authenticated encryption', async () => {
+    for (const suite of weakSuites) {
+      const offer = { maxVersion: 'TLSv1.2', ciphers: `${suite}:@SECLEVEL=0` } as const;
+      expect(await codeOf(shakeHands(offer)), suite).to.match(/HANDSHAKE_FAILURE/);
+    }
+    for (const suite of strongSuites) {
+      const socket = await shakeHands({ maxVersion: 'TLSv1.2', ciphers: suite });
+      expect(socket.getCipher().name).to.equal(suite);
+      socket.destroy();
+    }
   });
 
   it('speaks HTTP/1.1 to who offers it, and to who offers nothing', async () => {

@@ -33,6 +33,11 @@ describe('the presets', () => {
     expect(presets.map(({ name }) => name)).to.have.members(files);
   });
 
+  it('send the secret in no URL to a server that somebody else runs: its log would hold it', () => {
+    const inUrl = presets.filter(({ tokenRequest }) => tokenRequest === 'query');
+    expect(inUrl.map(({ name }) => name)).to.deep.equal(['github']);
+  });
+
   it('begin with github, the one that is taken where none is named', () => {
     expect(presets[0]?.name).to.equal('github');
   });

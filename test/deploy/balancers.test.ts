@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import {
   expectLogin,
@@ -7,8 +10,10 @@ import {
 } from '../protection/support/fake-browser.ts';
 import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
+import { strongSuites, weakSuites } from '../support/cipher-suites.ts';
 import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import { type Answer, send } from '../support/http-client.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import type { RelayProcess } from '../support/relay-process.ts';
 import {
   callbackPath,
@@ -26,6 +31,7 @@ import { Balancer, type BalancerKind } from './support/balancer.ts';
 import { caddy } from './support/caddy.ts';
 import { DyingRelay } from './support/dying-relay.ts';
 import { haproxy } from './support/haproxy.ts';
+import { hostileRequests } from './support/hostile-requests.ts';
 import { nginx } from './support/nginx.ts';
 
 const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
@@ -82,6 +88,53 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect((await send(balancer.port, { path: path(4096) })).status).to.equal(307);
       const tooLong = await send(balancer.port, { path: path(4097) });
       expect(expectError(tooLong, 400)).to.match(/too long/);
+    });
+
+    it('takes no TLS 1.2 cipher suite without authenticated encryption', async () => {
+      const shakeHands = async (ciphers: string) => {
+        const port = balancer.tlsPort;
+        const offer = { port, host: '127.0.0.1', maxVersion: 'TLSv1.2', ciphers } as const;
+        const socket = connectTls({ ...offer, rejectUnauthorized: false });
+        await once(socket, 'secureConnect').finally(() => socket.destroy());
+      };
+      for (const suite of weakSuites) {
+        const attempt = shakeHands(`${suite}:@SECLEVEL=0`);
+        expect(await attempt.catch(({ code }) => code), suite).to.match(/HANDSHAKE_FAILURE/);
+      }
+      await shakeHands(strongSuites[0]);
+    });
+
+    for (const [what, bytes] of Object.entries(hostileRequests)) {
+      it(`takes no relay out for ${what}`, async () => {
+        for (let time = 0; time < 6; time += 1) {
+          const connection = await RawConnection.open(balancer.port);
+          connection.say(bytes);
+          // Some answer, some wait for more, some hang up.
+          await Promise.race([connection.closed, once(connection.socket, 'data'), delay(100)]);
+          connection.close();
+          const starts = Array.from({ length: 4 }, () => send(balancer.port, { path: loginPath }));
+          for (const answered of await Promise.all(starts)) expectRedirect(answered);
+        }
+      });
+    }
+
+    it('serves starts and lookups while a relay is killed, and after it is back', async () => {
+      const [victim] = relays;
+      if (victim === undefined) throw new Error('there is no relay');
+      const ask = async () => {
+        for (let time = 0; time < 6; time += 1) {
+          expectRedirect(await send(balancer.port, { path: loginPath }));
+          expectUser(await lookUp());
+        }
+      };
+      await victim.relay.stop('SIGKILL');
+      await ask();
+      const { clientSecret } = provider.registration;
+      const { relay } = await withSecretFile(clientSecret, (file) =>
+        listening({ flags: { ...flagsFor(provider, file), port: `${victim.port}` } }),
+      );
+      victim.relay = relay;
+      await ask();
     });
 
     it('writes neither codes, tokens, states nor cookies to its log', async () => {

@@ -93,6 +93,11 @@ export class Balancer {
     this.port = running.port;
   }
 
+  /** Where it listens for TLS. */
+  get tlsPort(): number {
+    return this.#site.port;
+  }
+
   /** Where its files are. */
   get directory(): string {
     return this.#site.directory;

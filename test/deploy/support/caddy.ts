@@ -7,8 +7,6 @@ export const caddy: BalancerKind = {
   replacements: ({ port, pem, relayPorts }) => [
     ['login.example.com {', `https://:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`],
     ['{\n\t# Whatever', '{\n\tadmin off\n\t# Whatever'],
-    // A relay that failed is asked again sooner: what becomes of a request to it is to be seen.
-    ['fail_duration 2s', 'fail_duration 500ms'],
     [/to( 10[.\d]+:8000)+/g, `to ${relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`],
   ],
   check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],

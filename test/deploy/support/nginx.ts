@@ -8,10 +8,9 @@ export const nginx: BalancerKind = {
     ['listen 443 ', `listen 127.0.0.1:${port} `],
     ['/etc/nginx/login-relay.pem', pem],
     ['/var/log/nginx/login-relay.log', `${directory}/access.log`],
-    // A relay that fails is tried again and again: what becomes of a request is to be seen.
     [
-      /^( {2}server \d+\..*\n)+/gm,
-      relayPorts.map((relay) => `  server 127.0.0.1:${relay} max_fails=0;\n`).join(''),
+      /(?:^ {2}server [\d.]+:8000( .*)\n)+/gm,
+      relayPorts.map((relay) => `  server 127.0.0.1:${relay}$1\n`).join(''),
     ],
     // What nginx.conf has around it.
     [

@@ -1,8 +1,8 @@
 import type { Command, Option as Flag } from 'commander';
 import { createProgram } from '../src/cli/program.ts';
 import { type Option, options } from '../src/config/options.ts';
+import * as schemas from '../src/config/schemas.ts';
 import { presets } from '../src/providers/presets.ts';
-import * as schemas from '../src/schemas.ts';
 
 /** A flag as the manual and the completions tell of it. */
 export interface FlagDescription {

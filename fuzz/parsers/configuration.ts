@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import type { OptionSources } from '../../src/config/option-values.ts';
 import { type OptionName, options } from '../../src/config/options.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
 import { frontEndUrl } from '../../src/routes/front-end-url.ts';
+import { ConfigError } from '../../src/start-errors.ts';
 
 const names = Object.keys(options) as OptionName[];
 // A value shorter than this can stand in a message by chance.

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
-import { isLoopback } from '../loopback.ts';
 import type { Provider } from '../providers/provider.ts';
+import { isLoopback } from '../urls.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 const subject = 'addresses';

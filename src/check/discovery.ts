@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { describeOption } from '../config/options.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
+import * as schemas from '../config/schemas.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
-import * as schemas from '../schemas.ts';
 import { DiscoveryError, discoverProvider } from '../upstream/discovery.ts';
 import { connectionProblem } from './connection.ts';
 import { type Finding, ok, problem } from './finding.ts';

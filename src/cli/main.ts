@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
-import { ConfigError } from '../config/config-error.ts';
 import type { OptionSources } from '../config/option-values.ts';
-import { ListenError } from '../server/listen-error.ts';
+import { ConfigError, ListenError } from '../start-errors.ts';
 import { takeSystemdEnvironment } from '../systemd/environment.ts';
 import { type Commands, createProgram, describeUsageError } from './program.ts';
 import { processSignals } from './signals.ts';

@@ -2,18 +2,10 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../secret.ts';
+import type { Certificate } from '../server/certificate.ts';
 import type { Report } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { type ReadFile, readSecretFile } from './secret-file.ts';
-
-/** What the relay needs to end TLS itself. */
-export interface Certificate {
-  /** The certificate and those between it and its authority, as PEM. */
-  readonly chain: string;
-  readonly key: Secret;
-  /** Where both came from. */
-  readonly files: readonly string[];
-}
 
 /**
  * Reads the relay's own certificate and its key.

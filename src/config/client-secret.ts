@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { visibleCharacters } from '../schemas.ts';
 import { Secret } from '../secret.ts';
 import { type OptionSources, type Report, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
+import { visibleCharacters } from './schemas.ts';
 import { type ReadFile, readSecretFile } from './secret-file.ts';
 
 const credentialName = 'provider-client-secret';

@@ -1,7 +1,8 @@
 import type { Secret } from '../secret.ts';
-import { type Certificate, readCertificate } from './certificate.ts';
+import type { Certificate } from '../server/certificate.ts';
+import { ConfigError } from '../start-errors.ts';
+import { readCertificate } from './certificate.ts';
 import { readClientSecret } from './client-secret.ts';
-import { ConfigError } from './config-error.ts';
 import { reportContradictions, warnOfDoubts } from './contradictions.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';

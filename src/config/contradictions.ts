@@ -1,4 +1,4 @@
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../urls.ts';
 import { type OptionSources, type Report, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { presets } from '../providers/presets.ts';
-import * as schemas from '../schemas.ts';
+import { httpUrl, providerUrl } from '../urls.ts';
+import * as schemas from './schemas.ts';
 
 /** One setting: the single source for its flag, variable, help line and row in the README. */
 export interface Option {
@@ -44,7 +45,7 @@ export const options = {
     group: 'Listening',
     help: 'public address of this relay, as browsers and the provider see it',
     otherwise: 'http://localhost:PORT, https with a certificate',
-    schema: schemas.httpUrl,
+    schema: httpUrl,
   },
   insecureHttp: {
     flag: '--insecure-http',
@@ -115,7 +116,7 @@ export const options = {
     group: 'Front end',
     help: 'page inside the origin that receives the token',
     otherwise: 'the origin',
-    schema: schemas.httpUrl,
+    schema: httpUrl,
   },
   tokenDelivery: {
     flag: '--token-delivery',
@@ -211,7 +212,7 @@ export const options = {
     group: 'Provider',
     help: 'authorization endpoint',
     otherwise: "the preset's or the issuer's",
-    schema: schemas.providerUrl,
+    schema: providerUrl,
   },
   tokenUrl: {
     flag: '--token-url',
@@ -220,7 +221,7 @@ export const options = {
     group: 'Provider',
     help: 'token endpoint',
     otherwise: "the preset's or the issuer's",
-    schema: schemas.providerUrl,
+    schema: providerUrl,
   },
   userUrl: {
     flag: '--user-url',
@@ -229,7 +230,7 @@ export const options = {
     group: 'Provider',
     help: 'user lookup',
     otherwise: "the preset's or the issuer's",
-    schema: schemas.providerUrl,
+    schema: providerUrl,
   },
   scope: {
     flag: '--scope',

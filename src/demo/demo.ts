@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { readConfig } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { createLogger } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
+import { ConfigError } from '../start-errors.ts';
 import { createFrontEnd } from './front-end.ts';
 import { type OpenPort, openPort } from './open-port.ts';
 import { createDemoProvider } from './provider.ts';

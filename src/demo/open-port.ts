@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import { ListenError } from '../server/listen-error.ts';
+import { ListenError } from '../start-errors.ts';
 
 /** A port of this machine that is taken; requests to it wait for {@link OpenPort.serve}. */
 export interface OpenPort {

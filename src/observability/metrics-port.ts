@@ -1,26 +1,26 @@
-import type { Config } from '../config/config.ts';
 import { limits } from '../limits.ts';
-import { ListenError } from '../server/listen-error.ts';
-import { type ListeningServer, listen } from '../server/server.ts';
+import { type ListeningServer, listen, type Port } from '../server/server.ts';
+import { ListenError } from '../start-errors.ts';
 import type { Metrics } from './metrics.ts';
 
-// Those who ask for metrics are few, and known.
-const most = { ...limits, connections: 64 };
-const nobody = { unreadableRequest() {}, limitHit() {} };
+// Few clients read metrics.
+const serverLimits = { ...limits, connections: 64 };
+const noObserver = { unreadableRequest() {}, limitHit() {} };
 
 /**
- * Answers metrics where the configuration says, if it does.
+ * Opens the port that answers `GET /metrics`.
  *
- * @throws {ListenError} where the port cannot be opened
+ * @param where undefined: metrics are off
+ * @throws {ListenError} if the port cannot be opened
  */
 export async function openMetricsPort(
   metrics: Metrics | undefined,
-  { metrics: where }: Config,
+  where: Port | undefined,
 ): Promise<ListeningServer | undefined> {
   if (metrics === undefined || where === undefined) return undefined;
   const { metricsListener } = await import('./metrics-server.ts');
   try {
-    return await listen(metricsListener(metrics), where, most, nobody);
+    return await listen(metricsListener(metrics), where, serverLimits, noObserver);
   } catch (error) {
     throw error instanceof ListenError ? new ListenError(`metrics: ${error.message}`) : error;
   }

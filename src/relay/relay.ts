@@ -13,8 +13,8 @@ import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import type { Secret } from '../secret.ts';
 import { limitLog } from '../server/limit-log.ts';
+import type { PassedSocket } from '../server/passed-socket.ts';
 import { listen, type Port, type ServerObserver } from '../server/server.ts';
-import type { PassedSocket } from '../systemd/passed-socket.ts';
 import type { ProviderClient } from '../upstream/client.ts';
 import { deferProviderClient } from '../upstream/deferred-provider-client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -194,7 +194,7 @@ export async function startRelay(
   where?: PassedSocket,
 ): Promise<RunningRelay> {
   const prepared = await prepareRelay(config, logger);
-  const metricsPort = await openMetricsPort(prepared.metrics, config);
+  const metricsPort = await openMetricsPort(prepared.metrics, config.metrics);
   const relay = await prepared.listen(where);
   return {
     ...relay,

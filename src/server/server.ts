@@ -1,13 +1,12 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { Certificate } from '../config/certificate.ts';
-import { ConfigError } from '../config/config-error.ts';
 import type { CountedLimit, ServerLimits } from '../limits.ts';
-import type { PassedSocket } from '../systemd/passed-socket.ts';
+import { ConfigError, ListenError } from '../start-errors.ts';
+import type { Certificate } from './certificate.ts';
 import { close } from './close.ts';
 import { limitConnections } from './connections.ts';
-import { ListenError } from './listen-error.ts';
+import type { PassedSocket } from './passed-socket.ts';
 import { tlsOptions } from './tls-options.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 

@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
-import type { Certificate } from '../config/certificate.ts';
+import type { Certificate } from './certificate.ts';
 
 // The first three are those of TLS 1.3. Without them Node would turn TLS 1.3 off.
 const cipherSuites = [

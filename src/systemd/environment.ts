@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/config-error.ts';
-import type { PassedSocket } from './passed-socket.ts';
+import type { PassedSocket } from '../server/passed-socket.ts';
+import { ConfigError } from '../start-errors.ts';
 
 /** What systemd, or whoever speaks its protocols, has given to this process. */
 export interface SystemdEnvironment {

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { RelayError } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
-import { providerUrl } from '../schemas.ts';
+import { isLoopback, providerUrl } from '../urls.ts';
 import type { ProviderClient } from './client.ts';
 
 const reasons = {

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { ConfigError } from '../../src/start-errors.ts';
 import type { TextFile } from '../../src/config/secret-file.ts';
 import { issueCertificate, selfSignedCertificate } from '../support/certificate.ts';
 

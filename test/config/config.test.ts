@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type Config, readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import type { OptionName } from '../../src/config/options.ts';
 import type { TextFile } from '../../src/config/secret-file.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import { ConfigError } from '../../src/start-errors.ts';
 
 const minimal = {
   FRONTEND_ORIGIN: 'https://app.example.com',

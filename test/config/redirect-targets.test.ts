@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import type { OptionName } from '../../src/config/options.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
 import { frontEndUrl } from '../../src/routes/front-end-url.ts';
+import { ConfigError } from '../../src/start-errors.ts';
 import type { ProviderClient } from '../../src/upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
 import { redirectPayloads } from '../support/redirect-payloads.ts';

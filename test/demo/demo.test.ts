@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
 import { openPort } from '../../src/demo/open-port.ts';
-import { ListenError } from '../../src/server/listen-error.ts';
+import { ConfigError, ListenError } from '../../src/start-errors.ts';
 import { RelayProcess, runRelay } from '../support/relay-process.ts';
 import { UserAgent } from './user-agent.ts';
 

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
-import * as schemas from '../../src/schemas.ts';
+import * as schemas from '../../src/config/schemas.ts';
+import { providerUrl } from '../../src/urls.ts';
 
 const words = v.pipe(v.string(), v.regex(/^\S+( \S+)*$/, 'must be words with single spaces'));
 
 const httpsUrl = v.pipe(
-  schemas.providerUrl,
+  providerUrl,
   v.check((url) => url.protocol === 'https:', 'must be https'),
 );
 

@@ -4,9 +4,9 @@ import { examine } from '../../check/examine.ts';
 import { type Finding, problem, warning } from '../../check/finding.ts';
 import { type DoctorReport, reportAsJson, reportAsText } from '../../check/report.ts';
 import { type Config, readConfig } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import type { OptionSources } from '../../config/option-values.ts';
 import { readTextFile } from '../../config/text-file.ts';
+import { ConfigError } from '../../start-errors.ts';
 
 /**
  * `login-relay check`: shows the configuration in effect, and what is wrong with it and with the

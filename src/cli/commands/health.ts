@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import { get as getSecurely } from 'node:https';
-import { ConfigError } from '../../config/config-error.ts';
 import { type OptionSources, readOptionValues } from '../../config/option-values.ts';
 import { describeOption, type OptionName } from '../../config/options.ts';
+import { ConfigError } from '../../start-errors.ts';
 
 const patience = 3_000;
 const whereToAsk: ReadonlySet<OptionName> = new Set(['port', 'host']);

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import type { OptionSources } from '../../config/option-values.ts';
 import { readTextFile } from '../../config/text-file.ts';
 import { deriveStateKey } from '../../login/keys.ts';
 import type { RunningRelay } from '../../relay/relay.ts';
+import { ConfigError } from '../../start-errors.ts';
 import type { SystemdEnvironment } from '../../systemd/environment.ts';
 import type { ServiceManager } from '../../systemd/service-manager.ts';
 import type { Signals } from '../signals.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { httpUrl, origin, providerUrl, scope, seconds, wholeNumber } from '../src/schemas.ts';
+import { origin, scope, seconds, wholeNumber } from '../../src/config/schemas.ts';
+import { httpUrl, providerUrl } from '../../src/urls.ts';
 
 describe('the values of options', () => {
   it('take a URL only where it says exactly what it means', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createReadiness } from '../src/http/readiness.ts';
+import { createReadiness } from '../../src/http/readiness.ts';
 
 describe('readiness', () => {
   it('is given unless the relay stops or does not know its provider, and says which', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { prettyLine } from '../src/observability/pretty-log.ts';
+import { prettyLine } from '../../src/observability/pretty-log.ts';
 
 /** What a person reads of this line, without the time. */
 function read(line: Readonly<Record<string, unknown>>): string {

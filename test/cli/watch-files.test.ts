@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { watchFiles } from '../src/cli/watch-files.ts';
+import { watchFiles } from '../../src/cli/watch-files.ts';
 
 describe('watching files', () => {
   const cleanUp: (() => unknown)[] = [];

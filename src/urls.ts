@@ -1,0 +1,68 @@
+import { BlockList } from 'node:net';
+import * as v from 'valibot';
+
+/** Whether a URL points to this very machine. @see RFC 6761 §6.3 for localhost */
+export function isLoopback({ hostname }: URL): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+// Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.
+
+/** An http or https URL without user name, password or fragment. */
+export const httpUrl = v.pipe(
+  v.string(),
+  // URL parsers repair what they are given; whoever wrote such a value meant something else.
+  v.regex(
+    /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/,
+    'must be a URL of ASCII characters, without spaces',
+  ),
+  v.regex(/^https?:\/\/[^/]/i, 'must be a URL that starts with https:// (or http://)'),
+  // Before parsing, which would drop an empty one.
+  v.regex(/^[^/]*\/\/[^/?@]*([/?]|$)/, 'must not hold a user name or password'),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const url = URL.parse(dataset.value);
+    if (url === null) {
+      addIssue({ message: 'must be a valid URL' });
+      return NEVER;
+    }
+    if (!namesItsHost(dataset.value, url)) {
+      addIssue({
+        message: 'must name its host plainly: no percent-encoding, four numbers in an IPv4',
+      });
+      return NEVER;
+    }
+    return url;
+  }),
+  v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
+);
+
+/** Whether the host stands in the text as the parser understood it; an IPv6 has many spellings. */
+function namesItsHost(text: string, { hostname }: URL): boolean {
+  const [, written] = /^[^/]*\/\/(\[.*\]|[^/?:]*)/.exec(text) ?? [];
+  return hostname.startsWith('[') || written?.toLowerCase() === hostname;
+}
+
+const linkLocal = new BlockList();
+linkLocal.addSubnet('169.254.0.0', 16);
+linkLocal.addSubnet('fe80::', 10, 'ipv6');
+// The same in other spellings: IPv4-compatible, and through NAT64. @see RFC 4291 §2.5.5, RFC 6052 §2.1
+linkLocal.addSubnet('::169.254.0.0', 112, 'ipv6');
+linkLocal.addSubnet('64:ff9b::169.254.0.0', 112, 'ipv6');
+// Where Amazon, Google and Alibaba have theirs besides.
+linkLocal.addAddress('fd00:ec2::254', 'ipv6');
+linkLocal.addAddress('fd20:ce::254', 'ipv6');
+linkLocal.addAddress('100.100.100.200');
+const metadataHost = /^metadata\.google\.internal\.?$/;
+
+function isLinkLocal({ hostname }: URL): boolean {
+  if (metadataHost.test(hostname)) return true;
+  return hostname.startsWith('[')
+    ? linkLocal.check(hostname.slice(1, -1), 'ipv6')
+    : linkLocal.check(hostname);
+}
+
+/** The address of a provider's endpoint: cloud metadata services live at link-local addresses. */
+export const providerUrl = v.pipe(
+  httpUrl,
+  v.check((url) => !isLinkLocal(url), 'must not point to a link-local or metadata address'),
+);

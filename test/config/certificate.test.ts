@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/start-errors.ts';
 import type { TextFile } from '../../src/config/secret-file.ts';
+import { ConfigError } from '../../src/start-errors.ts';
 import { issueCertificate, selfSignedCertificate } from '../support/certificate.ts';
 
 const day = 86_400_000;

@@ -19,12 +19,14 @@ export interface Config {
   readonly rateLimit: RateLimit | undefined;
   /** Undefined: plain http, behind whatever ends TLS. */
   readonly certificate: Certificate | undefined;
+  /** The relay's public address, without a final slash. */
+  readonly baseUrl: string;
   /** The relay's own callback, to be registered at the provider. */
   readonly redirectUri: string;
   readonly origin: string;
   readonly frontendUrl: string;
   readonly tokenDelivery: 'query' | 'fragment';
-  readonly errorDelivery: 'json' | 'redirect';
+  readonly errorDelivery: 'json' | 'page' | 'redirect';
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly provider: ProviderSettings;
@@ -100,6 +102,7 @@ export function readConfig(
         ? undefined
         : { perMinute: values.rateLimit, trustedProxies: values.trustedProxies ?? [] },
     certificate,
+    baseUrl,
     redirectUri: `${baseUrl}/auth/${pathName}/callback`,
     origin,
     frontendUrl: values.frontendUrl?.href ?? `${origin}/`,

@@ -132,9 +132,9 @@ export const options = {
     argument: '<how>',
     variable: 'ERROR_DELIVERY',
     group: 'Front end',
-    help: 'how a failed callback is answered: json, or redirect to the front end with error, error_description and request_id',
+    help: 'how failures are answered: json; page for people, json for programs; or redirect of a failed callback to the front end, with error, error_description and request_id',
     default: 'json',
-    schema: schemas.oneOf(['json', 'redirect']),
+    schema: schemas.oneOf(['json', 'page', 'redirect']),
   },
   clientId: {
     flag: '--client-id',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { html } from '../html.ts';
 import type { Account } from './account.ts';
-import { html } from './html.ts';
 
 /** Draws an account's picture as SVG: initials on colours that follow from the login. */
 export function drawAvatar(account: Account): string {

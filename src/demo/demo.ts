@@ -54,8 +54,7 @@ export async function startDemo(options: {
       userUrl: [`${backChannel}/me`],
       scope: ['openid profile'],
       tokenRequest: ['body'],
-      // Who cancels at the provider comes back to the page instead of ending up at some JSON.
-      errorDelivery: ['redirect'],
+      errorDelivery: ['page'],
     },
     environment: {},
     readFile: () => {

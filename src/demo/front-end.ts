@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
+import { escapeHtml } from '../html.ts';
 import { assets } from './assets.ts';
-import { escapeHtml } from './html.ts';
 
 /**
  * Serves the demo's front end, one static page at `/`.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { html, type Markup } from '../html.ts';
 import { type Account, maxNameLength } from './account.ts';
-import { html, type Markup } from './html.ts';
 
 const style = `
 :root { color-scheme: light dark; --ground: #e9edf5; --sheet: #fff; --ink: #161b2c; --soft: #525b73;

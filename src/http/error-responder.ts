@@ -1,26 +1,37 @@
-import type { Next } from 'koa';
+import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
-import type { Context } from './context.ts';
+import type { Context, RequestState } from './context.ts';
 import { redirect } from './redirect.ts';
 import { stackFrames } from './stack-frames.ts';
 
+/** Writes the body of a failure. The response has its status and headers already. */
+export type AnswerFailure = (ctx: Context, failure: RelayError) => void;
+
+/** The contract's answer: JSON, `{ "detail": … }`. */
+export const answerJson: AnswerFailure = (ctx, { detail }) => {
+  ctx.body = { detail };
+};
+
 /**
- * The one catch: answers every failure as JSON, `{ "detail": … }`, or takes it to the front end
- * where the route asked for that.
+ * The one catch: answers every failure, or takes it to the front end if the route asked for that.
+ *
+ * @param answer writes the body
  */
-export async function errorResponder(ctx: Context, next: Next): Promise<void> {
-  try {
-    await next();
-  } catch (error) {
-    const failure = error instanceof RelayError ? error : new RelayError('internal_error');
-    if (failure !== error) ctx.state.stack = stackFrames(error);
-    ctx.state.failure = failure.code;
-    if (ctx.state.failureTarget) {
-      redirect(ctx, ctx.state.failureTarget(failure));
-      return;
+export function errorResponder(answer: AnswerFailure): Middleware<RequestState> {
+  return async (ctx: Context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const failure = error instanceof RelayError ? error : new RelayError('internal_error');
+      if (failure !== error) ctx.state.stack = stackFrames(error);
+      ctx.state.failure = failure.code;
+      if (ctx.state.failureTarget) {
+        redirect(ctx, ctx.state.failureTarget(failure));
+        return;
+      }
+      ctx.set(failure.headers);
+      ctx.status = failure.status;
+      answer(ctx, failure);
     }
-    ctx.set(failure.headers);
-    ctx.status = failure.status;
-    ctx.body = { detail: failure.detail };
-  }
+  };
 }

@@ -1,11 +1,12 @@
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Config } from '../config/config.ts';
+import { failurePage } from '../delivery/failure-page.ts';
 import { RelayError } from '../errors.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
-import { errorResponder } from '../http/error-responder.ts';
+import { answerJson, errorResponder } from '../http/error-responder.ts';
 import { ignoreBody } from '../http/ignore-body.ts';
 import { originForm } from '../http/origin-form.ts';
 import type { Readiness } from '../http/readiness.ts';
@@ -50,6 +51,10 @@ export function createApp(
       : createLoginProtection({ ...config, stateCheck }, stateKeys, now);
 
   const loginPath = `/auth/${config.pathName}`;
+  const answerFailure =
+    config.errorDelivery === 'page'
+      ? failurePage({ ...config, loginRoute: loginPath, loginUrl: config.baseUrl + loginPath })
+      : answerJson;
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.all(loginPath, allow('GET'), refusePrefetch, startLogin(config, source, protection));
   const limited = rateLimit === undefined ? [] : [rateLimit];
@@ -72,7 +77,7 @@ export function createApp(
   app.use(recordRequests(observers));
   app.use(ignoreBody);
   app.use(responseHeaders(readiness));
-  app.use(errorResponder);
+  app.use(errorResponder(answerFailure));
   app.use(requireHost);
   app.use(originForm);
   app.use(cors(config.origin));

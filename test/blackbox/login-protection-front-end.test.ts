@@ -1,12 +1,10 @@
 import { expect } from 'chai';
-import type { FailureCode } from '../../src/errors.ts';
 import { RelayError } from '../../src/errors.ts';
 import {
   callback,
   expectLogin,
   expectRefusal,
   FakeBrowser,
-  type Login,
   navigation,
   navigationWith,
 } from '../protection/support/fake-browser.ts';
@@ -16,14 +14,13 @@ import { clearedCookies, setCookies } from '../protection/support/set-cookies.ts
 import { stateKeyFile } from '../protection/support/state-key-file.ts';
 import { canary } from '../support/canaries.ts';
 import { expectError, expectRedirect } from '../support/expectations.ts';
-import { answer, json, reset, silence } from '../support/provider-behaviours.ts';
 import {
   callbackPath,
   frontendOrigin,
   loginPath,
   startRelay,
 } from '../support/relay-under-test.ts';
-import type { Behaviour } from '../support/strict-provider.ts';
+import { failedCallbacks, key } from './support/failed-callbacks.ts';
 
 const ownStates: Record<string, string> = {
   'a word': 'opaque',
@@ -166,119 +163,6 @@ describe("the front end's own state", () => {
     }
   });
 });
-
-const key = 'the-current-key-of-this-very-relay-1';
-const eleven = 11 * 60;
-
-/** How a callback fails, and what the front end learns of it. */
-interface FailedCallback {
-  readonly failure: FailureCode;
-  /** Whether the callback proved whose login it is, so that the front end's state is known. */
-  readonly proved: boolean;
-  readonly detail?: string;
-  readonly onToken?: Behaviour;
-  /** Changes the browser before the callback; returns the path of the callback. */
-  readonly prepare?: (login: Login, browser: FakeBrowser) => string | Promise<string>;
-  readonly age?: number;
-}
-
-const failedCallbacks: Record<string, FailedCallback> = {
-  'there is no code': {
-    failure: 'code_missing',
-    proved: true,
-    prepare: ({ state }) => callback({ state }),
-  },
-  'the code is too long': {
-    failure: 'code_too_long',
-    proved: true,
-    prepare: ({ state }) => callback({ state, code: 'c'.repeat(4097) }),
-  },
-  'the code cannot be decoded': {
-    failure: 'code_malformed',
-    proved: true,
-    prepare: ({ state }) => `${callback({ state })}&code=%ff`,
-  },
-  'a parameter is repeated': {
-    failure: 'parameter_repeated',
-    proved: true,
-    prepare: ({ state, code }) => `${callback({ state, code })}&code=${code}`,
-  },
-  'the state is missing': {
-    failure: 'state_missing',
-    proved: false,
-    prepare: ({ code }) => callback({ code }),
-  },
-  'the state is of another browser': {
-    failure: 'state_unknown',
-    proved: false,
-    prepare({ state, code }, browser) {
-      browser.cookies.clear();
-      return callback({ state, code });
-    },
-  },
-  'the login is already finished': {
-    failure: 'state_finished',
-    proved: false,
-    async prepare(login, browser) {
-      await browser.open(callback({ state: login.state, error: 'access_denied' }));
-      return callback({ state: login.state, code: login.code });
-    },
-  },
-  'the state has expired': { failure: 'state_expired', proved: true, age: eleven },
-  'the state comes from the future': { failure: 'state_premature', proved: true, age: -eleven },
-  'the state is altered': {
-    failure: 'state_altered',
-    proved: false,
-    prepare: ({ state, code }) => callback({ state: `${state}AAAA`, code }),
-  },
-  'the cookie is damaged': {
-    failure: 'cookie_invalid',
-    proved: false,
-    prepare({ state, code, cookie }, browser) {
-      browser.cookies.set(cookie.name, 'damaged');
-      return callback({ state, code });
-    },
-  },
-  'the person denies access': {
-    failure: 'access_denied',
-    proved: true,
-    prepare: ({ state }) => callback({ state, error: 'access_denied' }),
-  },
-  'the provider refuses for a reason that is known': {
-    failure: 'authorization_refused',
-    proved: true,
-    detail: 'The provider did not authorize the login (server_error). Start the login again.',
-    prepare: ({ state }) => callback({ state, error: 'server_error' }),
-  },
-  'the provider refuses for a reason of its own': {
-    failure: 'authorization_refused',
-    proved: true,
-    prepare: ({ state }) =>
-      callback({ state, error: '<b>', error_description: 'Log in at https://evil.example' }),
-  },
-  'the provider refuses and forgets the state': {
-    failure: 'access_denied',
-    proved: false,
-    prepare: () => callback({ error: 'access_denied' }),
-  },
-  'the provider refuses the code': {
-    failure: 'token_refused',
-    proved: true,
-    onToken: answer(401, '{}'),
-  },
-  'the provider sends no token': { failure: 'token_missing', proved: true, onToken: json({}) },
-  'the provider resets the connection': {
-    failure: 'provider_unreachable',
-    proved: true,
-    onToken: reset,
-  },
-  'the provider sends too much': {
-    failure: 'provider_answer_unusable',
-    proved: true,
-    onToken: answer(200, ' '.repeat(1_100_000)),
-  },
-  'the provider is silent': { failure: 'provider_timeout', proved: true, onToken: silence },
-};
 
 describe('a failed callback with --error-delivery redirect', () => {
   for (const delivery of ['query', 'fragment'] as const) {

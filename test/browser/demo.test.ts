@@ -122,14 +122,23 @@ describe('the demo in Chromium', () => {
     expect(visited.filter((url) => url.includes('access_token'))).to.deep.equal([]);
   });
 
-  it('says so on the page when the person cancels at the provider', async () => {
+  it('says so when the person cancels at the provider, and lets them log in again', async () => {
     const page = await openFrontEnd();
+    const cancel = async () => {
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('heading', { name: 'Login cancelled' }).waitFor();
+    };
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByRole('alert').getByText('The login was cancelled.').waitFor();
-    expect(page.url()).to.equal(`${frontEnd}/`);
+    await cancel();
     await screenshot(page, '10-cancelled');
-    await logIn(page, 'Ada Lovelace');
+    await page.getByRole('link', { name: `Back to ${frontEnd}` }).click();
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await cancel();
+    await page.getByRole('link', { name: 'Log in again' }).click();
+    await page.getByLabel('Your name').fill('Ada Lovelace');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    expect(page.url()).to.equal(`${frontEnd}/`);
   });
 
   it('discards a token that the relay refuses, and says why', async () => {

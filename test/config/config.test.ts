@@ -63,6 +63,7 @@ describe('the configuration', () => {
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',
       tokenDelivery: 'query',
+      baseUrl: 'http://localhost:8000',
       errorDelivery: 'json',
       clientId: 'client',
       provider: {

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { lowContrastTexts, screenshot, scrollsSideways, useBrowser } from '../support/browser.ts';
+import { authorize, startLogin, useLoginSite } from '../support/login-site.ts';
+
+describe('the failure page in Chromium', () => {
+  const openPage = useBrowser();
+  const site = useLoginSite({ flags: { errorDelivery: 'page' } });
+  const again = (page: Page) => page.getByRole('link', { name: 'Log in again' });
+
+  async function openFrontEnd(options?: BrowserContextOptions): Promise<Page> {
+    const page = await openPage(options);
+    await page.goto(site().frontEnd);
+    return page;
+  }
+
+  async function cancelledLogin(options?: BrowserContextOptions): Promise<Page> {
+    const page = await openFrontEnd(options);
+    await startLogin(page);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'Login cancelled' }).waitFor();
+    return page;
+  }
+
+  it('says that a login has expired, and starts it again with one click', async () => {
+    const page = await openFrontEnd();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    await startLogin(page);
+    site().advance(11);
+    // By then a browser has dropped the cookie.
+    await page.context().clearCookies({ name: /^lr_/ });
+    await authorize(page, 'Ada Lovelace');
+    await page.getByRole('heading', { name: 'Login expired' }).waitFor();
+    await page.getByText('longer than ten minutes').waitFor();
+    await again(page).click();
+    await authorize(page, 'Ada Lovelace');
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
+    expect(site().tokenCalls).to.have.length(1);
+    // Chromium reports the status of the page itself.
+    expect(complaints.filter((text) => !text.includes('status of 400'))).to.deep.equal([]);
+  });
+
+  it('leads back to the front end, which is told nothing', async () => {
+    const page = await cancelledLogin();
+    const referrers: (string | undefined)[] = [];
+    page.on('request', (request) => referrers.push(request.headers()['referer']));
+    await page.getByRole('link', { name: `Back to ${site().frontEnd}` }).click();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
+    expect(referrers[0]).to.equal(undefined);
+  });
+
+  it('says that there is no such page', async () => {
+    const page = await openPage();
+    await page.goto(`${site().relay}/nothing`);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await again(page).click();
+    await page.getByLabel('Your name').waitFor();
+  });
+
+  it('is not what a script of the front end gets', async () => {
+    const page = await openFrontEnd();
+    const answer = `fetch('${site().callbackUrl}', { headers: { Accept: 'text/html' } })`;
+    const body = await page.evaluate(`${answer}.then((response) => response.json())`);
+    expect(body).to.have.all.keys('detail');
+  });
+
+  it('works with the keyboard alone', async () => {
+    const page = await cancelledLogin();
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    const outline = () => page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+    await page.keyboard.press('Tab');
+    expect(await focused()).to.equal('Log in again');
+    expect(await outline()).to.equal('solid');
+    await screenshot(page, 'failure-keyboard');
+    await page.keyboard.press('Tab');
+    expect(await focused()).to.equal(`Back to ${site().frontEnd}`);
+    expect(await outline()).to.equal('solid');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Your name').waitFor();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [320, 1280]) {
+      it(`is readable in ${colorScheme} colours, ${width} pixels wide`, async () => {
+        const page = await cancelledLogin({ colorScheme, viewport: { width, height: 640 } });
+        await screenshot(page, `failure-${colorScheme}-${width}`);
+        expect(await scrollsSideways(page)).to.equal(false);
+        expect(await lowContrastTexts(page)).to.deep.equal([]);
+        const style = 'getComputedStyle(document.querySelector("main")).borderRadius';
+        expect(await page.evaluate(style), 'the style is applied').to.equal('16px');
+      });
+    }
+  }
+});

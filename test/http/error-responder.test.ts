@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { failurePage } from '../../src/delivery/failure-page.ts';
+import { RelayError } from '../../src/errors.ts';
+import type { RequestState } from '../../src/http/context.ts';
+import { answerJson, errorResponder } from '../../src/http/error-responder.ts';
+import { createReadiness } from '../../src/http/readiness.ts';
+import { responseHeaders } from '../../src/http/response-headers.ts';
+import { navigation } from '../protection/support/fake-browser.ts';
+import { expectError } from '../support/expectations.ts';
+import { expectFailurePage } from '../support/failure-page.ts';
+import { type Answer, send } from '../support/http-client.ts';
+
+describe('an unexpected error', () => {
+  async function answerOf(answerFailure: Parameters<typeof errorResponder>[0]): Promise<Answer> {
+    const app = new Koa<RequestState>({ env: 'production' });
+    app.use(responseHeaders(createReadiness(() => true)));
+    app.use(errorResponder(answerFailure));
+    app.use(() => {
+      throw new Error('with <b>a secret</b> in its message');
+    });
+    const server = createServer(app.callback()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      return await send(port, { path: '/', headers: navigation });
+    } finally {
+      server.close();
+    }
+  }
+  const { detail } = new RelayError('internal_error');
+
+  it('is answered as JSON, without its message', async () => {
+    expect(expectError(await answerOf(answerJson), 500)).to.equal(detail);
+  });
+
+  it('is answered as a page, without its message', async () => {
+    const targets = {
+      loginRoute: '/auth/provider',
+      loginUrl: 'https://relay.example/auth/provider',
+      origin: 'https://app.example',
+      frontendUrl: 'https://app.example/',
+    };
+    const page = expectFailurePage(await answerOf(failurePage(targets)), 500);
+    expect(page.detail).to.equal(detail);
+    expect(page.heading).to.equal('Login failed');
+  });
+});

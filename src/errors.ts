@@ -1,3 +1,5 @@
+import type { ProviderErrorCode } from './provider-error-codes.ts';
+
 interface Failure {
   readonly status: number;
   /** For the caller: what happened and what to do. Never quotes input. */
@@ -78,10 +80,30 @@ const failures = {
     status: 400,
     detail: 'The provider did not authorize the login. Start the login again.',
   },
-  token_refused: {
+  code_refused: {
     status: 400,
     detail:
       'Token retrieval failed: the provider refused the authorization code. Start the login again.',
+  },
+  client_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
+  },
+  redirect_uri_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the callback URL of this relay. Only its operator can fix this.',
+  },
+  token_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the token request. Start the login again.',
+  },
+  token_endpoint_failed: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider has a problem of its own. Start the login again in a moment.',
   },
   token_missing: {
     status: 400,
@@ -186,15 +208,22 @@ export class RelayError extends Error {
   readonly status: number;
   readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** What the provider called it, if the provider sent an error code. */
+  readonly providerError: ProviderErrorCode | undefined;
 
   /**
    * @param code names the failure; its status, detail and headers follow from it
    * @param more.detail a detail that says more than the general one; must not quote input
    * @param more.headers headers that this answer alone needs
+   * @param more.providerError the provider's own error code
    */
   constructor(
     code: FailureCode,
-    more: { detail?: string; headers?: Readonly<Record<string, string>> } = {},
+    more: {
+      detail?: string;
+      headers?: Readonly<Record<string, string>>;
+      providerError?: ProviderErrorCode | undefined;
+    } = {},
   ) {
     super(code);
     const failure: Failure = failures[code];
@@ -202,5 +231,6 @@ export class RelayError extends Error {
     this.status = failure.status;
     this.detail = more.detail ?? failure.detail;
     this.headers = { ...failure.headers, ...more.headers };
+    this.providerError = more.providerError;
   }
 }

@@ -22,6 +22,10 @@ describe('failures', () => {
   it('answer with the status that the specification names', () => {
     const named: [FailureCode, number][] = [
       ['token_refused', 400],
+      ['code_refused', 400],
+      ['client_refused', 400],
+      ['redirect_uri_refused', 400],
+      ['token_endpoint_failed', 400],
       ['token_missing', 400],
       ['credentials_missing', 401],
       ['token_invalid', 401],

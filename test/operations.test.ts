@@ -56,7 +56,7 @@ describe('the operations manual', () => {
       const { relay, port } = await listening({ flags: { ...flags, ...limited } });
       const underTest = new RelayUnderTest(relay, port, provider);
       await underTest.get(loginPath);
-      await underTest.get(callbackPath);
+      await underTest.get(`${callbackPath}?error=server_error`);
       await underTest.logIn();
       provider.onUser = reset;
       await underTest.lookUp();

@@ -1,5 +1,6 @@
 import type { ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
+import type { ProviderErrorCode } from '../provider-error-codes.ts';
 import type { ProviderCall } from '../upstream/client.ts';
 
 /** What the middleware of one request tell each other; the request log is written from it alone. */
@@ -10,6 +11,8 @@ export interface RequestState {
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string;
   providerCall?: ProviderCall;
+  /** The provider's own error code, from its token response or from the address of the callback. */
+  providerError?: ProviderErrorCode | undefined;
   /** What the front end gave to the start of this login, once the callback has proved it. */
   frontEndState?: string;
   /** Where a failure is delivered by redirect, in place of a JSON answer. */

@@ -25,6 +25,7 @@ export function errorResponder(answer: AnswerFailure): Middleware<RequestState> 
       const failure = error instanceof RelayError ? error : new RelayError('internal_error');
       if (failure !== error) ctx.state.stack = stackFrames(error);
       ctx.state.failure = failure.code;
+      ctx.state.providerError = failure.providerError;
       if (ctx.state.failureTarget) {
         redirect(ctx, ctx.state.failureTarget(failure));
         return;

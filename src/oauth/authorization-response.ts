@@ -1,17 +1,18 @@
-import { RelayError } from '../errors.ts';
+import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { parseQuery, type Query, single } from './query.ts';
 
-/** @see RFC 6749 §4.1.2.1 */
-const errorCodes: ReadonlySet<string> = new Set([
-  'invalid_request',
-  'unauthorized_client',
-  'unsupported_response_type',
-  'invalid_scope',
-  'server_error',
-  'temporarily_unavailable',
-]);
+/** What a code says, if it says more than that the provider did not authorize the login. */
+const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
+  access_denied: 'access_denied',
+  user_cancelled_authorize: 'access_denied',
+  user_cancelled_login: 'access_denied',
+  bad_redirect_uri: 'redirect_uri_refused',
+  invalid_redirect_uri: 'redirect_uri_refused',
+  redirect_uri_mismatch: 'redirect_uri_refused',
+};
 
 /** The parameters with which the provider sends the browser back. */
 export interface AuthorizationResponse {
@@ -61,10 +62,18 @@ export function authorizationCode(
   return code;
 }
 
+/** @see RFC 6749 §4.1.2.1 */
 function authorizationRefused(error: string): RelayError {
-  if (error === 'access_denied') return new RelayError('access_denied');
-  if (!errorCodes.has(error)) return new RelayError('authorization_refused');
-  return new RelayError('authorization_refused', {
-    detail: `The provider did not authorize the login (${error}). Start the login again.`,
-  });
+  const providerError = providerErrorCode(error);
+  const code = (providerError && meanings[providerError]) ?? 'authorization_refused';
+  const detail = detailOf(code, providerError);
+  return new RelayError(code, { providerError, ...(detail !== undefined && { detail }) });
+}
+
+function detailOf(code: FailureCode, error: ProviderErrorCode | undefined): string | undefined {
+  if (code === 'redirect_uri_refused') {
+    return `The provider refused the callback URL of this relay (${error}). Only its operator can fix this.`;
+  }
+  if (code === 'access_denied' || error === undefined || error === 'other') return undefined;
+  return `The provider did not authorize the login (${error}). Start the login again.`;
 }

@@ -99,6 +99,12 @@ export function createMetrics(
     buckets,
     registers,
   });
+  const providerErrors = new Counter({
+    name: 'login_relay_provider_errors_total',
+    help: 'Error codes from the provider, by the endpoint they came from.',
+    labelNames: ['endpoint', 'code'],
+    registers,
+  });
   const started = new Counter({
     name: 'login_relay_logins_started_total',
     help: 'Browsers sent to the provider.',
@@ -115,6 +121,7 @@ export function createMetrics(
     labelNames: ['reason'],
     registers,
   });
+  failed.inc({ reason: 'client_refused' }, 0);
   const limitsHit = new Counter({
     name: 'login_relay_limits_hit_total',
     help: 'Requests and connections that were turned away at a limit.',
@@ -136,7 +143,7 @@ export function createMetrics(
       requests.inc({ route: 'none', status });
       countLimit(outcome);
     },
-    observe({ method, route, status, durationMs, outcome, provider }) {
+    observe({ method, route, status, durationMs, outcome, provider, providerError }) {
       countLimit(outcome);
       const answered = { route: route ?? 'none', status };
       requests.inc(answered);
@@ -145,6 +152,9 @@ export function createMetrics(
         const called = { endpoint: provider.endpoint, outcome: provider.outcome };
         providerCalls.inc({ ...called, status: statusClass(provider.status) });
         providerDuration.observe(called, provider.durationMs / 1000);
+      }
+      if (providerError !== undefined) {
+        providerErrors.inc({ endpoint: provider?.endpoint ?? 'authorize', code: providerError });
       }
       if (method !== 'GET') return;
       if (route === routes.login && outcome === 'ok') started.inc();

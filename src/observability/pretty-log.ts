@@ -34,10 +34,12 @@ function discovery({ outcome, explanation, error, retryIn }: Record<string, unkn
 }
 
 function request(line: Record<string, unknown>): string {
-  const { method, route, status, outcome, durationMs, requestId, provider, stack } = line;
+  const { method, route, status, outcome, durationMs, requestId, provider, providerError, stack } =
+    line;
   return lines(
     `${method} ${route ?? '(no such address)'} ${status} ${outcome} in ${durationMs} ms`,
     providerCall(provider),
+    providerError && `provider's error code: ${providerError}`,
     outcome !== 'ok' && `request ID: ${requestId}`,
     stack,
   );

@@ -17,9 +17,11 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
 // Probes come every few seconds and say nothing that the metrics do not.
 const probes: ReadonlySet<string | null> = new Set(['/healthz', '/readyz']);
 
-function levelOf({ route, status }: RequestRecord) {
+function levelOf({ route, status, outcome }: RequestRecord) {
   if (probes.has(route)) return 'debug';
-  return status >= 500 ? 'error' : 'info';
+  if (status >= 500) return 'error';
+  const failedLogin = route?.startsWith('/auth/') && outcome !== 'ok';
+  return failedLogin ? 'warn' : 'info';
 }
 
 function rounded(milliseconds: number): number {

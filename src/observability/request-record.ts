@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
 import type { RequestState } from '../http/context.ts';
+import type { ProviderErrorCode } from '../provider-error-codes.ts';
 import type { ProviderCall } from '../upstream/client.ts';
 
 const clientClosedRequest = 499;
@@ -20,6 +21,8 @@ export interface RequestRecord {
   readonly durationMs: number;
   readonly outcome: 'ok' | FailureCode;
   readonly provider: ProviderCall | undefined;
+  /** The provider's own error code, from its token response or from the address of the callback. */
+  readonly providerError: ProviderErrorCode | undefined;
   /** Where an unexpected error was thrown. */
   readonly stack: string | undefined;
 }
@@ -38,7 +41,7 @@ export function recordRequests(
 
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, providerCall, stack } = ctx.state;
+      const { requestId, providerCall, providerError, stack } = ctx.state;
       const route: unknown = ctx['_matchedRoute'];
       const line: RequestRecord = {
         requestId,
@@ -46,6 +49,7 @@ export function recordRequests(
         route: typeof route === 'string' ? route : null,
         ...closed,
         provider: providerCall,
+        providerError,
         stack,
       };
       for (const observe of observers) observe(line);

@@ -1,8 +1,8 @@
-import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { isAccessToken } from '../oauth/access-token.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { withParameters } from '../oauth/query.ts';
+import { tokenError } from '../oauth/token-error.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
 import type { ObserveCall, ProviderAnswer, ProviderClient, ProviderRequest } from './client.ts';
@@ -25,7 +25,7 @@ export interface CodeGrant {
 /**
  * Exchanges an authorization code for an access token.
  *
- * @throws {RelayError} `token_refused`, `token_missing`, or why the call itself failed
+ * @throws {RelayError} why there is no token ({@link tokenError}), or why the call itself failed
  * @see RFC 6749 §4.1.3
  */
 export async function exchangeCode(
@@ -95,12 +95,9 @@ function formEncode(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
 }
 
-/** @see RFC 6749 §5.1; some providers answer 200 with an `error` in place of the token */
-function parseTokenResponse({ status, body }: ProviderAnswer): string {
-  if (status !== 200) throw new RelayError('token_refused');
-  const token = parseJsonObject(body)?.['access_token'];
-  if (!isAccessToken(token) || token.length > limits.accessTokenLength) {
-    throw new RelayError('token_missing');
-  }
-  return token;
+/** @see RFC 6749 §5.1 */
+function parseTokenResponse(answer: ProviderAnswer): string {
+  const token = answer.status === 200 ? parseJsonObject(answer.body)?.['access_token'] : undefined;
+  if (isAccessToken(token) && token.length <= limits.accessTokenLength) return token;
+  throw tokenError(answer);
 }

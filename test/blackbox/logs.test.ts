@@ -17,6 +17,7 @@ const requestFields = [
   'durationMs',
   'outcome',
   'provider',
+  'providerError',
 ];
 const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 
@@ -98,14 +99,74 @@ describe('the log', () => {
           underTest().provider.onToken = answer(404, canary('token'));
           return underTest().logIn();
         },
-        line: { route: callbackPath, status: 400, provider: { endpoint: 'token', status: 404 } },
+        line: {
+          level: 'warn',
+          route: callbackPath,
+          status: 400,
+          provider: { endpoint: 'token', status: 404 },
+        },
       },
       'a token that is missing': {
         act: () => {
           underTest().provider.onToken = json({ error: canary('code') });
           return underTest().logIn();
         },
-        line: { route: callbackPath, status: 400, provider: { endpoint: 'token', status: 200 } },
+        line: {
+          level: 'warn',
+          route: callbackPath,
+          status: 400,
+          outcome: 'token_missing',
+          providerError: 'other',
+          provider: { endpoint: 'token', status: 200 },
+        },
+      },
+      'a code that the provider calls wrong': {
+        act: () => {
+          underTest().provider.onToken = json({ error: 'bad_verification_code' });
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          outcome: 'code_refused',
+          providerError: 'bad_verification_code',
+          provider: { endpoint: 'token', status: 200 },
+        },
+      },
+      'a client secret that the provider calls wrong': {
+        act: () => {
+          underTest().provider.onToken = answer(401, '{"error":"invalid_client"}');
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          outcome: 'client_refused',
+          providerError: 'invalid_client',
+          provider: { endpoint: 'token', status: 401 },
+        },
+      },
+      'a callback URL that the provider calls wrong': {
+        act: () => {
+          underTest().provider.onToken = json({ error: 'redirect_uri_mismatch' });
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          outcome: 'redirect_uri_refused',
+          providerError: 'redirect_uri_mismatch',
+          provider: { endpoint: 'token', status: 200 },
+        },
+      },
+      'a token endpoint that fails': {
+        act: () => {
+          underTest().provider.onToken = answer(500, canary('token'));
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          status: 400,
+          outcome: 'token_endpoint_failed',
+          provider: { endpoint: 'token', status: 500 },
+        },
       },
       'a refused token': {
         act: () => {
@@ -141,11 +202,15 @@ describe('the log', () => {
           underTest().get(
             `${callbackPath}?error=${canary('code')}&error_description=%0d%0a${canary('code')}`,
           ),
-        line: { route: callbackPath, status: 400 },
+        line: { level: 'warn', route: callbackPath, status: 400, providerError: 'other' },
+      },
+      'a login that is cancelled': {
+        act: () => underTest().get(`${callbackPath}?error=access_denied`),
+        line: { level: 'warn', outcome: 'access_denied', providerError: 'access_denied' },
       },
       'no credentials': {
         act: () => underTest().get(userPath),
-        line: { route: userPath, status: 401 },
+        line: { level: 'info', route: userPath, status: 401 },
       },
       'a token that none can be': {
         act: () => underTest().lookUp(`Bearer ${canary('token')}\xff`),

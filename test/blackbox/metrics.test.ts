@@ -76,10 +76,24 @@ describe('metrics', () => {
       'login_relay_logins_started_total 1',
       'login_relay_logins_finished_total 1',
       'login_relay_logins_failed_total{reason="code_missing"} 1',
-      'login_relay_logins_failed_total{reason="token_missing"} 1',
+      'login_relay_logins_failed_total{reason="code_refused"} 1',
     ]) {
       expect(text).to.contain(line);
     }
+  });
+
+  it('count the error codes of the provider by endpoint, and those off the list as one', async () => {
+    await underTest.get('/auth/provider/callback?error=server_error');
+    await underTest.get('/auth/provider/callback?error=h0st1le');
+    await underTest.get('/auth/provider/callback?error=__proto__');
+    const text = await metricsOf(underTest);
+    expect(
+      text.split('\n').filter((line) => line.startsWith('login_relay_provider_errors_total{')),
+    ).to.have.members([
+      'login_relay_provider_errors_total{endpoint="token",code="bad_verification_code"} 1',
+      'login_relay_provider_errors_total{endpoint="authorize",code="server_error"} 1',
+      'login_relay_provider_errors_total{endpoint="authorize",code="other"} 2',
+    ]);
   });
 
   it('count calls to the provider by endpoint and outcome', async () => {
@@ -142,7 +156,7 @@ describe('metrics', () => {
     for (const label of labels) {
       expect(label).to.be.oneOf([
         ...['route', 'status', 'endpoint', 'outcome', 'reason', 'limit', 'le', 'version', 'node'],
-        ...['major', 'minor', 'patch', 'kind', 'space', 'type'],
+        ...['major', 'minor', 'patch', 'kind', 'space', 'type', 'code'],
       ]);
     }
   });

@@ -58,10 +58,10 @@ describe('a provider that requires PKCE, in Chromium', () => {
               'Token retrieval failed: the provider refused the authorization code. Start the login again.',
           }),
         );
-        expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['token_refused']);
+        expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['code_refused']);
         expect(site().tokenCalls.map(({ status }) => status)).to.deep.equal([400]);
         expect(site().tokenCalls[0]?.body).to.contain('"error":"invalid_grant"');
-        await screenshot(page, 'pkce-token-refused');
+        await screenshot(page, 'pkce-code-refused');
       });
     });
   }

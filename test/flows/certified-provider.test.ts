@@ -98,12 +98,12 @@ describe('oidc-provider, found by discovery', () => {
   describe('does not log in', () => {
     afterEach(() => provider.close());
 
-    it('a client with a wrong secret: the token is refused', async () => {
+    it('a client with a wrong secret: the client is refused', async () => {
       const client = newClient();
       await start({ client }, {}, { ...client, clientSecret: canary('secret') });
-      expectFailurePage(await logIn(new Visitor(relay)), 'token_refused');
-      const line = await relay.requestLine('token_refused');
-      expect(line['status']).to.equal(400);
+      expectFailurePage(await logIn(new Visitor(relay)), 'client_refused');
+      const line = await relay.requestLine('client_refused');
+      expect(line).to.include({ level: 'warn', status: 400, providerError: 'invalid_client' });
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
     });
 
@@ -136,7 +136,11 @@ describe('oidc-provider, found by discovery', () => {
       await start({ client: newClient() }, authorizeUrl);
       const page = await new Visitor(relay).startLogin();
       expect(page.url.searchParams.get('error')).to.equal('login_required');
-      expectFailurePage(page, 'authorization_refused');
+      const detail =
+        'The provider did not authorize the login (login_required). Start the login again.';
+      expectFailurePage(page, 'authorization_refused', detail);
+      const line = await relay.requestLine('authorization_refused');
+      expect(line).to.include({ level: 'warn', providerError: 'login_required' });
     });
   });
 

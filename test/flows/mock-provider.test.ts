@@ -103,20 +103,20 @@ describe('oauth2-mock-server, found by discovery', () => {
       expectFailurePage(await new Visitor(relay).startLogin(), 'provider_undiscovered');
     });
 
-    it('a client with a wrong secret: the token is refused', async () => {
+    it('a client with a wrong secret: the client is refused', async () => {
       const client = newClient();
       const wrong = { ...client, clientSecret: canary('secret') };
       await start({ client }, { 'token-request': 'basic' }, wrong);
-      expectFailurePage(await new Visitor(relay).startLogin(), 'token_refused');
-      const line = await relay.requestLine('token_refused');
+      expectFailurePage(await new Visitor(relay).startLogin(), 'client_refused');
+      const line = await relay.requestLine('client_refused');
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
     });
 
     it('a client whose redirect URI it does not expect in the token request', async () => {
       const client = { ...newClient(), redirectUri: `${redirectUri}/other` };
       await start({ client }, { 'token-request': 'body' });
-      expectFailurePage(await new Visitor(relay).startLogin(), 'token_refused');
-      const line = await relay.requestLine('token_refused');
+      expectFailurePage(await new Visitor(relay).startLogin(), 'code_refused');
+      const line = await relay.requestLine('code_refused');
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 400 });
     });
 

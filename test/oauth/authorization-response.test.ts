@@ -91,6 +91,32 @@ describe('the authorization response', () => {
     }
   });
 
+  it('is a cancelled login for every code that says so', () => {
+    for (const error of ['access_denied', 'user_cancelled_login', 'user_cancelled_authorize']) {
+      expect(failureOf(`error=${error}`).code).to.equal('access_denied');
+      expect(failureOf(`error=${error}`).providerError).to.equal(error);
+    }
+  });
+
+  it('is a wrong callback URL for every code that says so', () => {
+    for (const error of ['redirect_uri_mismatch', 'bad_redirect_uri']) {
+      expect(failureOf(`error=${error}`).code).to.equal('redirect_uri_refused');
+      expect(failureOf(`error=${error}`).detail)
+        .to.include('callback URL')
+        .and.include(error);
+    }
+  });
+
+  it('names the error code for the log only if it is on the list', () => {
+    expect(failureOf('error=server_error').providerError).to.equal('server_error');
+    expect(failureOf('error=login_required').providerError).to.equal('login_required');
+    for (const error of ['canary', 'constructor', '__proto__', '%0d%0aX']) {
+      expect(failureOf(`error=${error}`).providerError, error).to.equal('other');
+    }
+    expect(failureOf('error=').providerError).to.equal(undefined);
+    expect(failureOf('state=a').providerError).to.equal(undefined);
+  });
+
   it('is refused from another issuer, also when it brings an error', () => {
     const other = encodeURIComponent('https://provider.example/');
     expect(failureOf(`code=a&iss=${other}`).code).to.equal('issuer_mismatch');

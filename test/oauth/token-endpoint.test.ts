@@ -83,11 +83,20 @@ describe('the token endpoint', () => {
   }
 
   it('refuses with every status but 200, whatever the body says', async () => {
-    for (const status of [201, 204, 302, 400, 401, 404, 429, 500]) {
+    for (const status of [201, 204, 302, 400, 401, 404]) {
       expect(
         await outcome(status, status === 204 ? '' : JSON.stringify(success)),
         `${status}`,
       ).to.equal('token_refused');
+    }
+  });
+
+  it('has failed with a 5xx or 429, whatever the body says', async () => {
+    for (const body of [success, { error: 'invalid_grant' }, {}]) {
+      for (const status of [429, 500, 502, 503]) {
+        const text = JSON.stringify(body);
+        expect(await outcome(status, text), `${status}`).to.equal('token_endpoint_failed');
+      }
     }
   });
 
@@ -115,7 +124,10 @@ describe('the token endpoint', () => {
       '{"access_token":"a b"}',
       '{"access_token":"a\\r\\nX: y"}',
       '{"access_token":"\\u00e9"}',
-      '{"error":"bad_verification_code"}',
+      '{"error":""}',
+      '{"error":{"error":"invalid_grant"}}',
+      '{"error":"of_its_own"}',
+      '{"error":"invalid_request"}',
       'access_token=token&scope=',
     ];
     for (const body of bodies) expect(await outcome(200, body), body).to.equal('token_missing');

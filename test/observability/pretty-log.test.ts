@@ -44,6 +44,28 @@ describe('the log for people', () => {
     ]);
   });
 
+  it('says which error code the provider sent', () => {
+    const provider = { endpoint: 'token', outcome: 'answered', status: 400, durationMs: 2 };
+    const text = read({
+      level: 'warn',
+      msg: 'request',
+      requestId: 'an-id',
+      method: 'GET',
+      route: '/auth/provider/callback',
+      status: 400,
+      outcome: 'code_refused',
+      durationMs: 3,
+      provider,
+      providerError: 'invalid_grant',
+    });
+    expect(text.split('\n  ')).to.deep.equal([
+      'WARN: GET /auth/provider/callback 400 code_refused in 3 ms',
+      "provider's token endpoint: 400 in 2 ms",
+      "provider's error code: invalid_grant",
+      'request ID: an-id',
+    ]);
+  });
+
   it('says where the relay and its metrics are', () => {
     const [address, metricsAddress] = ['http://127.0.0.1:8000', 'http://127.0.0.1:9000'];
     const text = read({ msg: 'listening', address, metricsAddress, callbackUrl: 'https://a/b' });

@@ -5,8 +5,12 @@ import type { Answer } from '../../support/http-client.ts';
 import type { Page } from './visitor.ts';
 
 /** A JSON answer that tells of this failure, with its status and headers. */
-export function expectFailure(answer: Answer, code: FailureCode): void {
-  const { status, detail, headers } = new RelayError(code);
+export function expectFailure(
+  answer: Answer,
+  code: FailureCode,
+  detail: string = new RelayError(code).detail,
+): void {
+  const { status, headers } = new RelayError(code);
   expect(expectError(answer, status)).to.equal(detail);
   for (const [name, value] of Object.entries(headers)) {
     expect(answer.headers[name.toLowerCase()], name).to.equal(value);
@@ -14,7 +18,11 @@ export function expectFailure(answer: Answer, code: FailureCode): void {
 }
 
 /** The page that a person is left with tells of this failure. */
-export function expectFailurePage({ url, status, headers, body }: Page, code: FailureCode): void {
-  expectFailure({ status, headers, rawHeaders: [], body: Buffer.from(body) }, code);
+export function expectFailurePage(
+  { url, status, headers, body }: Page,
+  code: FailureCode,
+  detail?: string,
+): void {
+  expectFailure({ status, headers, rawHeaders: [], body: Buffer.from(body) }, code, detail);
   expect(url.origin).to.equal('https://relay.example');
 }

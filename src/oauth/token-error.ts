@@ -1,0 +1,80 @@
+import { type FailureCode, RelayError } from '../errors.ts';
+import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
+import { parseJsonObject } from './json.ts';
+
+const tooManyRequests = 429;
+
+/** What a code says is wrong, if it says more than that the request was refused. */
+const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
+  bad_verification_code: 'code_refused',
+  code_already_used: 'code_refused',
+  invalid_code: 'code_refused',
+  invalid_grant: 'code_refused',
+
+  bad_client_secret: 'client_refused',
+  deleted_client: 'client_refused',
+  disabled_client: 'client_refused',
+  incorrect_client_credentials: 'client_refused',
+  invalid_client: 'client_refused',
+  invalid_client_id: 'client_refused',
+  unauthorized_client: 'client_refused',
+
+  bad_redirect_uri: 'redirect_uri_refused',
+  invalid_redirect_uri: 'redirect_uri_refused',
+  redirect_uri_mismatch: 'redirect_uri_refused',
+
+  server_error: 'token_endpoint_failed',
+  temporarily_unavailable: 'token_endpoint_failed',
+};
+
+/** Twitch sends no codes, only these messages. */
+const messages: ReadonlyMap<unknown, FailureCode> = new Map([
+  ['Invalid authorization code', 'code_refused'],
+  ['invalid client', 'client_refused'],
+  ['invalid client secret', 'client_refused'],
+]);
+
+/** Gitea and Forgejo call a wrong code `unauthorized_client`, with this description. */
+const wrongCode = 'client is not authorized';
+
+/** Words for a wrong redirect URI, unless the text lists everything that may be wrong. */
+const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
+const namesOthers = /\bcode\b|expired/i;
+
+/**
+ * Why a token response holds no token.
+ *
+ * @returns `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`, or else
+ *   `token_refused` for an error status and `token_missing` for a 200
+ * @see RFC 6749 §5.2
+ */
+export function tokenError({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body: Uint8Array;
+}): RelayError {
+  const answer = parseJsonObject(body) ?? {};
+  const providerError = providerErrorCode(answer['error']);
+  const failed = status >= 500 || status === tooManyRequests;
+  const meaning = failed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
+  if (status !== 200) return new RelayError(meaning ?? 'token_refused', { providerError });
+  if (meaning === undefined) return new RelayError('token_missing', { providerError });
+  // GitHub and Slack refuse with status 200.
+  const { detail } = new RelayError(meaning);
+  return new RelayError(meaning, {
+    detail: detail.replace('Token retrieval failed', 'The access token is empty'),
+    providerError,
+  });
+}
+
+function meaningOf(
+  code: ProviderErrorCode | undefined,
+  { error_description: description, message }: Readonly<Record<string, unknown>>,
+): FailureCode | undefined {
+  if (code === undefined) return messages.get(message);
+  const text = typeof description === 'string' ? description : '';
+  if (namesRedirectUri.test(text) && !namesOthers.test(text)) return 'redirect_uri_refused';
+  return code === 'unauthorized_client' && text === wrongCode ? 'code_refused' : meanings[code];
+}

@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { tokenError } from '../../src/oauth/token-error.ts';
+
+function errorOf(status: number, body: unknown) {
+  return tokenError({ status, body: Buffer.from(JSON.stringify(body)) });
+}
+
+describe('a token response without a token', () => {
+  const answers: Record<string, [status: number, body: object][]> = {
+    code_refused: [
+      [400, { error: 'invalid_grant' }],
+      // Doorkeeper, as GitLab runs it, lists everything that may be wrong.
+      [
+        400,
+        {
+          error: 'invalid_grant',
+          error_description:
+            'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
+        },
+      ],
+      [200, { error: 'bad_verification_code' }],
+      [200, { ok: false, error: 'invalid_code' }],
+      [200, { ok: false, error: 'code_already_used' }],
+      // Gitea
+      [400, { error: 'unauthorized_client', error_description: 'client is not authorized' }],
+      [400, { status: 400, message: 'Invalid authorization code' }],
+    ],
+    client_refused: [
+      [401, { error: 'invalid_client' }],
+      [400, { error: 'unauthorized_client', error_description: 'invalid client secret' }],
+      [200, { error: 'incorrect_client_credentials' }],
+      [200, { ok: false, error: 'bad_client_secret' }],
+      [200, { ok: false, error: 'invalid_client_id' }],
+      [403, { status: 403, message: 'invalid client secret' }],
+      [400, { status: 400, message: 'invalid client' }],
+    ],
+    redirect_uri_refused: [
+      [200, { error: 'redirect_uri_mismatch' }],
+      [200, { ok: false, error: 'bad_redirect_uri' }],
+      // Discord, Gitea, Keycloak and Auth0
+      [400, { error: 'invalid_grant', error_description: 'Invalid "redirect_uri" in request.' }],
+      [400, { error: 'unauthorized_client', error_description: 'unexpected redirect URI' }],
+      [400, { error: 'invalid_grant', error_description: 'Incorrect redirect_uri' }],
+      [403, { error: 'unauthorized_client', error_description: 'The redirect URI is wrong.' }],
+    ],
+    token_endpoint_failed: [
+      [500, {}],
+      [503, { error: 'invalid_client' }],
+      [429, {}],
+      [400, { error: 'temporarily_unavailable' }],
+      [200, { error: 'server_error' }],
+    ],
+    token_refused: [
+      [400, {}],
+      [400, { error: 'invalid_request' }],
+      [400, { error: 'of_its_own' }],
+      [404, { message: 'Not Found' }],
+      // LinkedIn names everything that may be wrong at once.
+      [
+        400,
+        {
+          error: 'invalid_request',
+          error_description:
+            'Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired.',
+        },
+      ],
+    ],
+    token_missing: [
+      [200, {}],
+      [200, { error: 'of_its_own' }],
+      [200, { access_token: '' }],
+    ],
+  };
+  for (const [outcome, bodies] of Object.entries(answers)) {
+    for (const [status, body] of bodies) {
+      it(`is ${outcome} for ${status} ${JSON.stringify(body)}`, () => {
+        const error = errorOf(status, body);
+        expect(error.code).to.equal(outcome);
+        expect(error.status).to.equal(400);
+        const condition =
+          status === 200 ? 'The access token is empty: ' : 'Token retrieval failed: ';
+        expect(error.detail).to.match(new RegExp(`^${condition}`));
+      });
+    }
+  }
+
+  it('names the error code only if it is on the list', () => {
+    expect(errorOf(400, { error: 'invalid_grant' }).providerError).to.equal('invalid_grant');
+    expect(errorOf(200, { error: 'free text' }).providerError).to.equal('other');
+    for (const error of ['__proto__', 'constructor', 'other', 'INVALID_GRANT', 'a'.repeat(5000)]) {
+      expect(errorOf(400, { error }).providerError, error).to.equal('other');
+    }
+    for (const error of ['', null, 1, {}, ['invalid_grant'], undefined]) {
+      expect(errorOf(400, { error }).providerError).to.equal(undefined);
+    }
+  });
+
+  it('is read without a crash, whatever the bodies hold', () => {
+    for (const body of [
+      null,
+      [],
+      'text',
+      { error_description: {} },
+      { message: ['constructor'] },
+    ]) {
+      expect(errorOf(400, body).code).to.equal('token_refused');
+    }
+    for (const message of ['constructor', '__proto__', 'toString', { toString: 1 }]) {
+      expect(errorOf(400, { message }).code).to.equal('token_refused');
+    }
+  });
+});

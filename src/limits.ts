@@ -23,8 +23,8 @@ export const limits = {
   headerSize: 16 * 1024,
   /** An authorization code, in characters. */
   codeLength: 4096,
-  /** An access token, in characters: a longer one could not come back in the headers of a request. */
-  accessTokenLength: 15 * 1024,
+  /** An access token, as UTF-8: a longer one could not come back in the headers of a request. */
+  accessTokenSize: 15 * 1024,
   /** The state that a front end gives to the start of a login, in characters. */
   frontEndStateLength: 512,
   /** Calls to the provider that are under way. */

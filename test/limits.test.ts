@@ -16,7 +16,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   stopIdleTime: 'another request on a kept connection while the relay stops',
   headerSize: 'request line and headers',
   codeLength: '`code`',
-  accessTokenLength: 'an access token',
+  accessTokenSize: 'an access token',
   frontEndStateLength: "the front end's `state`",
   providerCalls: 'calls to the provider under way',
   providerAnswerSize: "body of a provider's answer",

@@ -9,6 +9,10 @@ export function frontEndUrl(
   const given = Object.fromEntries(
     Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  if (tokenDelivery === 'query') return withParameters(frontendUrl, given);
-  return `${frontendUrl}#${new URLSearchParams(given)}`;
+  const url =
+    tokenDelivery === 'query'
+      ? withParameters(frontendUrl, given)
+      : `${frontendUrl}#${new URLSearchParams(given)}`;
+  // Pages that decode with decodeURIComponent would take "+" for a plus sign.
+  return frontendUrl + url.slice(frontendUrl.length).replaceAll('+', '%20');
 }

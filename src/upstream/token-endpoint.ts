@@ -1,5 +1,4 @@
 import { limits } from '../limits.ts';
-import { isAccessToken } from '../oauth/access-token.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { withParameters } from '../oauth/query.ts';
 import { tokenError } from '../oauth/token-error.ts';
@@ -98,6 +97,16 @@ function formEncode(value: string): string {
 /** @see RFC 6749 §5.1 */
 function parseTokenResponse(answer: ProviderAnswer): string {
   const token = answer.status === 200 ? parseJsonObject(answer.body)?.['access_token'] : undefined;
-  if (isAccessToken(token) && token.length <= limits.accessTokenLength) return token;
+  if (isAccessToken(token)) return token;
   throw tokenError(answer);
+}
+
+/** A token is opaque: any text that a redirect can carry exactly. @see RFC 6749 §1.4 */
+function isAccessToken(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.isWellFormed() &&
+    Buffer.byteLength(value) <= limits.accessTokenSize
+  );
 }

@@ -1,9 +1,27 @@
-import { BlockList } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import * as v from 'valibot';
 
 /** Whether a URL points to this very machine. @see RFC 6761 §6.3 for localhost */
 export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+const ownAddresses = new BlockList();
+ownAddresses.addSubnet('127.0.0.0', 8);
+ownAddresses.addAddress('::1', 'ipv6');
+// Connecting to the unspecified address reaches this machine too.
+ownAddresses.addSubnet('0.0.0.0', 8);
+ownAddresses.addAddress('::', 'ipv6');
+
+/**
+ * Whether a connection to a URL may end on this machine, in whatever spelling. To refuse by, where
+ * `isLoopback` is to allow by.
+ */
+export function mayBeThisMachine({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const family = isIP(host);
+  if (family === 0) return /^(.+\.)?localhost$/.test(host);
+  return ownAddresses.check(host, family === 4 ? 'ipv4' : 'ipv6');
 }
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.

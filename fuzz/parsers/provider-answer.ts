@@ -66,7 +66,8 @@ async function checkMetadata(client: ProviderClient): Promise<void> {
   assert.ok(!(provider instanceof RelayError));
   assert.equal(provider.issuer, issuer);
   for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl]) {
-    assert.match(url, /^(https:\/\/[^/@]+|http:\/\/(localhost|127\.|\[::1\]|[^/@]+\.localhost))/);
+    assert.match(url, /^https:\/\/[^/@]+/);
+    assert.doesNotMatch(url, /^https:\/\/(localhost|127\.|\[::1\]|[^/@]+\.localhost)/);
   }
 }
 

@@ -21,6 +21,8 @@ const mends: Partial<Record<DiscoveryError['reason'], string>> = {
   not_found: `${correctIssuer}; a provider without metadata needs ${endpointsByHand}`,
   endpoint_missing: `give it by hand: ${endpointsByHand}`,
   endpoint_unusable: `${correctIssuer}, or give the endpoint by hand: ${endpointsByHand}`,
+  endpoint_on_this_machine: `${correctIssuer}, or give the endpoint by hand: ${endpointsByHand}`,
+  endpoint_parameter: `give it by hand: ${endpointsByHand}`,
   client_authentication: 'register a confidential client at another kind of provider',
 };
 

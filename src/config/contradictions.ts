@@ -1,19 +1,11 @@
+import { ownParameters } from '../oauth/parameters.ts';
 import { isLoopback } from '../urls.ts';
 import { type OptionSources, type Report, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 
 /** What the relay itself puts into the queries of these addresses. */
-const ownParameters = {
-  authorizeUrl: [
-    'response_type',
-    'client_id',
-    'redirect_uri',
-    'scope',
-    'state',
-    'code_challenge',
-    'code_challenge_method',
-  ],
-  tokenUrl: ['grant_type', 'client_id', 'client_secret', 'redirect_uri', 'code', 'code_verifier'],
+const takenParameters = {
+  ...ownParameters,
   frontendUrl: ['access_token', 'state', 'error', 'error_description', 'request_id'],
 } as const;
 
@@ -57,8 +49,8 @@ function reportPlainHttp(values: OptionValues, fault: Report): void {
 
 // A parameter that is there twice is an error, or means whatever its reader makes of it.
 function reportOwnParameters(values: OptionValues, fault: Report): void {
-  for (const name of Object.keys(ownParameters) as (keyof typeof ownParameters)[]) {
-    const taken = ownParameters[name].find((parameter) =>
+  for (const name of Object.keys(takenParameters) as (keyof typeof takenParameters)[]) {
+    const taken = takenParameters[name].find((parameter) =>
       values[name]?.searchParams.has(parameter),
     );
     if (taken) fault(name, `must not have ${taken} in its query: the relay puts it there itself`);

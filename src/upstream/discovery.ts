@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { RelayError } from '../errors.ts';
 import { parseJsonObject } from '../oauth/json.ts';
+import { protocolParameters } from '../oauth/parameters.ts';
 import type { Provider } from '../providers/provider.ts';
-import { isLoopback, providerUrl } from '../urls.ts';
+import { isLoopback, mayBeThisMachine, providerUrl } from '../urls.ts';
 import type { ProviderClient } from './client.ts';
 
 const reasons = {
@@ -17,6 +18,10 @@ const reasons = {
   endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
   endpoint_unusable:
     'an endpoint in the metadata is not an https URL, or at a link-local or metadata address',
+  endpoint_on_this_machine:
+    'an endpoint in the metadata is on this machine, and the issuer is not: correct the issuer, or give the endpoint by hand',
+  endpoint_parameter:
+    'an endpoint in the metadata has a parameter of the protocol in its query: give the endpoint by hand',
   client_authentication: 'the token endpoint takes no client secret, neither in body nor header',
 } as const;
 
@@ -99,11 +104,12 @@ function parseMetadata(bytes: Uint8Array, source: DiscoverySource): Provider {
   // RFC 8414 §3.3: otherwise one provider could speak for another.
   if (metadata['issuer'] !== source.issuer) throw new DiscoveryError('issuer_mismatch');
   const { given } = source;
-  const endpoint = (name: string) => endpointUrl(metadata[name], source.insecureHttp);
+  const endpoint = (name: keyof typeof endpoints) =>
+    given[name] ?? endpointUrl(name, metadata[endpoints[name]], source);
   return {
-    authorizeUrl: given.authorizeUrl ?? endpoint('authorization_endpoint'),
-    tokenUrl: given.tokenUrl ?? endpoint('token_endpoint'),
-    userUrl: given.userUrl ?? endpoint('userinfo_endpoint'),
+    authorizeUrl: endpoint('authorizeUrl'),
+    tokenUrl: endpoint('tokenUrl'),
+    userUrl: endpoint('userUrl'),
     scope: given.scope ?? 'openid',
     tokenRequest:
       given.tokenRequest ?? tokenRequest(metadata['token_endpoint_auth_methods_supported']),
@@ -113,13 +119,36 @@ function parseMetadata(bytes: Uint8Array, source: DiscoverySource): Provider {
   };
 }
 
-function endpointUrl(value: unknown, insecureHttp: boolean): string {
+/** What metadata calls the endpoints. @see RFC 8414 §2, OpenID Connect Discovery 1.0 §3 */
+const endpoints = {
+  authorizeUrl: 'authorization_endpoint',
+  tokenUrl: 'token_endpoint',
+  userUrl: 'userinfo_endpoint',
+} as const;
+
+/**
+ * Reads the URL of an endpoint. A remote issuer must not send the client secret to a service on this
+ * machine or over plain http, nor decide what the relay's own parameters say.
+ */
+function endpointUrl(
+  name: keyof typeof endpoints,
+  value: unknown,
+  { issuer, insecureHttp }: DiscoverySource,
+): string {
   if (value === undefined) throw new DiscoveryError('endpoint_missing');
   const result = v.safeParse(providerUrl, value, { abortPipeEarly: true });
   if (!result.success) throw new DiscoveryError('endpoint_unusable');
   const url = result.output;
-  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url)) {
-    throw new DiscoveryError('endpoint_unusable');
+  const issuerUrl = new URL(issuer);
+  if (url.protocol === 'http:') {
+    const allowed = issuerUrl.protocol === 'http:' && (insecureHttp || isLoopback(url));
+    if (!allowed) throw new DiscoveryError('endpoint_unusable');
+  }
+  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) {
+    throw new DiscoveryError('endpoint_on_this_machine');
+  }
+  if (protocolParameters[name].some((parameter) => url.searchParams.has(parameter))) {
+    throw new DiscoveryError('endpoint_parameter');
   }
   return url.href;
 }

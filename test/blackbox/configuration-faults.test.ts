@@ -399,6 +399,7 @@ describe('a configuration with faults', () => {
   const added: Partial<Record<FlagName, string[]>> = {
     'authorize-url': ['client_id', 'state', 'code_challenge', 'scope'],
     'token-url': ['client_id', 'client_secret', 'code', 'grant_type'],
+    'user-url': ['access_token'],
   };
   for (const [name, parameters] of Object.entries(added)) {
     for (const parameter of parameters) {

@@ -215,4 +215,87 @@ describe('what a relay learns from an issuer', () => {
       });
     }
   });
+
+  describe('is nothing where a remote issuer', () => {
+    const remote = 'https://id.example';
+
+    /** Learns from what an issuer elsewhere answers. */
+    async function learnFrom(
+      origin: string,
+      changes: Record<string, unknown>,
+      source: Partial<DiscoverySource> = {},
+    ) {
+      const body = Buffer.from(JSON.stringify(metadata(origin, changes)));
+      const elsewhere = { ...client, call: async () => ({ status: 200, headers: {}, body }) };
+      const from = { issuer: origin, given: {}, insecureHttp: false, ...source };
+      return await discoverProvider(elsewhere, from);
+    }
+
+    for (const host of [
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'a.localhost',
+      '127.0.0.1',
+      '127.255.255.254',
+      '0.0.0.0',
+      '[::1]',
+      '[::]',
+      '[::ffff:127.0.0.1]',
+      '[0:0:0:0:0:ffff:7f00:1]',
+    ]) {
+      for (const field of ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint']) {
+        it(`names ${host} as ${field}`, async () => {
+          const learning = learnFrom(remote, { [field]: `https://${host}:8080/` });
+          expect((await failureOf(learning)).reason).to.equal('endpoint_on_this_machine');
+        });
+      }
+    }
+
+    for (const url of ['http://localhost/', 'http://127.0.0.1:8080/', 'http://id.example/']) {
+      it(`on https names ${url}, whatever --insecure-http allows`, async () => {
+        for (const insecureHttp of [false, true]) {
+          const learning = learnFrom(remote, { userinfo_endpoint: url }, { insecureHttp });
+          expect((await failureOf(learning)).reason).to.equal('endpoint_unusable');
+        }
+      });
+    }
+
+    it('on plain http names this machine', async () => {
+      const changes = { token_endpoint: 'http://127.0.0.1/token' };
+      const learning = learnFrom('http://id.example', changes, { insecureHttp: true });
+      expect((await failureOf(learning)).reason).to.equal('endpoint_on_this_machine');
+    });
+
+    for (const [field, query] of [
+      ['authorization_endpoint', 'redirect_uri=https://evil.example/'],
+      ['authorization_endpoint', 'a=b&client_id=another'],
+      ['authorization_endpoint', 'state='],
+      ['authorization_endpoint', '%73tate=x'],
+      ['authorization_endpoint', 'response_mode=form_post'],
+      ['authorization_endpoint', 'request_uri=https://evil.example/'],
+      ['token_endpoint', 'client_secret=another'],
+      ['token_endpoint', 'code=another'],
+      ['userinfo_endpoint', 'access_token=another'],
+    ] as const) {
+      it(`puts ${query} into its ${field}`, async () => {
+        const learning = learnFrom(remote, { [field]: `${remote}/endpoint?${query}` });
+        expect((await failureOf(learning)).reason).to.equal('endpoint_parameter');
+      });
+    }
+
+    it('names such an endpoint, unless it is given by hand', async () => {
+      const tokenUrl = 'http://127.0.0.1:8080/token';
+      const changes = { token_endpoint: 'http://127.0.0.1:9090/token' };
+      const provider = await learnFrom(remote, changes, { given: { tokenUrl } });
+      expect(provider.tokenUrl).to.equal(tokenUrl);
+    });
+
+    it('but learned where its endpoints are elsewhere and have other parameters', async () => {
+      const tokenUrl = 'https://api.other.example/token?tenant=1';
+      expect(await learnFrom(remote, { token_endpoint: tokenUrl })).to.include({ tokenUrl });
+      const plain = { issuer: 'http://id.example', insecureHttp: true };
+      expect(await learnFrom(plain.issuer, {}, plain)).to.include({ issuer: plain.issuer });
+    });
+  });
 });

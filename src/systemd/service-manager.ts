@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import type { Notifications } from './environment.ts';
 
-/** The service manager that has started this process, and is to hear of it: each resolves when it has. */
+/** The service manager that started this process. Messages are sent one after the other. */
 export interface ServiceManager {
   /** Requests are answered from now on. */
-  ready(): Promise<void>;
+  ready(): void;
   /** The configuration is read again; `ready` says when that is over. */
-  reloading(): Promise<void>;
-  /** No more requests are taken. */
+  reloading(): void;
+  /** No more requests are taken. Resolves once this and all earlier messages are sent. */
   stopping(): Promise<void>;
 }
 
@@ -63,9 +63,13 @@ export function connectServiceManager(
     setInterval(signOfLife, watchdogTime / 2).unref();
   }
   return {
-    ready: () => tell('READY=1'),
-    // hrtime reads the clock that systemd compares with.
-    reloading: () => tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),
+    ready() {
+      tell('READY=1');
+    },
+    reloading() {
+      // hrtime reads the clock that systemd compares with.
+      tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
+    },
     stopping: () => tell('STOPPING=1'),
   };
 }

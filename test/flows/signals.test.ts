@@ -1,21 +1,16 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { expect } from 'chai';
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { expectError, expectToken, expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
-import { sendBytes } from '../support/http-client.ts';
 import { type Flags, RelayProcess } from '../support/relay-process.ts';
 import {
   flagsFor,
   RelayUnderTest,
   registration,
-  userPath,
   withSecretFile,
 } from '../support/relay-under-test.ts';
 import { StrictProvider, userRecord } from '../support/strict-provider.ts';
-import { untilItListens } from '../support/until-it-listens.ts';
 import {
   type Issuer,
   json,
@@ -145,25 +140,6 @@ describe('signals that come while a relay waits for its issuer', () => {
       const { code, stderr } = await relay.ended;
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(reloads(relay)).to.equal(0);
-    });
-  });
-
-  it('leave who hangs up meanwhile unserved, but not unseen', async () => {
-    const held = nextIsHeld();
-    await withRelay(async (relay, port) => {
-      const release = await held;
-      const refusal = () => sendBytes(port, 'HELLO\r\n\r\n');
-      await untilItListens(refusal);
-      const impatient = connect(port, '127.0.0.1');
-      impatient.write(`GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer one\r\n\r\n`);
-      await once(impatient, 'connect');
-      impatient.destroy();
-      // Whoever answers this has heard that the other one hung up.
-      await refusal();
-      release();
-      const line = await relay.logLine(({ route }) => route === userPath);
-      expect(line).to.include({ status: 499, outcome: 'client_gone' });
-      expect(provider.calls).to.deep.equal([]);
     });
   });
 });

@@ -1,0 +1,109 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import { settleEngine } from '../engine.ts';
+import { limits } from '../limits.ts';
+import type { Metrics, Situation } from '../observability/metrics.ts';
+import { openMetricsPort } from '../observability/metrics-port.ts';
+import { limitLog } from '../server/limit-log.ts';
+import type { PassedSocket } from '../server/passed-socket.ts';
+import { listen, type ServerObserver } from '../server/server.ts';
+import { createRelay } from './relay.ts';
+
+/** A relay that listens. */
+export interface RunningRelay {
+  /** Where it listens, as `http://host:port`. */
+  readonly address: string;
+  /** Where it answers metrics, if anywhere. */
+  readonly metricsAddress: string | undefined;
+  /**
+   * Switches to another configuration on the same port; requests in flight end with the old one.
+   * Called one at a time.
+   *
+   * @returns false if the relay was closed before it could switch
+   */
+  reload(changed: Config): Promise<boolean>;
+  /** Stops listening, lets requests in flight finish, and closes every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a relay, then listens.
+ *
+ * @param socket listened on instead of the configured port
+ * @throws {ListenError} if a port cannot be opened
+ * @throws {ConfigError} if the passed socket cannot be listened on
+ */
+export async function startRelay(
+  config: Config,
+  logger: Logger,
+  socket: PassedSocket | undefined,
+): Promise<RunningRelay> {
+  let situation = (): Situation => ({ callsUnderWay: 0, ready: false });
+  const metrics = await createMetricsFor(config, () => situation());
+  const create = (by: Config) =>
+    createRelay(by, logger, Date.now, metrics === undefined ? [] : [metrics.observe]);
+  // Opened first: metrics are answered while the relay waits for its issuer.
+  const metricsPort = await openMetricsPort(metrics, config);
+  let relay = await create(config);
+  situation = () => ({
+    callsUnderWay: relay.callsUnderWay(),
+    ready: relay.readiness.reasons().length === 0,
+  });
+  const server = await listen(
+    relay.listener,
+    socket ?? config,
+    { ...limits, connections: config.maxConnections },
+    serverObserver(logger, metrics),
+    config.certificate,
+  );
+  settleEngine();
+  return {
+    address: server.address,
+    metricsAddress: metricsPort?.address,
+    async reload(changed) {
+      const next = await create(changed);
+      if (relay.readiness.stopping) {
+        next.close();
+        return false;
+      }
+      const before = relay;
+      relay = next;
+      server.serve(relay.listener);
+      if (changed.certificate) server.certify(changed.certificate);
+      // A call to the provider that is in flight lasts no longer than this.
+      setTimeout(before.close, config.providerTimeout).unref();
+      return true;
+    },
+    async close() {
+      relay.readiness.stopping = true;
+      await Promise.all([server.close(), metricsPort?.close()]);
+      relay.close();
+    },
+  };
+}
+
+// Loaded only if metrics are enabled.
+async function createMetricsFor(
+  { metrics: wanted, pathName }: Config,
+  situation: () => Situation,
+): Promise<Metrics | undefined> {
+  if (wanted === undefined) return undefined;
+  const { createMetrics } = await import('../observability/metrics.ts');
+  const login = `/auth/${pathName}`;
+  const routes = { login, callback: `${login}/callback`, user: '/api/user' };
+  return createMetrics(routes, situation);
+}
+
+function serverObserver(logger: Logger, metrics: Metrics | undefined): ServerObserver {
+  const logLimit = limitLog(logger);
+  return {
+    unreadableRequest(request) {
+      logger.info({ ...request, method: null, route: null }, 'request');
+      metrics?.observeUnreadable(request);
+    },
+    limitHit(limit) {
+      logLimit(limit);
+      metrics?.limitHit(limit);
+    },
+  };
+}

@@ -43,7 +43,7 @@ export async function startRelay(
   const create = (by: Config) =>
     createRelay(by, logger, Date.now, metrics === undefined ? [] : [metrics.observe]);
   // Opened first: metrics are answered while the relay waits for its issuer.
-  const metricsPort = await openMetricsPort(metrics, config);
+  const metricsPort = await openMetricsPort(metrics, config.metrics);
   let relay = await create(config);
   situation = () => ({
     callsUnderWay: relay.callsUnderWay(),

@@ -1,22 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
 import { screenshot, useBrowser } from '../support/browser.ts';
 import { authorize, startLogin, useLoginSite } from '../support/login-site.ts';
-
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-
-/** The README's script in a page of its own, with the relay's address in its place. */
-function page(relay: string): string {
-  const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(readme) ?? [];
-  const address = `'https://login.example.com'`;
-  if (script.split(address).length !== 2) throw new Error('the README has no script to try');
-  return `<!doctype html><title>Front end</title><body>${script.replace(address, `'${relay}'`)}`;
-}
+import { readmePage } from '../support/shipped-pages.ts';
 
 describe('the README’s JavaScript in Chromium', () => {
   const openPage = useBrowser();
-  const site = useLoginSite({ frontEnd: page });
+  const site = useLoginSite({ frontEnd: readmePage });
 
   async function openFrontEnd(path = '/'): Promise<{ page: Page; complaints: string[] }> {
     const page = await openPage();
@@ -32,12 +22,12 @@ describe('the README’s JavaScript in Chromium', () => {
     await page.getByText('Hello, ').waitFor();
   }
 
-  const link = (page: Page) => page.getByRole('link', { name: 'Log in' });
+  const button = (page: Page) => page.getByRole('button', { name: 'Log in' });
   const stored = (page: Page) => page.evaluate('({ ...sessionStorage })');
 
   it('logs a person in, and takes the token off the address bar', async () => {
     const { page, complaints } = await openFrontEnd();
-    await link(page).waitFor();
+    await button(page).waitFor();
     await logIn(page);
     expect(await page.locator('body').textContent()).to.equal('Hello, ada-lovelace');
     expect(page.url()).to.equal(`${site().frontEnd}/`);
@@ -55,15 +45,17 @@ describe('the README’s JavaScript in Chromium', () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it('shows the link again, and keeps no token, where the token is refused', async () => {
-    const { page, complaints } = await openFrontEnd('/?access_token=made-up&tab=2');
-    await link(page).waitFor();
+  it('shows the button again, and keeps no token, where the token is refused', async () => {
+    const { page, complaints } = await openFrontEnd();
+    await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
+    await page.goto(`${site().frontEnd}/?access_token=made-up&state=mine&tab=2`);
+    await button(page).waitFor();
     expect(page.url()).to.equal(`${site().frontEnd}/?tab=2`);
     expect(await stored(page)).to.deep.equal({});
     await logIn(page);
     await page.evaluate(`sessionStorage.setItem('token', 'made-up')`);
     await page.reload();
-    await link(page).waitFor();
+    await button(page).waitFor();
     expect(await stored(page)).to.deep.equal({});
     expect(complaints).to.deep.equal([]);
   });

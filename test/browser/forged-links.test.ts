@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { useBrowser } from '../support/browser.ts';
+import {
+  authorize,
+  type LoginSiteOptions,
+  startLogin,
+  useLoginSite,
+} from '../support/login-site.ts';
+import { containerPage, readmePage } from '../support/shipped-pages.ts';
+
+/** Every page that the project ships, and its options for the site. */
+const pages: Record<string, LoginSiteOptions> = {
+  'the README’s page': { frontEnd: readmePage },
+  'the container’s page': { frontEnd: containerPage },
+  'the demo’s page': {},
+};
+
+/** What an attacker writes behind the address of the page; `TOKEN` is a token of the attacker. */
+const forgeries = [
+  'access_token=TOKEN',
+  'access_token=TOKEN&state=',
+  'access_token=TOKEN&state=forged',
+  'access_token=TOKEN&state=undefined',
+  'access_token=&access_token=TOKEN&state=a&state=b',
+  'access_token=TOKEN&error=access_denied',
+  'error=access_denied',
+  'error=<img/src=x/onerror=alert(1)>&error_description=<b>bold</b>&state=forged',
+];
+
+for (const [name, options] of Object.entries(pages)) {
+  describe(`a forged link to ${name}`, () => {
+    const openPage = useBrowser();
+    const site = useLoginSite(options);
+    const stored = (page: Page) => page.evaluate('({ ...sessionStorage })');
+    const logInButton = (page: Page) => page.getByRole('button', { name: 'Log in' });
+
+    async function loggedIn(person: string): Promise<Page> {
+      const page = await openPage();
+      await page.goto(site().frontEnd);
+      await startLogin(page);
+      await authorize(page, person);
+      await page.getByText('ada-lovelace').or(page.getByText('eve')).first().waitFor();
+      return page;
+    }
+
+    /** Opens each forged link in the page; after each, the tab must be as it was. */
+    async function open(page: Page, settled: (page: Page) => Promise<void>): Promise<void> {
+      const before = await stored(page);
+      const attacker = await loggedIn('Eve');
+      const token = String(await attacker.evaluate(`sessionStorage.getItem('token')`));
+      const used: string[] = [];
+      page.on('request', async (request) => {
+        const { authorization = '' } = await request.allHeaders();
+        if (authorization.includes(token)) used.push(request.url());
+      });
+      for (const forgery of forgeries) {
+        for (const separator of ['?', '#']) {
+          const address = `/${separator}${forgery.replace('TOKEN', token)}`;
+          // Another fragment alone would not load the page again.
+          if (separator === '#') await page.goto('about:blank');
+          await page.goto(site().frontEnd + address);
+          await settled(page);
+          expect(await stored(page), forgery).to.deep.equal(before);
+          expect(await page.getByText('eve', { exact: true }).count(), forgery).to.equal(0);
+          expect(await page.locator('img[src=x], b').count(), forgery).to.equal(0);
+          if (separator === '?') expect(page.url(), forgery).not.to.contain(token);
+        }
+      }
+      expect(used).to.deep.equal([]);
+    }
+
+    it('logs nobody in', async () => {
+      const page = await openPage();
+      await page.goto(site().frontEnd);
+      await open(page, (opened) => logInButton(opened).waitFor());
+    });
+
+    it('logs nobody out, and nobody in as somebody else', async () => {
+      const page = await loggedIn('Ada Lovelace');
+      await open(page, (opened) => opened.getByText('ada-lovelace').first().waitFor());
+    });
+
+    it('does not help whoever has no state of this tab, even while a login is in flight', async () => {
+      const page = await openPage();
+      await page.goto(site().frontEnd);
+      await page.evaluate(`sessionStorage.setItem('state', 'of-this-tab')`);
+      await page.goto(`${site().frontEnd}/?access_token=forged&state=of-another-tab`);
+      await logInButton(page).waitFor();
+      expect(await stored(page)).not.to.have.any.keys('token');
+      expect(page.url()).to.equal(`${site().frontEnd}/`);
+    });
+
+    it('does not work a second time with the state of a login that is over', async () => {
+      const page = await openPage();
+      await page.goto(site().frontEnd);
+      let state = '';
+      page.on('request', (request) => {
+        const url = new URL(request.url());
+        if (url.pathname === '/auth/provider') state = url.searchParams.get('state') ?? '';
+      });
+      await startLogin(page);
+      await authorize(page, 'Ada Lovelace');
+      await page.getByText('ada-lovelace').first().waitFor();
+      const before = await stored(page);
+      expect(before).to.have.all.keys('token');
+      expect(state).to.match(/^[\w-]{22,}$/);
+      await page.goto(`${site().frontEnd}/?access_token=forged&state=${state}`);
+      await page.getByText('ada-lovelace').first().waitFor();
+      expect(await stored(page)).to.deep.equal(before);
+    });
+  });
+}

@@ -1,14 +1,16 @@
 #!/bin/sh
-# Writes what lies below /usr/share into the directory that is named: the manual page, the completions.
+# Writes the manual page and the completions into a directory, with paths as below /usr/share.
 set -eu
 share=$1
 
-write() { # PATH SCRIPT
-  mkdir -p "$(dirname "$share/$1")"
-  node "scripts/$2" >"$share/$1"
+write() { # PATH ARGUMENT...
+  path=$share/$1
+  shift
+  mkdir -p "$(dirname "$path")"
+  node bin/login-relay.ts "$@" >"$path"
 }
 
-write man/man1/login-relay.1 man-page.ts
-write bash-completion/completions/login-relay completions/bash.ts
-write zsh/site-functions/_login-relay completions/zsh.ts
-write fish/vendor_completions.d/login-relay.fish completions/fish.ts
+write man/man1/login-relay.1 man
+write bash-completion/completions/login-relay completion bash
+write zsh/site-functions/_login-relay completion zsh
+write fish/vendor_completions.d/login-relay.fish completion fish

@@ -39,6 +39,9 @@ export async function bundle(entryPoint: string): Promise<BundledModule[]> {
     plugins: [embedFiles, fewMimeTypes],
     // A tool of the tests brings it along, and `debug` would take it: the program does without.
     external: ['supports-color'],
+    define: {
+      'process.env.SOURCE_DATE_EPOCH': JSON.stringify(process.env['SOURCE_DATE_EPOCH'] ?? '0'),
+    },
     ...common,
   });
   const started = loadedWith([entryPoint, ...atStart], metafile);

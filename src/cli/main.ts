@@ -1,9 +1,11 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { OptionSources } from '../config/option-values.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
 import { takeSystemdEnvironment } from '../systemd/environment.ts';
-import { type Commands, createProgram, describeUsageError } from './program.ts';
+import { print } from './print.ts';
+import { type Commands, createProgram } from './program.ts';
 import { processSignals } from './signals.ts';
+import { describeUsageError } from './usage-error.ts';
 
 const exitFailure = 1;
 const exitUsage = 2;
@@ -33,7 +35,7 @@ export async function main(
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return explain(error);
+    return await explain(error, program, argv);
   }
 }
 
@@ -56,31 +58,42 @@ function commands(environment: OptionSources['environment']): Commands {
     },
     async providers() {
       const { presets } = await import('../providers/presets.ts');
-      const { providersTable } = await import('./providers-table.ts');
-      process.stdout.write(providersTable(presets));
+      const { providersTable } = await import('./commands/providers.ts');
+      await print(providersTable(presets));
       return 0;
     },
     async demo(port) {
       const { demo } = await import('./commands/demo.ts');
-      await demo(Number(port), processSignals);
+      await demo(port, processSignals);
       return 0;
     },
     async systemd(file) {
       const { systemd } = await import('./commands/systemd.ts');
-      systemd(file);
+      await systemd(file);
+      return 0;
+    },
+    async completion(shell, program) {
+      const { completion } = await import('./commands/completion.ts');
+      await print(completion(shell, program));
+      return 0;
+    },
+    async man(program) {
+      const { man } = await import('./commands/man.ts');
+      await print(man(program));
       return 0;
     },
   };
 }
 
-function explain(error: unknown): number {
+async function explain(error: unknown, program: Command, argv: readonly string[]): Promise<number> {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    complain(`login-relay: ${describeUsageError(error)}`, 'See login-relay --help.');
+    const what = describeUsageError(error, program, argv);
+    await complain(`login-relay: ${what}`, 'See login-relay --help.');
     return exitUsage;
   }
   if (error instanceof ConfigError) {
-    complain(
+    await complain(
       'login-relay cannot start:',
       ...error.faults.map((fault) => `  ${fault}`),
       'See login-relay --help.',
@@ -88,12 +101,12 @@ function explain(error: unknown): number {
     return exitUsage;
   }
   if (error instanceof ListenError) {
-    complain(`login-relay: ${error.message}`);
+    await complain(`login-relay: ${error.message}`);
     return exitFailure;
   }
   throw error;
 }
 
-function complain(...lines: string[]): void {
-  process.stderr.write(`${lines.join('\n')}\n`);
+function complain(...lines: string[]): Promise<void> {
+  return print(`${lines.join('\n')}\n`, process.stderr);
 }

@@ -1,6 +1,9 @@
-import { Command, type CommanderError, Option as Flag } from 'commander';
+import { Argument, Command, Option as Flag } from 'commander';
 import { type Option, type OptionName, options } from '../config/options.ts';
 import { version } from '../version.ts';
+import { type Shell, shells } from './completions/shells.ts';
+import { helpLayout } from './help.ts';
+import { print } from './print.ts';
 
 /** What each flag was given, in order. */
 type Flags = Partial<Record<OptionName, readonly string[]>>;
@@ -11,64 +14,80 @@ export interface Commands {
   check(flags: Flags, json: boolean): Promise<number>;
   health(flags: Flags): Promise<number>;
   providers(): Promise<number>;
-  demo(port: string): Promise<number>;
+  /** @param port undefined: the first free ones */
+  demo(port: string | undefined): Promise<number>;
   systemd(file: 'service' | 'template' | 'socket' | 'settings'): Promise<number>;
+  completion(shell: Shell, program: Command): Promise<number>;
+  man(program: Command): Promise<number>;
 }
 
 const examples = `
 Examples:
   $ login-relay demo
-  $ login-relay --origin https://app.example.com --base-url https://login.example.com \\
-      --client-id Iv1.0123456789abcdef --client-secret-file /etc/login-relay/client-secret
-  $ FRONTEND_ORIGIN=http://localhost:3000 PROVIDER_CLIENT_ID=… PROVIDER_CLIENT_SECRET=… login-relay
-`;
+  $ login-relay --origin https://app.example.com \\
+      --base-url https://login.example.com \\
+      --client-id Iv1.0123456789abcdef \\
+      --client-secret-file /etc/login-relay/client-secret
+  $ FRONTEND_ORIGIN=http://localhost:3000 \\
+      PROVIDER_CLIENT_ID=… \\
+      PROVIDER_CLIENT_SECRET=… login-relay`;
 
 /** Describes the command line. The exit code of the command that ran goes to `exit`. */
 export function createProgram(commands: Commands, exit: (code: number) => void): Command {
   const program = new Command('login-relay')
     .description('Logs the users of a static front end in with an OAuth 2.0 provider.')
-    .version(version)
+    .usage('[command] [options]')
     .enablePositionalOptions()
-    .showSuggestionAfterError()
+    .configureHelp(helpLayout)
     .exitOverride()
-    // What went wrong is written by who catches it: commander would quote values.
-    .configureOutput({ outputError: () => {} })
+    // main writes usage errors itself: commander would quote values, which may be secret.
+    .configureOutput({ outputError: () => {}, writeOut: (text) => void print(text) })
+    .showSuggestionAfterError(false)
     .addHelpText('after', examples)
     .hook('preSubcommand', (self) => {
       if (Object.keys(self.opts()).length > 0) self.error('error: give options after the command');
     });
-  addOptions(program).action(async (flags: Flags) => exit(await commands.serve(flags)));
-  addOptions(program.command('serve').description('run the relay (as without a command)')).action(
+  addOptions(program)
+    .version(version)
+    .addHelpOption(helpOption())
+    .action(async (flags: Flags) => exit(await commands.serve(flags)));
+
+  function add(command: string, description: string): Command {
+    return program.command(command).description(description).addHelpOption(helpOption());
+  }
+
+  addOptions(add('serve', 'Run the relay. This is the default command.')).action(
     async (flags: Flags) => exit(await commands.serve(flags)),
   );
   addOptions(
-    program
-      .command('check')
-      .description('show the configuration in effect, ask the provider, and say what is wrong')
+    add('check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'report for scripts')
       .addHelpText(
         'after',
-        '\nExit codes: 0 no problem, 1 a problem, 2 the configuration is at fault.',
+        `
+Exit codes:
+  0  no problem found
+  1  a problem found
+  2  the configuration is at fault`,
       ),
   ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) =>
     exit(await commands.check(flags, json)),
   );
-  addOptions(
-    program.command('health').description('ask the relay on this machine whether it is ready'),
-    [options.port, options.host, options.tlsCert],
-  ).action(async (flags: Flags) => exit(await commands.health(flags)));
-  program
-    .command('providers')
-    .description('list the provider presets')
-    .action(async () => exit(await commands.providers()));
-  program
-    .command('demo')
-    .description('try it on this machine: a provider, the relay and a front end')
-    .option('--port <number>', 'first of three ports: relay, front end, provider', '8000')
-    .action(async ({ port }: { port: string }) => exit(await commands.demo(port)));
-  program
-    .command('systemd')
-    .description('print the unit that runs this relay as a service')
+  addOptions(add('health', 'Ask the relay on this machine whether it is ready.'), [
+    options.port,
+    options.host,
+    options.tlsCert,
+  ]).action(async (flags: Flags) => exit(await commands.health(flags)));
+  add('demo', 'Try it on this machine: provider, relay and front end.')
+    .option(
+      '--port <number>',
+      'first of three ports: relay, front end, provider (default: the first free ones from 8000)',
+    )
+    .action(async ({ port }: { port?: string }) => exit(await commands.demo(port)));
+  add('providers', 'List the provider presets.').action(async () =>
+    exit(await commands.providers()),
+  );
+  add('systemd', 'Print the systemd unit of this relay.')
     .option('--template', 'print the unit for several relays, login-relay@<port>, instead')
     .option('--socket', 'print the unit of its socket instead')
     .option('--settings', 'print a template of its settings, /etc/default/login-relay, instead')
@@ -76,21 +95,36 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
       const files = ['settings', 'socket', 'template'] as const;
       exit(await commands.systemd(files.find((file) => wanted[file]) ?? 'service'));
     });
-  return program;
+  add('completion', 'Print the completion script of a shell.')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .addHelpText('after', completionExamples)
+    .action(async (shell: Shell) => exit(await commands.completion(shell, program)));
+  add('man', 'Print the manual page: login-relay man | man -l -').action(async () =>
+    exit(await commands.man(program)),
+  );
+  add('version', 'Print the version.').action(async () => {
+    await print(`${version}\n`);
+    exit(0);
+  });
+  add('help', 'Explain a command.')
+    .argument('[command]')
+    .action((name: string | undefined) => {
+      const command = program.commands.find((one) => one.name() === name);
+      if (name === undefined) program.help();
+      else if (command !== undefined) command.help();
+      else program.error('error: unknown command', { code: 'commander.unknownCommand' });
+    });
+  return program.helpCommand(false);
 }
 
-/** Says what was wrong with the command line, without the values that were on it. */
-export function describeUsageError({ code, message }: CommanderError): string {
-  if (code === 'commander.unknownOption') {
-    const [first = '', suggestion = ''] = message.split('\n');
-    const name = /'(--[\w-]+|-\w)/.exec(first)?.[1] ?? '';
-    if (first.includes(`${options.insecureHttp.flag}=`)) return `${name} takes no value`;
-    return `unknown option ${name} ${suggestion}`.trim();
-  }
-  if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
-    return 'unknown command or stray argument';
-  }
-  return message.replace(/^error: /, '');
+const completionExamples = `
+Load it in your shell's start file:
+  bash   source <(login-relay completion bash)
+  zsh    source <(login-relay completion zsh)
+  fish   login-relay completion fish | source`;
+
+function helpOption(): Flag {
+  return new Flag('-h, --help', 'explain this command');
 }
 
 function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {

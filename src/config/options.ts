@@ -9,7 +9,13 @@ export interface Option {
   /** What the flag takes, as help shows it; without one the flag is a switch. */
   readonly argument?: string;
   readonly variable: string;
-  readonly group: 'Listening' | 'Front end' | 'Provider' | 'Login protection' | 'Logs and metrics';
+  readonly group:
+    | 'Required'
+    | 'Listening'
+    | 'Front end'
+    | 'Provider'
+    | 'Login protection'
+    | 'Logs and metrics';
   readonly help: string;
   /** The value when neither flag nor variable is given. */
   readonly default?: string;
@@ -18,8 +24,44 @@ export interface Option {
   readonly schema: v.GenericSchema<string, unknown>;
 }
 
-/** Every option of `login-relay serve`, in the order in which help lists them. */
+/** Every option of `login-relay serve`, in the order in which help lists them: first the required ones. */
 export const options = {
+  origin: {
+    flag: '--origin',
+    argument: '<origin>',
+    variable: 'FRONTEND_ORIGIN',
+    group: 'Required',
+    help: 'origin of the front end, such as https://app.example.com',
+    otherwise: 'required',
+    schema: schemas.origin,
+  },
+  clientId: {
+    flag: '--client-id',
+    argument: '<id>',
+    variable: 'PROVIDER_CLIENT_ID',
+    group: 'Required',
+    help: 'client identifier registered at the provider',
+    otherwise: 'required',
+    schema: schemas.visibleCharacters,
+  },
+  clientSecretFile: {
+    flag: '--client-secret-file',
+    argument: '<path>',
+    variable: 'PROVIDER_CLIENT_SECRET_FILE',
+    group: 'Required',
+    help: 'file that holds the client secret registered at the provider',
+    otherwise: 'required, except with the systemd credential provider-client-secret',
+    schema: schemas.filePath,
+  },
+  clientSecret: {
+    flag: '--client-secret',
+    argument: '<secret>',
+    variable: 'PROVIDER_CLIENT_SECRET',
+    group: 'Required',
+    help: 'client secret registered at the provider, instead of a file; a file is safer',
+    otherwise: 'required unless a file holds it',
+    schema: schemas.visibleCharacters,
+  },
   port: {
     flag: '--port',
     argument: '<number>',
@@ -100,15 +142,6 @@ export const options = {
     otherwise: 'nobody',
     schema: schemas.networks,
   },
-  origin: {
-    flag: '--origin',
-    argument: '<origin>',
-    variable: 'FRONTEND_ORIGIN',
-    group: 'Front end',
-    help: 'origin of the front end, such as https://app.example.com',
-    otherwise: 'required',
-    schema: schemas.origin,
-  },
   frontendUrl: {
     flag: '--frontend-url',
     argument: '<url>',
@@ -135,33 +168,6 @@ export const options = {
     help: 'how failures are answered: json; page for people, json for programs; or redirect of a failed callback to the front end, with error, error_description and request_id',
     default: 'json',
     schema: schemas.oneOf(['json', 'page', 'redirect']),
-  },
-  clientId: {
-    flag: '--client-id',
-    argument: '<id>',
-    variable: 'PROVIDER_CLIENT_ID',
-    group: 'Provider',
-    help: 'client identifier registered at the provider',
-    otherwise: 'required',
-    schema: schemas.visibleCharacters,
-  },
-  clientSecret: {
-    flag: '--client-secret',
-    argument: '<secret>',
-    variable: 'PROVIDER_CLIENT_SECRET',
-    group: 'Provider',
-    help: 'client secret registered at the provider; safer in a file',
-    otherwise: 'required, here or in a file',
-    schema: schemas.visibleCharacters,
-  },
-  clientSecretFile: {
-    flag: '--client-secret-file',
-    argument: '<path>',
-    variable: 'PROVIDER_CLIENT_SECRET_FILE',
-    group: 'Provider',
-    help: 'file that holds the client secret',
-    otherwise: 'the systemd credential provider-client-secret, if there is one',
-    schema: schemas.filePath,
   },
   provider: {
     flag: '--provider',

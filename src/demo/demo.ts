@@ -5,16 +5,20 @@ import { createLogger } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { ConfigError } from '../start-errors.ts';
 import { createFrontEnd } from './front-end.ts';
-import { type OpenPort, openPort } from './open-port.ts';
+import { type OpenPort, openFreePort, openPort } from './open-port.ts';
 import { createDemoProvider } from './provider.ts';
 
 const highestFirstPort = 65533;
+/** The relay, the front end and the provider use this port and the next two, if they are free. */
+const usualPort = 8000;
 
 /** A demo that runs: each address is `http://localhost:<port>`. */
 export interface Demo {
   readonly relayUrl: string;
   readonly frontEndUrl: string;
   readonly providerUrl: string;
+  /** Whether another program uses one of the usual ports. */
+  readonly movedOn: boolean;
   /** Ends the three servers and every connection to them. */
   close(): Promise<void>;
 }
@@ -23,17 +27,19 @@ export interface Demo {
  * Starts a provider, the relay against it, and a front end, on loopback only.
  *
  * @param options.port the relay's port; the front end takes the next one and the provider the one
- *   after that. 0 takes any three free ports.
+ *   after that. 0 takes any three free ports. Undefined: the first free ones from 8000 on.
  * @param options.logger by default, only errors are written
  * @throws {ConfigError} where the port is not a whole number from 0 to 65533
  * @throws {ListenError} where one of the ports cannot be opened
  */
 export async function startDemo(options: {
-  readonly port: number;
+  readonly port: number | undefined;
   readonly logger?: Logger;
 }): Promise<Demo> {
   const { port } = options;
-  if (!Number.isInteger(port) || port < 0 || port > highestFirstPort) {
+  const isUsable =
+    port === undefined || (Number.isInteger(port) && port >= 0 && port <= highestFirstPort);
+  if (!isUsable) {
     throw new ConfigError([`--port must be a whole number from 0 to ${highestFirstPort}`]);
   }
   const logger = options.logger ?? (await createLogger({ level: 'error', format: 'pretty' }));
@@ -84,6 +90,7 @@ export async function startDemo(options: {
     relayUrl: relay.url,
     frontEndUrl: frontEnd.url,
     providerUrl: provider.url,
+    movedOn: port === undefined && provider.port !== usualPort + 2,
     async close() {
       await Promise.all([relay.close(), frontEnd.close(), provider.close()]);
       close();
@@ -93,29 +100,34 @@ export async function startDemo(options: {
 
 /** What to tell a person about a demo that has just started; ends with a newline. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
-  const { relayUrl, frontEndUrl, providerUrl } = demo;
+  const { relayUrl, frontEndUrl, providerUrl, movedOn } = demo;
+  const reason = movedOn ? '\n  The usual ports are in use: these are the next free ones.\n' : '';
   return `
   The demo runs, on this machine alone:
 
     front end   ${frontEndUrl}
     relay       ${relayUrl}
     provider    ${providerUrl}
-
+${reason}
   Open ${frontEndUrl} and click “Log in”. At the provider any name will do.
   Ctrl-C stops the demo.
 
 `;
 }
 
-async function openPorts(first: number): Promise<[OpenPort, OpenPort, OpenPort]> {
-  const following = (offset: number) => (first === 0 ? 0 : first + offset);
+async function openPorts(first: number | undefined): Promise<[OpenPort, OpenPort, OpenPort]> {
   const opened: OpenPort[] = [];
+  const open = async (purpose: string) => {
+    const before = opened.at(-1)?.port;
+    const port =
+      first === undefined
+        ? await openFreePort((before ?? usualPort - 1) + 1, purpose)
+        : await openPort(first === 0 ? 0 : first + opened.length, purpose);
+    opened.push(port);
+    return port;
+  };
   try {
-    const relay = await openPort(first, 'the relay');
-    opened.push(relay);
-    const frontEnd = await openPort(following(1), 'the front end');
-    opened.push(frontEnd);
-    return [relay, frontEnd, await openPort(following(2), 'the provider')];
+    return [await open('the relay'), await open('the front end'), await open('the provider')];
   } catch (error) {
     await Promise.all(opened.map((port) => port.close()));
     throw error;

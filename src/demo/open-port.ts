@@ -43,6 +43,21 @@ export async function openPort(port: number, purpose: string): Promise<OpenPort>
   };
 }
 
+/**
+ * Opens the first free port of those from `first` on.
+ *
+ * @throws {ListenError} if none of the next hundred can be opened
+ */
+export async function openFreePort(first: number, purpose: string): Promise<OpenPort> {
+  for (let port = first; ; port += 1) {
+    try {
+      return await openPort(port, purpose);
+    } catch (error) {
+      if (!(error instanceof ListenError) || port === first + 100) throw error;
+    }
+  }
+}
+
 function listenError(error: Error, port: number, purpose: string): ListenError {
   const code = 'code' in error ? error.code : undefined;
   const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be opened (${code})`;

@@ -21,7 +21,7 @@ describe('the command line', () => {
       expect({ code, stderr }, words.join(' ')).to.deep.equal({ code: 0, stderr: '' });
       for (const name of flagNames) {
         // A flag's text goes on to the next flag, however the lines are broken.
-        const text = new RegExp(`^ +--${name}\\b(?:(?!^ +-)[^])*`, 'm').exec(stdout)?.[0];
+        const text = new RegExp(`^ +--${name}(?![\\w-])(?:(?!^ +-)[^])*`, 'm').exec(stdout)?.[0];
         expect(text, `--${name} in ${words.join(' ')}`).to.be.a('string');
         expect(text).to.match(new RegExp(`\\b${variables[name]}\\b`));
       }

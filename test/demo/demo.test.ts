@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
-import { openPort } from '../../src/demo/open-port.ts';
+import { openFreePort, openPort } from '../../src/demo/open-port.ts';
 import { ConfigError, ListenError } from '../../src/start-errors.ts';
 import { RelayProcess, runRelay } from '../support/relay-process.ts';
 import { UserAgent } from './user-agent.ts';
@@ -52,6 +52,27 @@ describe('demo', () => {
         expect(new Set(urls).size).to.equal(6);
       });
     });
+  });
+
+  it('takes the next free ports without a port, and says so', async () => {
+    // Whoever uses the usual ports already: the second demo meets the first.
+    const first = await startDemo({ port: undefined });
+    const second = await startDemo({ port: undefined }).finally(first.close);
+    await second.close();
+    const ports = (demo: Demo) =>
+      [demo.relayUrl, demo.frontEndUrl, demo.providerUrl].map((url) => Number(new URL(url).port));
+    expect(Math.min(...ports(second))).to.be.greaterThan(Math.max(...ports(first)));
+    expect(Math.min(...ports(first))).to.be.at.least(8000);
+    expect(second.movedOn).to.equal(true);
+    expect(describeDemo(second)).to.contain('The usual ports are in use');
+    expect(describeDemo({ ...second, movedOn: false })).not.to.contain('in use');
+  });
+
+  it('passes over a port that another program uses', async () => {
+    const taken = await openPort(0, 'a test');
+    const next = await openFreePort(taken.port, 'a test');
+    await Promise.all([taken.close(), next.close()]);
+    expect(next.port).to.be.greaterThan(taken.port);
   });
 
   it('closes although connections are kept alive, unused, or busy', async () => {
@@ -135,7 +156,7 @@ describe('demo', () => {
 
       const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
       expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
-      expect(stdout).to.equal(describeDemo({ relayUrl, frontEndUrl, providerUrl }));
+      expect(stdout).to.equal(describeDemo({ relayUrl, frontEndUrl, providerUrl, movedOn: false }));
     });
 
     it('says in one line which port is taken, and exits with 1', async () => {

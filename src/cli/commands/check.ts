@@ -7,6 +7,7 @@ import { type Config, readConfig } from '../../config/config.ts';
 import type { OptionSources } from '../../config/option-values.ts';
 import { readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
+import { print } from '../print.ts';
 
 /**
  * `login-relay check`: shows the configuration in effect, and what is wrong with it and with the
@@ -17,7 +18,7 @@ import { ConfigError } from '../../start-errors.ts';
  */
 export async function check(sources: OptionSources, json: boolean): Promise<0 | 1 | 2> {
   const { report, code } = await diagnose(sources);
-  process.stdout.write(json ? reportAsJson(report) : reportAsText(report));
+  await print(json ? reportAsJson(report) : reportAsText(report));
   return code;
 }
 

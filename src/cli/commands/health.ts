@@ -7,6 +7,8 @@ import { ConfigError } from '../../start-errors.ts';
 const patience = 3_000;
 const whereToAsk: ReadonlySet<OptionName> = new Set(['port', 'host']);
 
+import { print } from '../print.ts';
+
 /**
  * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of
  * containers and timers.
@@ -21,7 +23,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   });
   if (port === undefined || host === undefined) throw new ConfigError(faults);
   const answer = await ask(reachable(host), port, tlsCert !== undefined);
-  process.stdout.write(`${answer}\n`);
+  await print(`${answer}\n`);
   return answer === 'ready' ? 0 : 1;
 }
 

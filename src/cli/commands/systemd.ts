@@ -1,21 +1,23 @@
 import { isSea } from 'node:sea';
 import { unitFiles } from '../../systemd/unit-files.ts';
+import { print } from '../print.ts';
 
 // What the unit hides from the service: homes, and temporary files that are not its own.
 const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
 
 /** `login-relay systemd`: prints a file for systemd, with the path of this relay in it. */
-export function systemd(file: keyof typeof unitFiles): void {
+export async function systemd(file: keyof typeof unitFiles): Promise<void> {
   const command = isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
   const unreachable = command.find((path) => hidden.test(path));
   if ((file === 'service' || file === 'template') && unreachable !== undefined) {
-    process.stderr.write(
+    await print(
       `login-relay: the service will not reach ${unreachable}: install it elsewhere, as in /usr/local/bin\n`,
+      process.stderr,
     );
   }
   const start = command.map(quoted).join(' ');
   // By a function: a replacement text would have signs of its own.
-  process.stdout.write(unitFiles[file].replace(/(?<=^ExecStart=)\S+/m, () => start));
+  await print(unitFiles[file].replace(/(?<=^ExecStart=)\S+/m, () => start));
 }
 
 /** @see systemd.service(5), "Command lines" */

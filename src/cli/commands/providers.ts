@@ -1,6 +1,6 @@
-import type { Placeholder, Preset } from '../providers/provider.ts';
+import type { Placeholder, Preset } from '../../providers/provider.ts';
 
-const heading = ['name', 'provider', 'needs', 'scope', 'token request', 'PKCE'];
+const heading = ['name', 'provider', 'needs', 'scope'];
 
 /**
  * Lists presets as `login-relay providers` prints them: lines of aligned columns, and how to name
@@ -20,15 +20,15 @@ export function providersTable(presets: readonly Preset[]): string {
   return [
     ...lines,
     '',
-    'Needs: host is --provider-host, tenant is --provider-tenant; the default is in parentheses.',
-    'Any other provider: --issuer <url> (OpenID Connect discovery), or its three addresses by hand.',
+    'Needs: host is --provider-host, tenant is --provider-tenant; (…) is the default.',
+    'Any other provider: --issuer <url> (metadata), or its three endpoints by hand.',
     '',
   ].join('\n');
 }
 
-function row({ name, title, host, tenant, scope, tokenRequest, pkce }: Preset): string[] {
+function row({ name, title, host, tenant, scope }: Preset): string[] {
   const needs = [...need('host', host), ...need('tenant', tenant)].join(', ');
-  return [name, title, needs || 'nothing', scope ?? 'none', tokenRequest, pkce ? 'yes' : 'no'];
+  return [name, title, needs || 'nothing', scope ?? 'none'];
 }
 
 function need(part: string, placeholder: Placeholder | undefined): string[] {

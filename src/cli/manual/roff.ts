@@ -1,4 +1,4 @@
-/** Text as the man macros show it to the letter: no escapes, no macros, hyphens that can be copied. */
+/** Text that the man macros show unchanged: no escapes, no macros, hyphens that can be copied. */
 export function text(value: string): string {
   return value
     .replaceAll('\\', '\\e')
@@ -7,12 +7,22 @@ export function text(value: string): string {
     .replace(/^([.'])/gm, '\\&$1');
 }
 
-/** Text that is typed as it stands. */
+/** A section with its heading. */
+export function section(heading: string, content: string): string {
+  return `.SH ${heading}\n${content.replace(/\n*$/, '\n')}`;
+}
+
+/** A part of a section with its heading. */
+export function subsection(heading: string, content: string): string {
+  return `.SS ${heading}\n${content}`;
+}
+
+/** Text to type as it is. */
 export function literal(value: string): string {
   return `\\fB${text(value)}\\fR`;
 }
 
-/** Text that stands for something. */
+/** The name of a value that the reader chooses. */
 export function placeholder(value: string): string {
   return `\\fI${text(value)}\\fR`;
 }

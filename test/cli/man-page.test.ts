@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
+import { createProgram } from '../../src/cli/program.ts';
 import { type Option, options } from '../../src/config/options.ts';
-import { needs, run, runScript } from './support/run.ts';
+import { needs, run } from '../release/support/run.ts';
+import { relayCommand } from '../support/relay-process.ts';
+
+const [relay, ...words] = relayCommand;
+const program = createProgram(Object.create(null), () => {});
 
 describe('the manual page', () => {
   needs('man', 'mandoc');
@@ -13,7 +18,11 @@ describe('the manual page', () => {
   let page = '';
 
   before('the page is generated and shown', () => {
-    writeFileSync(file, runScript('man-page.ts', { env: { SOURCE_DATE_EPOCH: '1700000000' } }));
+    const { code, stdout } = run(relay, [...words, 'man'], {
+      env: { SOURCE_DATE_EPOCH: '1700000000' },
+    });
+    expect(code).to.equal(0);
+    writeFileSync(file, stdout);
     page = run('man', ['--local-file', file], {
       env: { MANWIDTH: '400', LC_ALL: 'C.UTF-8', MAN_KEEP_FORMATTING: '' },
     }).stdout.replaceAll(/ {2,}/g, (spaces) => (spaces.length > 6 ? spaces : ' '));
@@ -56,6 +65,14 @@ describe('the manual page', () => {
     const known = Object.values(options).map(({ flag }) => flag as string);
     const ownFlags = ['--version', '--help', '--json', '--template', '--socket', '--settings'];
     expect([...flags]).to.have.members([...known, ...ownFlags]);
+  });
+
+  it('tells of every command what help tells', () => {
+    const section = /^COMMANDS$[\s\S]*(?=^OPTIONS$)/m.exec(page)?.[0] ?? '';
+    for (const command of program.createHelp().visibleCommands(program)) {
+      const item = new RegExp(`^ +login-relay ${command.name()}\\b.*\\n +(.*)`, 'm').exec(section);
+      expect(item?.[1], command.name()).to.contain(command.description());
+    }
   });
 
   it('carries the version, and the date that the release is built with', () => {

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { options } from '../../src/config/options.ts';
 import { presets } from '../../src/providers/presets.ts';
-import { needs, run, runScript } from './support/run.ts';
+import { needs, run } from '../release/support/run.ts';
+import { relayCommand } from '../support/relay-process.ts';
 
 const files = {
   bash: 'bash-completion/completions/login-relay',
@@ -17,7 +18,9 @@ const shells = Object.keys(files).filter((name): name is Shell => name in files)
 
 const flags = Object.values(options).map(({ flag }) => flag);
 const presetNames = presets.map(({ name }) => name);
-const commands = ['check', 'demo', 'providers', 'serve'];
+const commands = ['check', 'completion', 'demo', 'help', 'man', 'providers', 'serve', 'version'];
+
+const [relay, ...words] = relayCommand;
 
 describe('completions', () => {
   let directory = '';
@@ -27,7 +30,9 @@ describe('completions', () => {
     for (const shell of shells) {
       const file = join(directory, files[shell]);
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, runScript(`completions/${shell}.ts`));
+      const { code, stdout } = run(relay, [...words, 'completion', shell]);
+      expect(code).to.equal(0);
+      writeFileSync(file, stdout);
     }
     mkdirSync(join(directory, 'secrets of mine'));
     writeFileSync(join(directory, 'secret-key'), '');
@@ -78,6 +83,11 @@ describe('completions', () => {
         expect(found('login-relay --js')).to.deep.equal([]);
       });
 
+      it('offer what a command takes', () => {
+        expect(complete(shell, 'login-relay completion ')).to.deep.equal(['bash', 'fish', 'zsh']);
+        expect(complete(shell, 'login-relay help prov')).to.deep.equal(['providers']);
+      });
+
       it('offer the words that an option accepts', () => {
         expect(complete(shell, 'login-relay --provider ')).to.have.members(presetNames);
         expect(complete(shell, 'login-relay check --state-check ')).to.deep.equal([
@@ -113,4 +123,18 @@ describe('completions', () => {
       });
     });
   }
+
+  describe('for zsh', () => {
+    needs('zsh');
+
+    it('can be sourced as well', () => {
+      const script = `autoload -Uz compinit; compinit -u -D; source ${files.zsh}; print $_comps[login-relay]`;
+      const { code, stdout, stderr } = run('zsh', ['-f', '-c', script], { cwd: directory });
+      expect({ code, stdout, stderr }).to.deep.equal({
+        code: 0,
+        stdout: '_login-relay\n',
+        stderr: '',
+      });
+    });
+  });
 });

@@ -1,0 +1,193 @@
+import { type Option, options } from '../../config/options.ts';
+import { version } from '../../version.ts';
+import type { CommandDescription, FlagDescription, ProgramDescription } from '../description.ts';
+import { example, item, literal, placeholder, section, subsection, text } from './roff.ts';
+
+/**
+ * The manual page in roff, as man(1) reads it.
+ *
+ * @param date the day that the page carries, as `2026-11-21`
+ * @see man-pages(7), groff_man(7)
+ */
+export function manualPage({ main, commands }: ProgramDescription, date: string): string {
+  const { name } = main;
+  const page = [
+    `.TH ${name.toUpperCase()} 1 ${date} "${name} ${version}" "User Commands"\n.nh\n`,
+    section(
+      'NAME',
+      `${text(name)} \\- log the users of a static front end in with an OAuth 2.0 provider`,
+    ),
+    section('SYNOPSIS', synopsis(main, commands)),
+    section('DESCRIPTION', description(name)),
+    section('COMMANDS', commandItems(name, commands)),
+    section('OPTIONS', optionItems(main)),
+    section('ENVIRONMENT', environment()),
+    section('FILES', files()),
+    section('EXIT STATUS', exitStatus(name)),
+    section('EXAMPLES', examples(name)),
+    section('SECURITY', security()),
+    section('SEE ALSO', seeAlso()),
+  ];
+  return fold(page.join(''));
+}
+
+function synopsis(main: CommandDescription, commands: readonly CommandDescription[]): string {
+  const lines = commands.map(({ name, flags, argument }) => {
+    const words = argument === undefined ? '' : ` ${argumentTerm(argument.term)}`;
+    return literal(`${main.name} ${name}`) + words + (takesOptions(flags) ? optionsWord : '');
+  });
+  return [literal(main.name) + optionsWord, ...lines].join('\n.br\n');
+}
+
+const optionsWord = ` [${placeholder('options')}]`;
+
+function takesOptions(flags: readonly FlagDescription[]): boolean {
+  return flags.some(({ long }) => long !== '--help');
+}
+
+function description(name: string): string {
+  return `${literal(name)} lets a web page without a back end log its users in with GitHub, or with any other
+provider of OAuth 2.0 or OpenID Connect.
+It holds the client secret, exchanges the authorization code, hands the access token to the page,
+and passes the user record on.
+.PP
+A page sends the browser to ${literal('/auth/provider')} to log in,
+and gets the user record from ${literal('/api/user')} with the token.
+The callback URL to register at the provider is the base URL and ${literal('/auth/provider/callback')}.
+.PP
+Nothing is stored: any number of copies can run side by side.`;
+}
+
+function commandItems(name: string, commands: readonly CommandDescription[]): string {
+  const items = commands.map(({ name: command, help, flags, argument }) => {
+    const words = argument === undefined ? '' : ` ${argumentTerm(argument.term)}`;
+    const accepted =
+      argument === undefined ? [] : [`It takes one of: ${argument.words.join(', ')}.`];
+    const about = [text(help), ...accepted.map(text)].join('\n');
+    return item(literal(`${name} ${command}`) + words, about) + ownFlags(flags);
+  });
+  return `Options come after the command.\n${items.join('')}`;
+}
+
+function ownFlags(flags: readonly FlagDescription[]): string {
+  const own = flags.filter(({ option, long }) => option === undefined && long !== '--help');
+  return own.length === 0 ? '' : `.RS\n${own.map(flagItem).join('')}.RE\n`;
+}
+
+function optionItems({ flags }: CommandDescription): string {
+  const groups = Map.groupBy(flags, ({ option }) => option?.group ?? 'Other');
+  return `An option can be given as a flag or as an environment variable; the flag beats the variable, and a
+variable that is set but empty counts as unset.
+Every fault is reported at once, before anything starts.
+${[...groups].map(([group, members]) => subsection(group, members.map(flagItem).join(''))).join('')}`;
+}
+
+function flagItem(flag: FlagDescription): string {
+  const { short, long, argument, help, option, words } = flag;
+  const forms = [short, long].filter((form) => form !== undefined).map(literal);
+  const about = words.some((word) => help.startsWith(word)) ? `${text(help)}.` : sentence(help);
+  const values = option === undefined ? [] : [valuesOf(option)];
+  return item(forms.join(', ') + argumentOf(argument), about, ...values);
+}
+
+function valuesOf({ variable, otherwise = '', default: value }: Option): string {
+  const absent = otherwise.startsWith('required')
+    ? sentence(otherwise)
+    : `Default: ${text(otherwise)}.`;
+  return `Variable: ${literal(variable)}.\n${value === undefined ? absent : `Default: ${literal(value)}.`}`;
+}
+
+function environment(): string {
+  const variables = Object.values<Option>(options).map(({ variable, flag, argument }) =>
+    item(literal(variable), `As ${literal(flag)}${argumentOf(argument?.slice(1, -1))}.`),
+  );
+  const proxy = item(
+    `${literal('HTTPS_PROXY')}, ${literal('NO_PROXY')}`,
+    'The proxy for calls to the provider, and the hosts that are called without it.',
+  );
+  const authorities = item(
+    literal('NODE_EXTRA_CA_CERTS'),
+    'A file with certificates (PEM) to trust besides the built\\-in ones.',
+  );
+  return `Each variable sets its option.\n.PD 0\n${variables.join('')}.PD\n${proxy}${authorities}`;
+}
+
+function files(): string {
+  return item(
+    literal('$CREDENTIALS_DIRECTORY/provider-client-secret'),
+    `The client secret, if neither flag nor variable gives it: the systemd credential of that name, which ${literal('LoadCredential=')} passes on.`,
+  );
+}
+
+function exitStatus(name: string): string {
+  return [
+    item('0', 'The relay was told to stop, or the command did what it was asked.'),
+    item(
+      '1',
+      `A port could not be opened, an unexpected error occurred, ${literal(`${name} check`)} found a problem, or ${literal(`${name} health`)} found no relay that is ready.`,
+    ),
+    item('2', 'The command line or the configuration is at fault.'),
+  ].join('');
+}
+
+function examples(name: string): string {
+  return `Try it on this machine, without an account or a configuration:
+${example(`${name} demo`)}.PP
+Serve the page at https://app.example.com, behind a proxy that ends TLS for
+https://login.example.com:
+${example(
+  `${name} --origin https://app.example.com \\`,
+  '    --base-url https://login.example.com \\',
+  '    --client-id Iv1.0123456789abcdef \\',
+  '    --client-secret-file /etc/login-relay/client-secret',
+)}.PP
+See what would be in effect, and whether the provider agrees:
+${example(
+  `${name} check --issuer https://accounts.example.com \\`,
+  '    --origin https://app.example.com --client-id app \\',
+  '    --client-secret-file /etc/login-relay/client-secret',
+)}.PP
+Complete commands and flags in this shell (bash):
+${example(`source <(${name} completion bash)`)}`;
+}
+
+function security(): string {
+  return `The client secret goes to the token endpoint of the provider and nowhere else.
+Give it as a file or as a systemd credential: a flag stays in the shell's history.
+.PP
+Each login is tied to the browser that started it.
+The callback of any other browser is refused before its code is spent.
+${literal('--state-check off')} ends that protection.
+.PP
+Only the configured origin may read the answers from a browser.
+Beyond one machine, serve the relay over TLS.`;
+}
+
+function seeAlso(): string {
+  return `.BR systemd.exec (5),
+.BR systemd\\-creds (1)
+.PP
+RFC 6749 (OAuth 2.0), RFC 7636 (PKCE), RFC 9207 (issuer identification), RFC 9700 (best current
+practice)`;
+}
+
+function argumentTerm(term: string): string {
+  return term.startsWith('[')
+    ? `[${placeholder(term.slice(1, -1))}]`
+    : placeholder(term.slice(1, -1));
+}
+
+function argumentOf(argument: string | undefined): string {
+  return argument === undefined ? '' : ` ${placeholder(argument)}`;
+}
+
+function sentence(help: string): string {
+  return `${text(help.charAt(0).toUpperCase() + help.slice(1))}.`;
+}
+
+/** Ends lines before column 80, as the source of a page should; never before a macro's sign. */
+function fold(source: string): string {
+  return source.replaceAll(/^(?!\.).{81,}$/gm, (line) =>
+    line.replaceAll(/(.{1,80})(?: (?![.'])|$)/g, '$1\n').trimEnd(),
+  );
+}

@@ -1,0 +1,53 @@
+import type { Command, CommanderError } from 'commander';
+import { suggestion } from '../suggestion.ts';
+
+/**
+ * Describes what is wrong with the command line.
+ *
+ * It quotes names of flags, but no value and no stray word: part of a secret may have become one.
+ *
+ * @param argv arguments after the program's name
+ */
+export function describeUsageError(
+  { code, message }: CommanderError,
+  program: Command,
+  argv: readonly string[],
+): string {
+  const [first = ''] = argv;
+  const command = program.commands.find((one) => one.name() === first);
+  switch (code) {
+    case 'commander.unknownOption':
+      return describeUnknownOption(message, command ?? program);
+    case 'commander.unknownCommand':
+    case 'commander.excessArguments':
+      return first === 'help' && argv.length === 2
+        ? describeStrayWord(argv[1] ?? '', undefined, program)
+        : describeStrayWord(first, command, program);
+    default:
+      return message.replace(/^error: /, '');
+  }
+}
+
+function describeUnknownOption(message: string, command: Command): string {
+  const [, name = '', value] = /'(--[\w-]+|-\w)(=)?/.exec(message) ?? [];
+  const flags = command.options.map(({ long }) => long ?? '');
+  if (value !== undefined && flags.includes(name)) return `${name} takes no value`;
+  return `unknown option ${name}${didYouMean(suggestion(name, flags))}`;
+}
+
+function describeStrayWord(word: string, command: Command | undefined, program: Command): string {
+  if (command !== undefined) return `${command.name()} is followed by a stray argument`;
+  const names = program.createHelp().visibleCommands(program);
+  const known = suggestion(
+    word,
+    names.map((one) => one.name()),
+  );
+  // A word that is close to a command is not a secret.
+  return known === undefined
+    ? 'unknown command or stray argument'
+    : `unknown command ${word}${didYouMean(known)}`;
+}
+
+function didYouMean(known: string | undefined): string {
+  return known === undefined ? '' : `: did you mean ${known}?`;
+}

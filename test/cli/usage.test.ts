@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { expect } from 'chai';
+import packageJson from '../../package.json' with { type: 'json' };
+import { relayCommand, runRelay } from '../support/relay-process.ts';
+
+describe('a mistyped command line', () => {
+  const mistakes: Record<string, string[]> = {
+    'unknown command chekc: did you mean check?': ['chekc'],
+    'unknown command providrs: did you mean providers?': ['help', 'providrs'],
+    'unknown option --prot: did you mean --port?': ['--prot', '8001'],
+    'unknown option --client-secrt: did you mean --client-secret?': ['--client-secrt=hunter2'],
+    'unknown option --jsn: did you mean --json?': ['check', '--jsn'],
+    'unknown option --prot: did you mean --port? ': ['health', '--prot=1'],
+    '--insecure-http takes no value': ['--insecure-http=hunter2'],
+    '--socket takes no value': ['systemd', '--socket=hunter2'],
+    'unknown command or stray argument': ['entirely-different'],
+    'serve is followed by a stray argument': ['serve', 'chekc'],
+    "missing required argument 'shell'": ['completion'],
+  };
+  for (const [message, words] of Object.entries(mistakes)) {
+    it(`is answered with what was meant: login-relay ${words.join(' ')}`, async () => {
+      const { code, stdout, stderr } = await runRelay({ words });
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.equal(`login-relay: ${message.trim()}\nSee login-relay --help.\n`);
+    });
+  }
+});
+
+describe('the command line', () => {
+  it('prints the version by a command, too', async () => {
+    expect(await runRelay({ words: ['version'] })).to.deep.include({
+      code: 0,
+      stdout: `${packageJson.version}\n`,
+      stderr: '',
+    });
+  });
+
+  it('explains a command by "help" as it does by "--help"', async () => {
+    for (const command of ['check', 'completion', 'help']) {
+      const [byCommand, byFlag] = await Promise.all([
+        runRelay({ words: ['help', command] }),
+        runRelay({ words: [command, '--help'] }),
+      ]);
+      expect(byCommand).to.deep.equal({ ...byFlag, code: 0 });
+    }
+    expect(await runRelay({ words: ['help'] })).to.deep.equal(
+      await runRelay({ words: ['--help'] }),
+    );
+  });
+
+  for (const command of ['--help', 'man', 'completion bash', 'no-such-command 2>&1']) {
+    it(`ends quietly if nobody reads what it prints: ${command}`, () => {
+      // The reader closes the pipe before anything is written.
+      const script = `(sleep 0.3; exec "$@" ${command}) | true; exec 2>&-`;
+      const shell = spawnSync('bash', ['-c', script, 'bash', ...relayCommand], {
+        encoding: 'utf8',
+      });
+      expect(shell.stderr).to.equal('');
+    });
+  }
+});

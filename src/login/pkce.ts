@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
-import { hmacSha256 } from '../oauth/hmac.ts';
+import { createHmac, hash } from 'node:crypto';
 
-const purpose = Buffer.from('login-relay code_verifier');
+const purpose = 'login-relay code_verifier';
 
 /**
  * The code verifier of a login. It is derived from what the browser keeps and what the state
@@ -11,7 +10,10 @@ const purpose = Buffer.from('login-relay code_verifier');
  * @see RFC 7636 §4.1
  */
 export function codeVerifier(browserSecret: Buffer, transactionId: Buffer): string {
-  return hmacSha256(browserSecret, [purpose, transactionId]).toString('base64url');
+  return createHmac('sha256', browserSecret)
+    .update(purpose)
+    .update(transactionId)
+    .digest('base64url');
 }
 
 /** The S256 code challenge to a verifier. @see RFC 7636 §4.2 */

@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import { randomBytes } from '../oauth/random-bytes.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import { createTransactionCookies, loginLifetime, type TransactionCookies } from './cookies.ts';
 import type { StateKeys } from './keys.ts';

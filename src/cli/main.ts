@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import type { OptionSources } from '../config/option-values.ts';
+import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
 import { takeSystemdEnvironment } from '../systemd/environment.ts';
 import { print } from './print.ts';
@@ -108,5 +109,7 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
 }
 
 function complain(...lines: string[]): Promise<void> {
-  return print(`${lines.join('\n')}\n`, process.stderr);
+  const text = `${lines.join('\n')}\n`;
+  const forJournal = isReadByJournal(process.stderr.fd, process.env['JOURNAL_STREAM']);
+  return print(forJournal ? withPriority(errorLevel, text) : text, process.stderr);
 }

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
-import { openLogOutput } from './log-output.ts';
+import { isReadByJournal, withPriority } from './journal.ts';
+import { type LogOutput, openLogOutput } from './log-output.ts';
 
 const standardOutput = 1;
 
@@ -9,15 +10,20 @@ const standardOutput = 1;
  * @param settings.level least level that is written
  * @param settings.format `json`: one object a line; `pretty`: for a person at a terminal; by default
  *   whichever suits standard output
+ * @param settings.journalStream the variable `JOURNAL_STREAM`: lines for the journal carry their priority
  */
 export async function createLogger(settings: {
   readonly level: string;
   readonly format: 'pretty' | 'json' | undefined;
+  readonly journalStream?: string | undefined;
 }): Promise<Logger> {
   const format = settings.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const output = openLogOutput(standardOutput, (lost) => {
     logger.warn({ lost }, 'lines of the log were lost');
   });
+  const forJournal = isReadByJournal(standardOutput, settings.journalStream);
+  // Only a terminal pays for loading the formatter.
+  const pretty = format === 'pretty' ? (await import('./pretty-log.ts')).prettyLine : undefined;
   const logger = pino(
     {
       level: settings.level,
@@ -25,15 +31,26 @@ export async function createLogger(settings: {
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === 'json' ? output : await prettyOutput(output),
+    formattedOutput(output, (line, level) => {
+      const text = pretty?.(line) ?? line;
+      return forJournal ? withPriority(level, text) : text;
+    }),
   );
   return logger;
 }
 
-// Only a terminal pays for loading the formatter.
-async function prettyOutput(output: DestinationStream): Promise<DestinationStream> {
-  const { prettyLine } = await import('./pretty-log.ts');
-  return { ...output, write: (line) => output.write(prettyLine(line)) };
+function formattedOutput(
+  output: LogOutput,
+  format: (line: string, level: number) => string,
+): DestinationStream {
+  const destination = {
+    ...output,
+    // With this, pino sets the level of each line before it writes the line.
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    write: (line: string) => output.write(format(line, destination.lastLevel)),
+  };
+  return destination;
 }
 
 /** Resolves once every line is out, or a second later. */

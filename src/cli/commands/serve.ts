@@ -25,7 +25,9 @@ export async function serve(
 ): Promise<void> {
   const read = () => readConfig({ ...sources, readFile: readTextFile });
   const { config, warnings } = read();
-  const logger = await createLogger({ level: config.logLevel, format: config.logFormat });
+  const { logLevel: level, logFormat: format } = config;
+  const journalStream = sources.environment['JOURNAL_STREAM'];
+  const logger = await createLogger({ level, format, journalStream });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   const manager = await serviceManager(systemd, sources.environment, logger);

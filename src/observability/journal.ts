@@ -1,0 +1,25 @@
+import { fstatSync } from 'node:fs';
+
+/** @see sd-daemon(3), "SD_WARNING" and its like, by the level numbers of pino */
+const priorities: Readonly<Record<number, number>> = { 60: 2, 50: 3, 40: 4, 30: 6, 20: 7 };
+const informational = 6;
+
+/** The level numbers of pino for what is written without a logger. */
+export const errorLevel = 50;
+
+/**
+ * Whether systemd's journal reads what is written to a descriptor.
+ *
+ * @param journalStream the variable `JOURNAL_STREAM`
+ * @see systemd.exec(5)
+ */
+export function isReadByJournal(descriptor: number, journalStream: string | undefined): boolean {
+  if (!journalStream) return false;
+  const { dev, ino } = fstatSync(descriptor, { bigint: true });
+  return journalStream === `${dev}:${ino}`;
+}
+
+/** Puts the journal's priority before each line; the journal takes it off again. */
+export function withPriority(level: number, text: string): string {
+  return text.replaceAll(/^(?=.)/gm, `<${priorities[level] ?? informational}>`);
+}

@@ -13,6 +13,8 @@ export interface RequestState {
   providerCall?: ProviderCall;
   /** The provider's own error code, from its token response or from the address of the callback. */
   providerError?: ProviderErrorCode | undefined;
+  /** Set for a callback that was excused from the state check. */
+  excused?: true;
   /** What the front end gave to the start of this login, once the callback has proved it. */
   frontEndState?: string;
   /** Where a failure is delivered by redirect, in place of a JSON answer. */

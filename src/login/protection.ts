@@ -78,8 +78,9 @@ export function createLoginProtection(
     finish(ctx, received) {
       if (received === undefined || received === '') {
         const excused = settings.stateCheck === 'browsers' && received === undefined;
-        if (excused && !showsSignOfBrowser(ctx.req)) return undefined;
-        throw new RelayError('state_missing');
+        if (!excused || showsSignOfBrowser(ctx.req)) throw new RelayError('state_missing');
+        ctx.state.excused = true;
+        return undefined;
       }
       const state = parseState(received);
       if (state === undefined) throw new RelayError('state_altered');

@@ -122,6 +122,11 @@ export function createMetrics(
     registers,
   });
   failed.inc({ reason: 'client_refused' }, 0);
+  const excusedCallbacks = new Counter({
+    name: 'login_relay_callbacks_excused_total',
+    help: 'Callbacks that were excused from the state check.',
+    registers,
+  });
   const limitsHit = new Counter({
     name: 'login_relay_limits_hit_total',
     help: 'Requests and connections that were turned away at a limit.',
@@ -143,7 +148,7 @@ export function createMetrics(
       requests.inc({ route: 'none', status });
       countLimit(outcome);
     },
-    observe({ method, route, status, durationMs, outcome, provider, providerError }) {
+    observe({ method, route, status, durationMs, outcome, provider, providerError, excused }) {
       countLimit(outcome);
       const answered = { route: route ?? 'none', status };
       requests.inc(answered);
@@ -156,6 +161,7 @@ export function createMetrics(
       if (providerError !== undefined) {
         providerErrors.inc({ endpoint: provider?.endpoint ?? 'authorize', code: providerError });
       }
+      if (excused) excusedCallbacks.inc();
       if (method !== 'GET') return;
       if (route === routes.login && outcome === 'ok') started.inc();
       if (route === routes.callback) {

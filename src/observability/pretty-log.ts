@@ -34,11 +34,22 @@ function discovery({ outcome, explanation, error, retryIn }: Record<string, unkn
 }
 
 function request(line: Record<string, unknown>): string {
-  const { method, route, status, outcome, durationMs, requestId, provider, providerError, stack } =
-    line;
+  const {
+    method,
+    route,
+    status,
+    outcome,
+    durationMs,
+    requestId,
+    provider,
+    providerError,
+    excused,
+    stack,
+  } = line;
   return lines(
     `${method} ${route ?? '(no such address)'} ${status} ${outcome} in ${durationMs} ms`,
     providerCall(provider),
+    excused && 'excused from the state check',
     providerError && `provider's error code: ${providerError}`,
     outcome !== 'ok' && `request ID: ${requestId}`,
     stack,

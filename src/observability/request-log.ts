@@ -1,9 +1,18 @@
 import type { Logger } from 'pino';
 import type { RequestRecord } from './request-record.ts';
 
-/** Logs one line a request. */
+const excusedWarning =
+  'A callback without a state was let in: nothing in it shows that a browser sent it. ' +
+  'A proxy that strips headers makes browsers look like that. --state-check always refuses such callbacks.';
+
+/** Logs one line a request, and a warning before the first that was excused from the state check. */
 export function requestLog(logger: Logger): (record: RequestRecord) => void {
+  let excusedBefore = false;
   return (record) => {
+    if (record.excused && !excusedBefore) {
+      excusedBefore = true;
+      logger.warn(excusedWarning);
+    }
     const { durationMs, provider } = record;
     const line = {
       ...record,

@@ -23,6 +23,8 @@ export interface RequestRecord {
   readonly provider: ProviderCall | undefined;
   /** The provider's own error code, from its token response or from the address of the callback. */
   readonly providerError: ProviderErrorCode | undefined;
+  /** Set for a callback that was excused from the state check. */
+  readonly excused: true | undefined;
   /** Where an unexpected error was thrown. */
   readonly stack: string | undefined;
 }
@@ -41,7 +43,7 @@ export function recordRequests(
 
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, providerCall, providerError, stack } = ctx.state;
+      const { requestId, providerCall, providerError, excused, stack } = ctx.state;
       const route: unknown = ctx['_matchedRoute'];
       const line: RequestRecord = {
         requestId,
@@ -50,6 +52,7 @@ export function recordRequests(
         ...closed,
         provider: providerCall,
         providerError,
+        excused,
         stack,
       };
       for (const observe of observers) observe(line);

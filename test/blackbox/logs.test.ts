@@ -18,6 +18,7 @@ const requestFields = [
   'outcome',
   'provider',
   'providerError',
+  'excused',
 ];
 const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 
@@ -81,6 +82,7 @@ describe('the log', () => {
           route: callbackPath,
           status: 307,
           outcome: 'ok',
+          excused: true,
           provider: { endpoint: 'token', outcome: 'answered', status: 200 },
         },
       },
@@ -245,6 +247,27 @@ describe('the log', () => {
         }
       });
     }
+
+    it('warns of the first callback that is excused from the state check, and of no other', async () => {
+      await lineOf(await underTest().logIn());
+      await lineOf(await underTest().logIn());
+      const warnings = underTest().process.logLines.filter(({ msg }) =>
+        String(msg).includes('--state-check always'),
+      );
+      expect(warnings.map(({ level }) => level)).to.deep.equal(['warn']);
+    });
+
+    it('marks no callback as excused that has a state, an error, or the sign of a browser', async () => {
+      const others: [query: string, headers: [string, string][]][] = [
+        ['?code=a&state=x', []],
+        ['?error=access_denied', []],
+        ['?code=a', [['Sec-Fetch-Site', 'none']]],
+      ];
+      for (const [query, headers] of others) {
+        const line = await lineOf(await underTest().send({ path: callbackPath + query, headers }));
+        expect(line, query).to.not.have.property('excused');
+      }
+    });
 
     it('gives each kind of failure an outcome of its own', async () => {
       const outcomes = new Map<unknown, string>();

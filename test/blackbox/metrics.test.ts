@@ -110,6 +110,22 @@ describe('metrics', () => {
     expect(text).to.contain('login_relay_provider_calls_under_way 0');
   });
 
+  it('count callbacks that were excused from the state check', async () => {
+    const excused = 'login_relay_callbacks_excused_total';
+    const before = Number(
+      new RegExp(`^${excused} (\\d+)$`, 'm').exec(await metricsOf(underTest))?.[1],
+    );
+    expect(before).to.be.above(0);
+    await underTest.send({
+      path: '/auth/provider/callback?code=a',
+      headers: [['Sec-Fetch-Site', 'none']],
+    });
+    await underTest.get('/auth/provider');
+    expect(await metricsOf(underTest)).to.contain(`${excused} ${before}\n`);
+    await underTest.logIn();
+    expect(await metricsOf(underTest)).to.contain(`${excused} ${before + 1}\n`);
+  });
+
   it('tell the build and the process, its event loop among them', async () => {
     const text = await metricsOf(underTest);
     expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);

@@ -58,6 +58,7 @@ describe('the operations manual', () => {
       await underTest.get(loginPath);
       await underTest.get(`${callbackPath}?error=server_error`);
       await underTest.logIn();
+      await underTest.send({ path: loginPath, headers: [['Origin', 'https://other.example']] });
       provider.onUser = reset;
       await underTest.lookUp();
       provider.onUser = answer(503);

@@ -7,6 +7,7 @@ import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { answerJson, errorResponder } from '../http/error-responder.ts';
+import { reportForeignOrigin } from '../http/foreign-origin.ts';
 import { ignoreBody } from '../http/ignore-body.ts';
 import { originForm } from '../http/origin-form.ts';
 import type { Readiness } from '../http/readiness.ts';
@@ -28,6 +29,8 @@ import type { ProviderSource } from '../upstream/provider-source.ts';
 export interface Dependencies {
   /** Told of every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
+  /** Told of each request from another origin than the front end's. */
+  readonly onForeignOrigin: (origin: string) => void;
   readonly readiness: Readiness;
   readonly source: ProviderSource;
   /** The calls to the provider. */
@@ -42,7 +45,16 @@ export interface Dependencies {
 /** Builds the relay as a Koa application that listens nowhere yet. */
 export function createApp(
   config: Config,
-  { observers, readiness, source, client, stateKeys, rateLimit, now }: Dependencies,
+  {
+    observers,
+    onForeignOrigin,
+    readiness,
+    source,
+    client,
+    stateKeys,
+    rateLimit,
+    now,
+  }: Dependencies,
 ): Koa<RequestState> {
   const { stateCheck } = config;
   const protection =
@@ -80,6 +92,7 @@ export function createApp(
   app.use(errorResponder(answerFailure));
   app.use(requireHost);
   app.use(originForm);
+  app.use(reportForeignOrigin(config.origin, onForeignOrigin));
   app.use(cors(config.origin));
   app.use(router.routes());
   app.use(() => {

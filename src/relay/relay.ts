@@ -6,6 +6,7 @@ import type { ProviderSettings } from '../config/provider-settings.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { limits } from '../limits.ts';
 import { deriveStateKey, type StateKeys } from '../login/keys.ts';
+import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import type { Secret } from '../secret.ts';
@@ -51,6 +52,7 @@ export async function createRelay(
   const readiness = createReadiness(source.known);
   const app = createApp(config, {
     observers: [requestLog(logger), ...observers],
+    onForeignOrigin: foreignOriginLog(logger, config.origin),
     readiness,
     source,
     client,

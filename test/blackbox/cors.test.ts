@@ -3,6 +3,7 @@ import { canary } from '../support/canaries.ts';
 import { expectError, expectSafeHeaders } from '../support/expectations.ts';
 import type { Answer } from '../support/http-client.ts';
 import { answer, reset } from '../support/provider-behaviours.ts';
+import type { LogLine } from '../support/relay-process.ts';
 import {
   callbackPath,
   frontendOrigin,
@@ -49,6 +50,29 @@ describe('cross-origin rules', () => {
       ],
     });
   }
+
+  it('warns of a request from another origin, naming both, once', async () => {
+    const origin = 'http://app.example';
+    await preflight(userPath, 'GET', undefined, origin);
+    await preflight(userPath, 'GET', undefined, origin);
+    await underTest().send({ path: loginPath, headers: [['Origin', origin]] });
+    await underTest().get('/unknown');
+    const ofOrigin = (line: LogLine) => line['origin'] === origin;
+    expect(await underTest().process.logLine(ofOrigin)).to.include({
+      level: 'warn',
+      msg: 'request from another origin',
+      configuredOrigin: frontendOrigin,
+    });
+    expect(underTest().process.logLines.filter(ofOrigin)).to.have.lengthOf(1);
+  });
+
+  it('warns of no request from the front end, or without an origin', async () => {
+    await preflight(userPath, 'GET');
+    const { headers } = await underTest().get(userPath);
+    await underTest().process.logLine((line) => line['requestId'] === headers['x-request-id']);
+    const warned = underTest().process.logLines.map(({ origin }) => origin);
+    expect(warned).to.not.include(frontendOrigin);
+  });
 
   it('lets the front end read a record', async () => {
     const answered = await underTest().send({

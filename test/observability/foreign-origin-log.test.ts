@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { foreignOriginLog } from '../../src/observability/foreign-origin-log.ts';
+
+/** A log, its clock in milliseconds, and what was logged. */
+function startLog() {
+  const lines: unknown[] = [];
+  const clock = { time: 0 };
+  const logger = { warn: (line: unknown) => lines.push(line) };
+  const report = foreignOriginLog(logger as never, 'https://app.example', () => clock.time);
+  return { lines, clock, report };
+}
+
+describe('the log of foreign origins', () => {
+  it('names each origin once a minute', () => {
+    const { lines, clock, report } = startLog();
+    const configuredOrigin = 'https://app.example';
+    for (const time of [0, 1, 59_999]) {
+      clock.time = time;
+      for (const origin of ['http://app.example', 'null']) report(origin);
+    }
+    const once = [
+      { origin: 'http://app.example', configuredOrigin },
+      { origin: 'null', configuredOrigin },
+    ];
+    expect(lines).to.deep.equal(once);
+    clock.time = 60_000;
+    for (const origin of ['http://app.example', 'null']) report(origin);
+    expect(lines).to.deep.equal([...once, ...once]);
+  });
+
+  it('writes 20 lines a minute at most, however many origins there are', () => {
+    const { lines, clock, report } = startLog();
+    for (let index = 0; index < 10_000; index += 1) report(`https://${index}.example`);
+    expect(lines).to.have.lengthOf(20);
+    clock.time = 60_000;
+    for (let index = 0; index < 10_000; index += 1) report(`https://${index}.example`);
+    expect(lines).to.have.lengthOf(40);
+  });
+
+  it('repeats nothing that is no origin, and counts all of that as one', () => {
+    const { lines, report } = startLog();
+    for (const origin of [
+      '',
+      'app.example',
+      'https://',
+      'https://user:secret@app.example',
+      'https://app.example/?code=secret',
+      'https://app.example#secret',
+      'https://a\u001b[31m.example',
+      'https://app.example, https://other.example',
+      `https://${'a'.repeat(256)}`,
+      `${'a'.repeat(64)}://app.example`,
+      'javascript:alert(1)',
+      'https://äpp.example',
+    ]) {
+      report(origin);
+    }
+    expect(lines).to.deep.equal([
+      { origin: '(not an origin)', configuredOrigin: 'https://app.example' },
+    ]);
+  });
+
+  it('names origins of every kind that browsers send', () => {
+    const { lines, report } = startLog();
+    const origins = [
+      'http://localhost:3000',
+      'https://[2001:db8::1]:8443',
+      'chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb',
+      'https://xn--pp-xia.example',
+    ];
+    for (const origin of origins) report(origin);
+    expect(lines.map((line) => Object(line).origin)).to.deep.equal(origins);
+  });
+});

@@ -47,6 +47,7 @@ export function createLoginProtection(
   settings: {
     readonly stateCheck: 'browsers' | 'always';
     readonly clientId: string;
+    readonly baseUrl: string;
     /** The registration's name. */
     readonly pathName: string;
     readonly redirectUri: string;
@@ -84,7 +85,7 @@ export function createLoginProtection(
       }
       const state = parseState(received);
       if (state === undefined) throw new RelayError('state_altered');
-      const browserSecret = authenticate(ctx, state, signer, cookies, seconds());
+      const browserSecret = authenticate(ctx, state, signer, cookies, seconds(), settings.baseUrl);
       const { id, issuedAt, frontEndState } = state.login;
       cookies.finish(ctx, id);
       if (frontEndState !== '') ctx.state.frontEndState = frontEndState;
@@ -102,6 +103,7 @@ function authenticate(
   signer: StateSigner,
   cookies: TransactionCookies,
   now: number,
+  baseUrl: string,
 ): Buffer {
   const { id, issuedAt } = state.login;
   const browserSecret = cookies.get(ctx, id);
@@ -109,7 +111,9 @@ function authenticate(
     // Nothing proves the state without its cookie: what it claims decides the wording alone.
     if (cookies.isFinished(ctx, id)) throw new RelayError('state_finished');
     if (issuedAt < now - loginLifetime) throw new RelayError('state_expired');
-    throw new RelayError('state_unknown');
+    // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.
+    const detail = `This browser did not start this login at ${baseUrl}, or has forgotten it. Start the login again.`;
+    throw new RelayError('state_unknown', { detail });
   }
   if (!signer.verify(state, browserSecret)) throw new RelayError('state_altered');
   return browserSecret;

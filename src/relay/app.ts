@@ -10,6 +10,7 @@ import { answerJson, errorResponder } from '../http/error-responder.ts';
 import { reportForeignOrigin } from '../http/foreign-origin.ts';
 import { ignoreBody } from '../http/ignore-body.ts';
 import { originForm } from '../http/origin-form.ts';
+import { reportOtherHost } from '../http/other-host.ts';
 import type { Readiness } from '../http/readiness.ts';
 import { refuseFrames } from '../http/refuse-frames.ts';
 import { refusePrefetch } from '../http/refuse-prefetch.ts';
@@ -31,6 +32,8 @@ export interface Dependencies {
   readonly observers: readonly ((record: RequestRecord) => void)[];
   /** Told of each request from another origin than the front end's. */
   readonly onForeignOrigin: (origin: string) => void;
+  /** Called with the host of a login that starts under another host name than the base URL's. */
+  readonly onOtherHost: (host: string) => void;
   readonly readiness: Readiness;
   readonly source: ProviderSource;
   /** The calls to the provider. */
@@ -48,6 +51,7 @@ export function createApp(
   {
     observers,
     onForeignOrigin,
+    onOtherHost,
     readiness,
     source,
     client,
@@ -68,7 +72,13 @@ export function createApp(
       ? failurePage({ ...config, loginRoute: loginPath, loginUrl: config.baseUrl + loginPath })
       : answerJson;
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  router.all(loginPath, allow('GET'), refusePrefetch, startLogin(config, source, protection));
+  router.all(
+    loginPath,
+    allow('GET'),
+    refusePrefetch,
+    ...(protection === undefined ? [] : [reportOtherHost(config.baseUrl, onOtherHost)]),
+    startLogin(config, source, protection),
+  );
   const limited = rateLimit === undefined ? [] : [rateLimit];
   router.all(
     `${loginPath}/callback`,

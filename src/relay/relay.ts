@@ -7,6 +7,7 @@ import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { limits } from '../limits.ts';
 import { deriveStateKey, type StateKeys } from '../login/keys.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
+import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import type { Secret } from '../secret.ts';
@@ -53,6 +54,7 @@ export async function createRelay(
   const app = createApp(config, {
     observers: [requestLog(logger), ...observers],
     onForeignOrigin: foreignOriginLog(logger, config.origin),
+    onOtherHost: otherHostLog(logger, config.baseUrl),
     readiness,
     source,
     client,

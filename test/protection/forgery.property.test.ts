@@ -11,6 +11,7 @@ const client = {
   clientId: 'client-1',
   redirectUri: 'https://relay.example/auth/provider/callback',
   pathName: 'provider',
+  baseUrl: 'https://relay.example',
 };
 const key = randomBytes(32);
 const signer = createStateSigner([key, randomBytes(32)], client);

@@ -8,6 +8,7 @@ import { clearedCookies, setCookies } from './support/set-cookies.ts';
 const settings = {
   stateCheck: 'browsers',
   clientId: 'client-1',
+  baseUrl: 'https://relay.example',
   redirectUri: 'https://relay.example/auth/provider/callback',
   pathName: 'provider',
 } as const;

@@ -49,6 +49,8 @@ export const failedCallbacks: Record<string, FailedCallback> = {
   'the state is of another browser': {
     failure: 'state_unknown',
     proved: false,
+    detail:
+      'This browser did not start this login at https://relay.example, or has forgotten it. Start the login again.',
     prepare({ state, code }, browser) {
       browser.cookies.clear();
       return callback({ state, code });

@@ -107,7 +107,12 @@ export function expectRefusal(
 ): void {
   const { status } = new RelayError(failures[0]);
   const details = failures.map((failure) => new RelayError(failure).detail);
-  expect(expectError(answer, status)).to.be.oneOf(details);
+  // One failure names the base URL, which not every relay under test has the same.
+  const detail = expectError(answer, status).replace(
+    /(?<= login) at https?:\/\/[^ ]+(?=, or has)/,
+    '',
+  );
+  expect(detail).to.be.oneOf(details);
   expect(answer.headers).not.to.have.property('location');
   expect(answer.body.toString()).not.to.contain('access_token');
   expect(target.provider.calls).to.deep.equal([]);

@@ -4,6 +4,8 @@ interface Failure {
   readonly status: number;
   /** For the caller: what happened and what to do. Never quotes input. */
   readonly detail: string;
+  /** The same once the code may be spent: to try the callback again would fail. */
+  readonly detailOnceSpent?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -137,10 +139,12 @@ const failures = {
   provider_unreachable: {
     status: 502,
     detail: 'The provider could not be reached. Try again in a moment.',
+    detailOnceSpent: 'The provider could not be reached. Start the login again.',
   },
   provider_answer_unusable: {
     status: 502,
     detail: 'The provider sent an answer that cannot be used. Try again in a moment.',
+    detailOnceSpent: 'The provider sent an answer that cannot be used. Start the login again.',
   },
   provider_undiscovered: {
     status: 503,
@@ -150,6 +154,7 @@ const failures = {
   provider_timeout: {
     status: 504,
     detail: 'The provider took too long to answer. Try again in a moment.',
+    detailOnceSpent: 'The provider took too long to answer. Start the login again.',
   },
   rate_limited: {
     status: 429,
@@ -192,6 +197,8 @@ const failures = {
   internal_error: {
     status: 500,
     detail: 'Something went wrong in the relay. Try again, and quote the X-Request-Id if it stays.',
+    detailOnceSpent:
+      'Something went wrong in the relay. Start the login again, and quote the X-Request-Id if it stays.',
   },
 } as const satisfies Record<string, Failure>;
 
@@ -232,5 +239,12 @@ export class RelayError extends Error {
     this.detail = more.detail ?? failure.detail;
     this.headers = { ...failure.headers, ...more.headers };
     this.providerError = more.providerError;
+  }
+  /** The same failure in the words for a callback whose code may be spent. */
+  onceSpent(): RelayError {
+    const { detailOnceSpent }: Failure = failures[this.code];
+    if (detailOnceSpent === undefined) return this;
+    const { code, headers, providerError } = this;
+    return new RelayError(code, { detail: detailOnceSpent, headers, providerError });
   }
 }

@@ -24,6 +24,7 @@ const userEndpoint = {
 export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
   const client: ProviderClient = {
     call: async () => ({ status: 200, headers: {}, body }),
+    expectRoom() {},
     underWay: () => 0,
     close() {},
   };

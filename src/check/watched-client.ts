@@ -25,6 +25,7 @@ export function watched(client: ProviderClient, now: () => number): WatchedClien
       if (!Number.isNaN(theirs)) ahead = now() - theirs;
       return answer;
     },
+    expectRoom: client.expectRoom,
     underWay: client.underWay,
     close: client.close,
     lastCall: () => call,

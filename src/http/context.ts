@@ -17,6 +17,8 @@ export interface RequestState {
   excused?: true;
   /** What the front end gave to the start of this login, once the callback has proved it. */
   frontEndState?: string;
+  /** Set once an authorization code may be spent: to open the callback again would fail. */
+  codeMayBeSpent?: true;
   /** Where a failure is delivered by redirect, in place of a JSON answer. */
   failureTarget?: (failure: RelayError) => string;
 }

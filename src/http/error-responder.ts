@@ -22,8 +22,9 @@ export function errorResponder(answer: AnswerFailure): Middleware<RequestState> 
     try {
       await next();
     } catch (error) {
-      const failure = error instanceof RelayError ? error : new RelayError('internal_error');
-      if (failure !== error) ctx.state.stack = stackFrames(error);
+      const known = error instanceof RelayError ? error : new RelayError('internal_error');
+      if (known !== error) ctx.state.stack = stackFrames(error);
+      const failure = ctx.state.codeMayBeSpent ? known.onceSpent() : known;
       ctx.state.failure = failure.code;
       ctx.state.providerError = failure.providerError;
       if (ctx.state.failureTarget) {

@@ -24,18 +24,27 @@ interface ProtectedLogin {
   readonly codeVerifier: string;
 }
 
+/** A login that was started in the browser of its callback, less than ten minutes ago. */
+export interface VerifiedLogin {
+  readonly id: Buffer;
+  /** The PKCE verifier. */
+  readonly codeVerifier: string;
+}
+
 /** Ties every callback to the browser that started its login, without storing anything. */
 export interface LoginProtection {
   /** Starts a login in this browser, and sets its cookie. */
   start(ctx: Context, frontEndState: string): ProtectedLogin;
   /**
-   * Lets a callback pass, and ends its login: its cookie is cleared, whatever comes after, and the
-   * front end's own state is known from then on.
+   * Verifies that this browser started the login of a callback. The front end's own state is known from
+   * then on.
    *
-   * @returns the PKCE verifier of the login; undefined for a callback that is excused
+   * @returns undefined for a callback that is excused
    * @throws {RelayError} that says why the callback may not pass
    */
-  finish(ctx: Context, state: string | undefined): string | undefined;
+  verify(ctx: Context, state: string | undefined): VerifiedLogin | undefined;
+  /** Ends a login: the answer clears its cookie, and the browser remembers that it is finished. */
+  end(ctx: Context, login: VerifiedLogin): void;
 }
 
 /**
@@ -76,7 +85,7 @@ export function createLoginProtection(
         codeVerifier: codeVerifier(browserSecret, id),
       };
     },
-    finish(ctx, received) {
+    verify(ctx, received) {
       if (received === undefined || received === '') {
         const excused = settings.stateCheck === 'browsers' && received === undefined;
         if (!excused || showsSignOfBrowser(ctx.req)) throw new RelayError('state_missing');
@@ -87,11 +96,16 @@ export function createLoginProtection(
       if (state === undefined) throw new RelayError('state_altered');
       const browserSecret = authenticate(ctx, state, signer, cookies, seconds(), settings.baseUrl);
       const { id, issuedAt, frontEndState } = state.login;
-      cookies.finish(ctx, id);
       if (frontEndState !== '') ctx.state.frontEndState = frontEndState;
-      if (issuedAt < seconds() - loginLifetime) throw new RelayError('state_expired');
-      if (issuedAt > seconds() + clockSkew) throw new RelayError('state_premature');
-      return codeVerifier(browserSecret, id);
+      const age = seconds() - issuedAt;
+      if (age > loginLifetime || age < -clockSkew) {
+        cookies.finish(ctx, id);
+        throw new RelayError(age < 0 ? 'state_premature' : 'state_expired');
+      }
+      return { id, codeVerifier: codeVerifier(browserSecret, id) };
+    },
+    end(ctx, { id }) {
+      cookies.finish(ctx, id);
     },
   };
 }

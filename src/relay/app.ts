@@ -16,6 +16,7 @@ import { refuseFrames } from '../http/refuse-frames.ts';
 import { refusePrefetch } from '../http/refuse-prefetch.ts';
 import { requireHost } from '../http/require-host.ts';
 import { responseHeaders } from '../http/response-headers.ts';
+import type { Exchanges } from '../login/exchanges.ts';
 import type { StateKeys } from '../login/keys.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
@@ -39,6 +40,7 @@ export interface Dependencies {
   /** The calls to the provider. */
   readonly client: ProviderClient;
   readonly stateKeys: StateKeys;
+  readonly exchanges: Exchanges;
   /** What refuses clients that ask too often, if anything does. */
   readonly rateLimit: Middleware | undefined;
   /** Milliseconds since 1970. */
@@ -56,6 +58,7 @@ export function createApp(
     source,
     client,
     stateKeys,
+    exchanges,
     rateLimit,
     now,
   }: Dependencies,
@@ -86,7 +89,7 @@ export function createApp(
     ...limited,
     refusePrefetch,
     refuseFrames,
-    loginCallback(config, source, client, protection),
+    loginCallback(config, source, client, protection, exchanges),
   );
   router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(source, client));
   router.all('/healthz', allow('GET', 'HEAD'), alive);

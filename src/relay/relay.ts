@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { ProviderSettings } from '../config/provider-settings.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { limits } from '../limits.ts';
+import { createExchanges, type Exchanges } from '../login/exchanges.ts';
 import { deriveStateKey, type StateKeys } from '../login/keys.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
@@ -36,12 +37,14 @@ export interface Relay {
  *
  * @param now milliseconds since 1970
  * @param observers called with every request once it is over, besides the log
+ * @param exchanges those of this process so far, which outlast a reload
  */
 export async function createRelay(
   config: Config,
   logger: Logger,
   now: () => number = Date.now,
   observers: readonly ((record: RequestRecord) => void)[] = [],
+  exchanges: Exchanges = createExchanges(now),
 ): Promise<Relay> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createProviderClient(`login-relay/${version}`, within, config.proxy);
@@ -59,6 +62,7 @@ export async function createRelay(
     source,
     client,
     stateKeys,
+    exchanges,
     rateLimit,
     now,
   });

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { settleEngine } from '../engine.ts';
 import { limits } from '../limits.ts';
+import { createExchanges } from '../login/exchanges.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../server/limit-log.ts';
@@ -40,8 +41,9 @@ export async function startRelay(
 ): Promise<RunningRelay> {
   let situation = (): Situation => ({ callsUnderWay: 0, ready: false });
   const metrics = await createMetricsFor(config, () => situation());
-  const create = (by: Config) =>
-    createRelay(by, logger, Date.now, metrics === undefined ? [] : [metrics.observe]);
+  const observers = metrics === undefined ? [] : [metrics.observe];
+  const exchanges = createExchanges(Date.now);
+  const create = (by: Config) => createRelay(by, logger, Date.now, observers, exchanges);
   // Opened first: metrics are answered while the relay waits for its issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);
   let relay = await create(config);

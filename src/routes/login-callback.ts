@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import type { Config } from '../config/config.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
+import type { Exchanges } from '../login/exchanges.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import { authorizationCode, parseAuthorizationResponse } from '../oauth/authorization-response.ts';
 import type { ProviderClient } from '../upstream/client.ts';
@@ -19,6 +20,7 @@ export function loginCallback(
   source: ProviderSource,
   client: ProviderClient,
   protection: LoginProtection | undefined,
+  exchanges: Exchanges,
 ): Middleware<RequestState> {
   const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...clientOf(config) }));
   return async (ctx: Context) => {
@@ -26,16 +28,23 @@ export function loginCallback(
     const response = parseAuthorizationResponse(ctx.querystring);
     // An error spends nothing: it is told even where the provider lost the state.
     const checked = response.error === undefined || response.state !== undefined;
-    // Before the login is ended: while the provider is not known, the callback can be tried again.
+    // Whatever may refuse the callback for a while comes before the login ends: it can be tried again.
     const provider = source.current();
-    const verifier = checked ? protection?.finish(ctx, response.state) : undefined;
+    const login = checked ? protection?.verify(ctx, response.state) : undefined;
+    const id = login?.id.toString('base64url');
+    const isNew = id === undefined || !exchanges.has(id);
+    if (isNew && response.error === undefined) client.expectRoom('token');
+    if (login) protection?.end(ctx, login);
     const grant = {
       code: authorizationCode(response, provider),
-      codeVerifier: provider.pkce ? verifier : undefined,
+      codeVerifier: provider.pkce ? login?.codeVerifier : undefined,
     };
-    const accessToken = await exchangeCode(client, endpoint(), grant, (call) => {
-      ctx.state.providerCall = call;
-    });
+    const exchange = () =>
+      exchangeCode(client, endpoint(), grant, (call) => {
+        ctx.state.providerCall = call;
+      });
+    ctx.state.codeMayBeSpent = true;
+    const accessToken = await (id === undefined ? exchange() : exchanges.once(id, exchange));
     const { frontEndState: state } = ctx.state;
     redirect(ctx, frontEndUrl(config, { access_token: accessToken, state }));
   };

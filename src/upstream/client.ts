@@ -50,6 +50,13 @@ export interface ProviderClient {
    *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (given up), never an error that knows the request
    */
   call(request: ProviderRequest, observe: ObserveCall): Promise<ProviderAnswer>;
+  /**
+   * Checks for room before anything is spent on a call: one that is made in the same turn is not
+   * refused.
+   *
+   * @throws {RelayError} `overloaded`
+   */
+  expectRoom(endpoint: Endpoint): void;
   /** How many calls are being made right now. */
   underWay(): number;
   /** Closes the pooled connections. */
@@ -62,12 +69,15 @@ type Outcome =
 type Attempt = Outcome | 'died_while_idle';
 type Head = Pick<Response, 'statusCode' | 'headers'>;
 
+const lookupShare = 3 / 4;
+
 /**
  * Makes the client that all calls of a relay share.
  *
  * @param within.timeout milliseconds that a whole call may take, body included
  * @param proxy which proxy to go through, and for which hosts not to
- * @param within.concurrentCalls calls that may be under way; further ones are refused, never queued
+ * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
+ *   User lookups get three quarters of them, so that logins always find room.
  */
 export function createProviderClient(
   userAgent: string,
@@ -88,7 +98,14 @@ export function createProviderClient(
   });
   const pooled = instance.extend({ agent: pool.pooled });
   const unpooled = instance.extend({ agent: pool.unpooled });
+  const mostLookups = Math.ceil(within.concurrentCalls * lookupShare);
   let underWay = 0;
+  let lookups = 0;
+
+  function expectRoom(endpoint: Endpoint): void {
+    const full = underWay >= within.concurrentCalls;
+    if (full || (endpoint === 'user' && lookups >= mostLookups)) throw new RelayError('overloaded');
+  }
 
   /** @param deadline of `performance.now()`, at which the attempt ends, whatever it waits for */
   function attempt(by: Got, request: ProviderRequest, deadline: number): Promise<Attempt> {
@@ -165,10 +182,13 @@ export function createProviderClient(
     async call(request, observe) {
       const start = performance.now();
       const { endpoint } = request;
-      if (underWay >= within.concurrentCalls) throw new RelayError('overloaded');
+      expectRoom(endpoint);
+      const isLookup = endpoint === 'user' ? 1 : 0;
       underWay += 1;
+      lookups += isLookup;
       const result = await attempts(request, start + within.timeout).finally(() => {
         underWay -= 1;
+        lookups -= isLookup;
       });
       const durationMs = performance.now() - start;
       if ('answer' in result) {
@@ -179,6 +199,7 @@ export function createProviderClient(
       observe({ endpoint, outcome: failure, ...why, durationMs });
       throw new RelayError(failure);
     },
+    expectRoom,
     underWay: () => underWay,
     close: pool.close,
   };

@@ -205,7 +205,7 @@ describe('a failed callback with --error-delivery redirect', () => {
           const answered = await browser.open(path);
           expect(received(expectRedirect(answered))).to.deep.equal({
             error: failure,
-            error_description: detail ?? new RelayError(failure).detail,
+            error_description: detail ?? new RelayError(failure).onceSpent().detail,
             request_id: answered.headers['x-request-id'],
             ...(proved && { state: frontEndState }),
           });

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { callback, expectLogin, FakeBrowser } from '../protection/support/fake-browser.ts';
+import { setCookies } from '../protection/support/set-cookies.ts';
 import { canary } from '../support/canaries.ts';
 import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import type { Answer } from '../support/http-client.ts';
@@ -7,8 +9,10 @@ import { RawConnection } from '../support/raw-connection.ts';
 import { callbackPath, loginPath, relayUnderTest, userPath } from '../support/relay-under-test.ts';
 import { type Behaviour, userRecord } from '../support/strict-provider.ts';
 
-/** How many provider calls may be under way. */
+/** How many calls to the provider may be in flight. */
 const limit = 256;
+/** How many of them may be lookups. */
+const lookupLimit = 192;
 
 describe('overload', () => {
   const underTest = relayUnderTest({ 'provider-timeout': '60' });
@@ -82,6 +86,46 @@ describe('overload', () => {
     expect(expectToken(await underTest().logIn(code))).to.equal(provider.tokenFor(code));
   });
 
+  it('ends no login: its callback is good for the next try, cookie and code', async () => {
+    const release = holdCalls();
+    const browser = new FakeBrowser(underTest);
+    const login = await browser.start();
+    const answers = await fill();
+    const refused = await browser.finish(login);
+    expect(expectError(refused, 503)).to.contain('Try again');
+    expect(setCookies(refused)).to.deep.equal([]);
+    release();
+    await Promise.all(answers);
+    expectLogin(underTest(), await browser.finish(login), login);
+  });
+
+  it('does not hide from a person that the login was cancelled', async () => {
+    const release = holdCalls();
+    const browser = new FakeBrowser(underTest);
+    const { state } = await browser.start();
+    const answers = await fill();
+    const cancelled = await browser.open(callback({ state, error: 'access_denied' }));
+    expect(expectError(cancelled, 400)).to.contain('access_denied');
+    release();
+    await Promise.all(answers);
+  });
+
+  it('of lookups leaves a quarter of the room to logins', async () => {
+    const { provider } = underTest();
+    const release = holdCalls();
+    const lookups = Array.from({ length: lookupLimit }, () => underTest().lookUp());
+    await provider.arrivals(lookupLimit);
+    expectError(await underTest().lookUp(), 503);
+
+    const logins = Array.from({ length: limit - lookupLimit }, () => underTest().logIn());
+    await provider.arrivals(limit);
+    expectError(await underTest().logIn(), 503);
+    expect(provider.calls, 'calls at the provider').to.have.lengthOf(limit);
+    release();
+    for (const answered of await Promise.all(lookups)) expectUser(answered);
+    for (const answered of await Promise.all(logins)) expectToken(answered);
+  });
+
   it('ends when calls fail as well', async () => {
     const { provider } = underTest();
     for (let time = 0; time < 2; time += 1) {
@@ -109,9 +153,9 @@ describe('overload', () => {
       holdCalls();
       const authorization = `Authorization: Bearer ${canary('token')}\r\n`;
       const clients = await Promise.all(
-        Array.from({ length: limit }, () => ask(userPath, authorization)),
+        Array.from({ length: lookupLimit }, () => ask(userPath, authorization)),
       );
-      await provider.arrivals(limit);
+      await provider.arrivals(lookupLimit);
       expectError(await underTest().lookUp(), 503);
       for (const client of clients) client.close();
       while (provider.openSockets.length > 0) await new Promise(setImmediate);

@@ -97,6 +97,7 @@ describe('what the configuration makes of payloads', () => {
           headers: {},
           body: Buffer.from(JSON.stringify(metadata)),
         }),
+        expectRoom() {},
         underWay: () => 0,
         close() {},
       };

@@ -169,7 +169,7 @@ describe('of any states and cookies', () => {
           const ctx = koaContext({ cookie });
           let verifier: string | undefined;
           try {
-            verifier = protection.finish(ctx, state);
+            verifier = protection.verify(ctx, state)?.codeVerifier;
           } catch (error) {
             expect(error).to.be.an.instanceOf(RelayError);
             return;
@@ -193,7 +193,7 @@ describe('of any states and cookies', () => {
           const { state } = protection.start(ctx, own);
           const [set] = setCookies(answerOf(ctx)).filter(({ maxAge }) => maxAge !== '0');
           const callback = koaContext({ cookie: `${set?.name}=${set?.value}` });
-          expect(protection.finish(callback, state)).to.match(/^[\w-]{43}$/);
+          expect(protection.verify(callback, state)?.codeVerifier).to.match(/^[\w-]{43}$/);
           expect(callback.state.frontEndState ?? '').to.equal(own);
         }),
         { numRuns: 10_000 },

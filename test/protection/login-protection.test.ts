@@ -33,7 +33,9 @@ describe('login protection', () => {
   function finish(headers: IncomingHttpHeaders, state: string | undefined, at = protection) {
     const ctx = koaContext(headers);
     try {
-      return { ctx, verifier: at.finish(ctx, state), failure: undefined };
+      const login = at.verify(ctx, state);
+      if (login) at.end(ctx, login);
+      return { ctx, verifier: login?.codeVerifier, failure: undefined };
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
       return { ctx, verifier: undefined, failure: error.code };

@@ -1,0 +1,59 @@
+import { RelayError } from '../errors.ts';
+
+const lifetime = 600_000;
+const mostRemembered = 16_384;
+
+/** The token exchanges of the last ten minutes, by login: each login gets one. */
+export interface Exchanges {
+  /** Whether the exchange of this login has started. */
+  has(login: string): boolean;
+  /**
+   * Starts the exchange of a login. If it is in flight already, as when somebody reloads a slow
+   * callback, its result is everybody's.
+   *
+   * @throws {RelayError} `state_finished` if the exchange is over
+   */
+  once(login: string, exchange: () => Promise<string>): Promise<string>;
+}
+
+interface Started {
+  readonly at: number;
+  /** Undefined once the exchange is over: no token stays in memory. */
+  result: Promise<string> | undefined;
+}
+
+/**
+ * Remembers which logins were exchanged, up to 16,384 of them. Beyond that the oldest is forgotten, and
+ * the provider refuses its code.
+ *
+ * @param now milliseconds since 1970
+ */
+export function createExchanges(now: () => number): Exchanges {
+  // In the order in which they started.
+  const exchanges = new Map<string, Started>();
+
+  function forgetOld(): void {
+    for (const [login, { at }] of exchanges) {
+      if (at > now() - lifetime && exchanges.size < mostRemembered) return;
+      exchanges.delete(login);
+    }
+  }
+
+  return {
+    has: (login) => exchanges.has(login),
+    once(login, exchange) {
+      const known = exchanges.get(login);
+      if (known !== undefined) {
+        return known.result ?? Promise.reject(new RelayError('state_finished'));
+      }
+      forgetOld();
+      const started: Started = { at: now(), result: undefined };
+      const result = exchange().finally(() => {
+        started.result = undefined;
+      });
+      started.result = result;
+      exchanges.set(login, started);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { createExchanges, type Exchanges } from '../../src/login/exchanges.ts';
+
+describe('the exchange of a login', () => {
+  let time: number;
+  let exchanges: Exchanges;
+  let started: number;
+  beforeEach(() => {
+    time = 1_800_000_000_000;
+    exchanges = createExchanges(() => time);
+    started = 0;
+  });
+
+  function exchange(login: string, result: Promise<string> = Promise.resolve('token')) {
+    return exchanges.once(login, () => {
+      started += 1;
+      return result;
+    });
+  }
+
+  async function failureOf(attempt: Promise<unknown>): Promise<unknown> {
+    const error = await attempt.catch((reason: unknown) => reason);
+    return error instanceof RelayError ? error.code : error;
+  }
+
+  it('is joined by whoever comes while it is in flight, and its token is everybody’s', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const results = [exchange('a', promise), exchange('a'), exchange('a')];
+    resolve('the token');
+    expect(await Promise.all(results)).to.deep.equal(Array(3).fill('the token'));
+    expect(started).to.equal(1);
+  });
+
+  it('is joined in its failure', async () => {
+    const failed = Promise.reject(new RelayError('code_refused'));
+    const results = [exchange('a', failed), exchange('a')];
+    expect(await Promise.all(results.map(failureOf))).to.deep.equal(Array(2).fill('code_refused'));
+    expect(started).to.equal(1);
+  });
+
+  for (const [end, result] of [
+    ['succeeded', () => Promise.resolve('token')],
+    ['failed', () => Promise.reject(new RelayError('provider_timeout'))],
+  ] as const) {
+    it(`is not started again once it has ${end}, for ten minutes`, async () => {
+      await exchange('a', result()).catch(() => {});
+      expect(exchanges.has('a')).to.equal(true);
+      expect(await failureOf(exchange('a'))).to.equal('state_finished');
+      time += 599_999;
+      await exchange('b');
+      expect(await failureOf(exchange('a'))).to.equal('state_finished');
+      expect(started).to.equal(2);
+    });
+  }
+
+  it('is each login’s own', async () => {
+    const results = [
+      exchange('a', Promise.resolve('token a')),
+      exchange('b', Promise.resolve('token b')),
+    ];
+    expect(await Promise.all(results)).to.deep.equal(['token a', 'token b']);
+  });
+
+  it('is forgotten after ten minutes, when the state of the login has expired', async () => {
+    await exchange('a');
+    time += 600_000;
+    await exchange('b');
+    expect(exchanges.has('a')).to.equal(false);
+    expect(exchanges.has('b')).to.equal(true);
+  });
+
+  it('is one of 16,384 that are remembered: the oldest is forgotten', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const inFlight = exchange('in flight', promise);
+    for (let login = 0; login < 16_384; login += 1) await exchange(`${login}`);
+    expect(exchanges.has('in flight')).to.equal(false);
+    expect(exchanges.has('0')).to.equal(true);
+    await exchange('one more');
+    expect(exchanges.has('0')).to.equal(false);
+    expect(exchanges.has('1')).to.equal(true);
+    resolve('token');
+    expect(await inFlight).to.equal('token');
+  });
+});

@@ -25,7 +25,7 @@ interface ProtectedLogin {
 }
 
 /** A login that was started in the browser of its callback, less than ten minutes ago. */
-export interface VerifiedLogin {
+interface VerifiedLogin {
   readonly id: Buffer;
   /** The PKCE verifier. */
   readonly codeVerifier: string;

@@ -25,7 +25,7 @@ export function checkConfiguration(given: Configuration): void {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     assert.ok(error.faults.length > 0);
-    checkQuotesNothing(error.faults.join('\n'), given);
+    for (const fault of error.faults) checkFault(fault, given);
     return;
   }
   const origin = new URL(config.origin);
@@ -47,12 +47,25 @@ export function checkConfiguration(given: Configuration): void {
   }
 }
 
-function checkQuotesNothing(text: string, { flags, environment, file }: Configuration): void {
+function checkFault(fault: string, { flags, environment, file }: Configuration): void {
+  assert.doesNotMatch(fault, /\p{Cc}|\p{Cf}/u, 'a fault has a control character');
   const known = names.map((name) => JSON.stringify(options[name])).join();
-  const values = [...Object.values(flags).flat(), ...Object.values(environment), file];
-  for (const value of values) {
-    if (value === undefined || value.length < telling || known.includes(value)) continue;
-    assert.ok(!text.includes(value), 'a fault quotes a value');
+  const shown = names.filter((name) => !('secret' in options[name]));
+  const variables = new Set<string>(shown.map((name) => options[name].variable));
+  const secrets = [
+    ...names.filter((name) => !shown.includes(name)).flatMap((name) => flags[name]),
+    ...Object.keys(environment).map((name) => (variables.has(name) ? '' : environment[name])),
+    file,
+  ];
+  // The same text may also be the value of an option that is shown.
+  const quotable = [
+    ...shown.flatMap((name) => flags[name]),
+    ...[...variables].map((name) => environment[name]),
+  ];
+  for (const secret of secrets) {
+    if (secret === undefined || secret.length < telling || known.includes(secret)) continue;
+    if (quotable.some((value) => value?.includes(secret))) continue;
+    assert.ok(!fault.includes(secret), 'a fault quotes a secret');
   }
 }
 

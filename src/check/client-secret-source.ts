@@ -1,14 +1,12 @@
 import { type OptionSources, sourceOf } from '../config/option-values.ts';
 import { describeOption } from '../config/options.ts';
 
-/** Where the client secret in effect comes from: a flag beats a variable, and either the credential. */
+/** Where the client secret in effect comes from, unless it is given twice. */
 export function clientSecretSource(
   sources: OptionSources,
 ): 'flag' | 'environment' | 'file' | 'credential' {
-  const direct = sourceOf('clientSecret', sources);
-  const file = sourceOf('clientSecretFile', sources);
-  if (file !== undefined && direct !== 'flag') return 'file';
-  return direct ?? 'credential';
+  if (sourceOf('clientSecretFile', sources) !== undefined) return 'file';
+  return sourceOf('clientSecret', sources) ?? 'credential';
 }
 
 /** The same, as the operator is told of it. */

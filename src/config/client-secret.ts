@@ -20,11 +20,11 @@ export function readClientSecret(
 ): Secret | undefined {
   const direct = sourceOf('clientSecret', sources);
   const file = sourceOf('clientSecretFile', sources);
-  if (direct !== undefined && direct === file) {
+  if (direct !== undefined && file !== undefined) {
     fault('clientSecret', `and ${describeOption('clientSecretFile')} are both given: give one`);
     return undefined;
   }
-  if (direct === 'flag' || (direct === 'environment' && file === undefined)) {
+  if (direct !== undefined) {
     if (direct === 'flag') {
       warn('clientSecret', 'is in the shell history; a secret file is safer');
     }

@@ -4,7 +4,14 @@ import { ConfigError } from '../start-errors.ts';
 import { readCertificate } from './certificate.ts';
 import { readClientSecret } from './client-secret.ts';
 import { reportContradictions, warnOfDoubts } from './contradictions.ts';
-import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
+import { describeFault } from './fault.ts';
+import {
+  type OptionSources,
+  type Report,
+  readOptionValues,
+  sourceOf,
+  withoutOverruled,
+} from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { ReadFile } from './secret-file.ts';
@@ -63,14 +70,13 @@ interface RateLimit {
  * Turns flags and environment variables into a Config. A flag beats the environment; a variable
  * that is set but empty counts as unset.
  *
- * @throws {ConfigError} with every fault at once; no fault quotes a value
+ * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
-export function readConfig(
-  sources: OptionSources & { readonly readFile: ReadFile },
-): ConfigReading {
+export function readConfig(given: OptionSources & { readonly readFile: ReadFile }): ConfigReading {
+  const sources = { ...withoutOverruled(given), readFile: given.readFile };
   const faults: string[] = [];
   const warnings: string[] = [];
-  const fault: Report = (name, message) => faults.push(`${describeOption(name)} ${message}`);
+  const fault: Report = (name, message) => faults.push(describeFault(name, message, sources));
   const warn: Report = (name, message) => warnings.push(`${describeOption(name)} ${message}`);
 
   const values = readOptionValues(sources, fault);

@@ -20,6 +20,28 @@ export function sourceOf(
   return environment[options[name].variable] ? 'environment' : undefined;
 }
 
+/** Only one side of each pair can be given. */
+const alternatives: readonly (readonly [readonly OptionName[], readonly OptionName[]])[] = [
+  [['clientSecret'], ['clientSecretFile']],
+  [['issuer'], ['provider', 'providerHost', 'providerTenant']],
+];
+
+/**
+ * The sources without the variables that a flag makes irrelevant: a flag beats its own variable, and
+ * the variables of the options that it is an alternative to.
+ */
+export function withoutOverruled({ flags, environment }: OptionSources): OptionSources {
+  const effective = { ...environment };
+  for (const pair of alternatives) {
+    const [chosen, ...others] = pair.filter((side) => side.some((name) => flags[name]));
+    // With flags on both sides, none beats the other: that is a fault.
+    if (chosen === undefined || others.length > 0) continue;
+    const overruled = pair.filter((side) => side !== chosen).flat();
+    for (const name of overruled) delete effective[options[name].variable];
+  }
+  return { flags, environment: effective };
+}
+
 /**
  * Reads every option from its flag, else its variable, else its default.
  *

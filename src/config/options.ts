@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { presets } from '../providers/presets.ts';
+import { suggestion } from '../suggestion.ts';
 import { httpUrl, providerUrl } from '../urls.ts';
 import * as schemas from './schemas.ts';
 
@@ -21,7 +22,16 @@ export interface Option {
   readonly default?: string;
   /** Says in words what happens without a value, where `default` cannot. */
   readonly otherwise?: string;
+  /** Whether the value is a secret, or is one if it was given by mistake: then it is never shown. */
+  readonly secret?: true;
   readonly schema: v.GenericSchema<string, unknown>;
+}
+
+const presetNames = presets.map(({ name }) => name);
+
+function didYouMean(name: string): string {
+  const preset = suggestion(name, presetNames);
+  return preset === undefined ? '' : `: did you mean ${preset}?`;
 }
 
 /** Every option of `login-relay serve`, in the order in which help lists them: first the required ones. */
@@ -51,6 +61,7 @@ export const options = {
     group: 'Required',
     help: 'file that holds the client secret registered at the provider',
     otherwise: 'required, except with the systemd credential provider-client-secret',
+    secret: true,
     schema: schemas.filePath,
   },
   clientSecret: {
@@ -60,6 +71,7 @@ export const options = {
     group: 'Required',
     help: 'client secret registered at the provider, instead of a file; a file is safer',
     otherwise: 'required unless a file holds it',
+    secret: true,
     schema: schemas.visibleCharacters,
   },
   port: {
@@ -113,6 +125,7 @@ export const options = {
     group: 'Listening',
     help: 'private key of the certificate (PEM)',
     otherwise: 'required with a certificate',
+    secret: true,
     schema: schemas.filePath,
   },
   maxConnections: {
@@ -179,8 +192,8 @@ export const options = {
     schema: v.pipe(
       v.string(),
       v.check(
-        (name) => presets.some((preset) => preset.name === name),
-        'must be one that login-relay providers lists',
+        (name) => presetNames.includes(name),
+        ({ input }) => `must be one that login-relay providers lists${didYouMean(input)}`,
       ),
     ),
   },
@@ -290,6 +303,7 @@ export const options = {
     group: 'Login protection',
     help: 'file with a key of 32 or more characters on its first line and, while keys are rotated, the previous one on its second',
     otherwise: 'derived from the client secret',
+    secret: true,
     schema: schemas.filePath,
   },
   logLevel: {

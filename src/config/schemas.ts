@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { httpUrl, providerUrl } from '../urls.ts';
 
-// Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.
+// Messages complete the sentence "--flag (VARIABLE) …". They never quote the value: describeFault does, unless it is secret.
 
 /** A whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {

@@ -228,7 +228,7 @@ describe('the life of a relay', () => {
     ]);
     const nowhere = await runRelay({ words: ['health', '--port', 'eighty'] });
     expect([nowhere.code, nowhere.stdout]).to.deep.equal([2, '']);
-    expect(nowhere.stderr).to.contain('--port (PORT) must be a whole number');
+    expect(nowhere.stderr).to.contain('must be a whole number');
   });
 
   it('keeps probes out of the log', async () => {

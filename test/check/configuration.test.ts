@@ -148,8 +148,12 @@ describe('login-relay check, about the configuration', () => {
         Array(5).fill('problem configuration'),
       );
       const faults = report.findings.map(({ message }) => message).join('\n');
-      expect(faults).to.match(/^--origin \(FRONTEND_ORIGIN\) must be an origin such as /m);
-      expect(faults).to.match(/^--base-url \(BASE_URL\) must start with https:\/\//m);
+      expect(faults).to.match(
+        /^--origin \(FRONTEND_ORIGIN\) "https:\/\/app.example\/page" must be an origin such as /m,
+      );
+      expect(faults).to.match(
+        /^--base-url \(BASE_URL\) "http:\/\/relay.example" must start with https:\/\//m,
+      );
       expect(faults).to.match(/^--client-id \(PROVIDER_CLIENT_ID\) is required/m);
       expect(faults).to.match(/^--client-secret-file .* names a file that does not exist/m);
       expect(faults).to.match(/^HTTPS_PROXY must be the URL of a proxy/m);
@@ -158,7 +162,7 @@ describe('login-relay check, about the configuration', () => {
     });
   });
 
-  it('shows no value that cannot be used: it may be a secret in the wrong place', async () => {
+  it('shows no wrong value that may be a secret in the wrong place', async () => {
     const misplaced = canary('secret');
     const { code, report } = await check({
       flags: {

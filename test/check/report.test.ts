@@ -35,7 +35,7 @@ describe('the report of login-relay check', () => {
     await withFakeProvider({}, async (flags) => {
       const { code, stdout, stderr } = await checkAsText({ flags, env: { LOG_LEVEL: 'warn' } });
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout).to.match(/^Configuration\n {2}--port +8000 {2}\(default\)\n/);
+      expect(stdout).to.match(/^Configuration\n {2}--origin +https:\/\/app.example {2}\(flag\)\n/);
       expect(stdout).to.match(/^ {2}--client-secret +\[secret\] {2}\(file\)$/m);
       expect(stdout).to.match(/^ {2}--log-level +warn {2}\(LOG_LEVEL\)$/m);
       expect(stdout).not.to.contain('--issuer');
@@ -85,7 +85,7 @@ describe('the report of login-relay check', () => {
     const { code, stdout } = await checkAsText({ flags: { port: 'eight' } });
     expect(code).to.equal(2);
     expect(stdout).to.match(/^ {2}--port +\(cannot be used\) {2}\(flag\)$/m);
-    expect(stdout).to.contain('problem  configuration: --port (PORT) must be a whole number');
+    expect(stdout).to.contain('problem  configuration: --port (PORT) "eight" must be a whole');
     expect(stdout).not.to.contain('Callback URL');
   });
 

@@ -66,7 +66,7 @@ describe('the relay’s own certificate', () => {
 
   it('does not go with a base URL on http', () => {
     expect(faultsOf({ ...both, BASE_URL: 'http://localhost' })).to.deep.equal([
-      '--base-url (BASE_URL) must start with https:// with --tls-cert (TLS_CERT)',
+      '--base-url (BASE_URL) "http://localhost" must start with https:// with --tls-cert (TLS_CERT)',
     ]);
   });
 
@@ -83,7 +83,7 @@ describe('the relay’s own certificate', () => {
     put('not-a-cert', 'nonsense');
     expect(faultsOf({ ...both, TLS_CERT: 'not-a-cert', TLS_KEY: 'gone' })).to.deep.equal([
       '--tls-key (TLS_KEY) names a file that does not exist',
-      '--tls-cert (TLS_CERT) names a file that does not start with a certificate (PEM)',
+      '--tls-cert (TLS_CERT) "not-a-cert" names a file that does not start with a certificate (PEM)',
     ]);
   });
 

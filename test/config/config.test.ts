@@ -124,12 +124,11 @@ describe('the configuration', () => {
     expect(known({ flags: { authorizeUrl } }).issuer).to.equal(undefined);
   });
 
-  it('reports every fault at once, each with flag and variable, none with a value', () => {
+  it('reports every fault at once, each with flag and variable', () => {
     const lines = faults({
       flags: { port: '65536x', logLevel: 'canary', providerTimeout: '0' },
       environment: { FRONTEND_ORIGIN: 'https://canary.example.com/path' },
     });
-    expect(lines.join('\n')).to.not.match(/canary|65536x/);
     expect(lines.map((line) => line.split(' ').slice(0, 2).join(' ')).sort()).to.deep.equal([
       '--client-id (PROVIDER_CLIENT_ID)',
       '--client-secret (PROVIDER_CLIENT_SECRET)',
@@ -150,6 +149,88 @@ describe('the configuration', () => {
     const lines = faults({ environment: { ...minimal, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
     expect(lines).to.have.length(1);
     expect(lines[0]).to.match(/^NODE_TLS_REJECT_UNAUTHORIZED /);
+  });
+
+  it('quotes a wrong value, on one line and without what it could hide', () => {
+    const faultOf = (flags: Given['flags']) => faults({ ...(flags && { flags }) })[0] ?? '';
+    const quotes = {
+      eighty: '"eighty"',
+      'a "b"\n\u001b[31m\u009b\u202e': '"a \\"b\\"\\n\\u001b[31m\uFFFD\uFFFD"',
+      [`https://${'long.'.repeat(40)}`]: `"https://${'long.'.repeat(40)}`
+        .slice(0, 101)
+        .concat('…"'),
+    };
+    for (const [port, quote] of Object.entries(quotes)) {
+      expect(faultOf({ port })).to.equal(
+        `--port (PORT) ${quote} must be a whole number from 0 to 65535`,
+      );
+    }
+    expect(faultOf({ baseUrl: 'https://a.example/?client_secret=b' })).to.equal(
+      '--base-url (BASE_URL) "https://a.example/…" must not have a query',
+    );
+  });
+
+  it('quotes no value that is a secret or may contain one', () => {
+    const secrets: Given['flags'][] = [
+      { clientSecret: 'a\nb' },
+      { clientSecretFile: 'b5a1c0de' },
+      { stateKeyFile: 'b5a1c0de' },
+      { tlsKey: 'b5a1c0de', tlsCert: 'certificate' },
+      { tokenUrl: 'https://user:b5a1c0de@a.example' },
+      { tokenUrl: 'user:b5a1c0de@a.example' },
+      { port: '0123456789abcdef0123' },
+      { provider: 'GOCSPX-b5a1c0de_b5a1' },
+    ];
+    for (const flags of secrets) {
+      const environment = { FRONTEND_ORIGIN: 'https://a.example', PROVIDER_CLIENT_ID: 'a' };
+      const lines = faults({ ...(flags && { flags }), environment });
+      expect(lines.join('\n')).to.match(/^--[\w-]+ \(\w+\) [a-z]/m);
+      expect(lines.join('\n')).not.to.match(/b5a1c0de|0123|"a/);
+    }
+  });
+
+  it('suggests the preset that was meant', () => {
+    expect(faults({ flags: { provider: 'githbu' } })).to.deep.equal([
+      '--provider (PROVIDER) "githbu" must be one that login-relay providers lists: did you mean github?',
+    ]);
+    expect(faults({ flags: { provider: 'somewhere' } })).to.deep.equal([
+      '--provider (PROVIDER) "somewhere" must be one that login-relay providers lists',
+    ]);
+  });
+
+  it('ignores the variables that a flag makes irrelevant, however malformed', () => {
+    const environment = {
+      ...minimal,
+      PORT: 'eighty',
+      PROVIDER_CLIENT_SECRET: 'a\nb',
+      PROVIDER: 'nobody',
+      PROVIDER_HOST: 'https://',
+    };
+    const files = { '/secret': { text: 'from the file' } };
+    const flags = {
+      port: '8001',
+      clientSecretFile: '/secret',
+      issuer: 'https://id.example',
+    };
+    const { port, clientSecret, provider } = config({ flags, environment, files });
+    expect([port, clientSecret.reveal()]).to.deep.equal([8001, 'from the file']);
+    expect(provider).to.have.nested.property('discovered.issuer', 'https://id.example');
+    expect(
+      known({ flags: { provider: 'gitlab' }, environment: { ...minimal, PROVIDER_ISSUER: 'x' } })
+        .tokenUrl,
+    ).to.contain('gitlab.com');
+  });
+
+  it('refuses alternatives that are given in the same way', () => {
+    const issuer = 'https://id.example';
+    for (const given of [
+      { flags: { issuer, provider: 'github' } },
+      { environment: { ...minimal, PROVIDER_ISSUER: issuer, PROVIDER: 'github' } },
+      { flags: { issuer, provider: 'github' }, environment: { ...minimal, PROVIDER: 'gitlab' } },
+    ]) {
+      expect(faults(given)).to.have.length(1);
+      expect(faults(given)[0]).to.contain('are both given');
+    }
   });
 
   it('refuses a flag that is given twice', () => {
@@ -405,7 +486,7 @@ describe('the configuration', () => {
       ]) {
         const found = faults({ environment: { ...minimal, RATE_LIMIT: '1', TRUSTED_PROXIES } });
         expect(found, TRUSTED_PROXIES).to.deep.equal([
-          '--trusted-proxies (TRUSTED_PROXIES) must be IP addresses or networks (10.0.0.0/8)',
+          `--trusted-proxies (TRUSTED_PROXIES) "${TRUSTED_PROXIES}" must be IP addresses or networks (10.0.0.0/8)`,
         ]);
       }
     });

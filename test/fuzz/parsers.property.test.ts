@@ -226,7 +226,7 @@ describe('whatever it is given,', () => {
     fc.assert(fc.property(frontEndState, seconds, fc.nat(255), checkSealed), { numRuns });
   });
 
-  it('a configuration is refused with reasons that quote nothing, or safe to run with', () => {
+  it('a configuration is refused with reasons that quote no secret, or safe to run with', () => {
     fc.assert(fc.property(configurations, checkConfiguration), { numRuns });
   });
 

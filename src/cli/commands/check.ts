@@ -4,7 +4,7 @@ import { examine } from '../../check/examine.ts';
 import { type Finding, problem, warning } from '../../check/finding.ts';
 import { type DoctorReport, reportAsJson, reportAsText } from '../../check/report.ts';
 import { type Config, readConfig } from '../../config/config.ts';
-import type { OptionSources } from '../../config/option-values.ts';
+import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
 import { readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
@@ -24,8 +24,9 @@ export async function check(sources: OptionSources, json: boolean): Promise<0 | 
 
 /** What {@link check} has to say, and its exit code. */
 export async function diagnose(
-  sources: OptionSources,
+  given: OptionSources,
 ): Promise<{ readonly report: DoctorReport; readonly code: 0 | 1 | 2 }> {
+  const sources = withoutOverruled(given);
   let config: Config;
   let warnings: readonly string[];
   try {

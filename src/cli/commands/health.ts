@@ -1,7 +1,8 @@
 import { get } from 'node:http';
 import { get as getSecurely } from 'node:https';
+import { describeFault } from '../../config/fault.ts';
 import { type OptionSources, readOptionValues } from '../../config/option-values.ts';
-import { describeOption, type OptionName } from '../../config/options.ts';
+import type { OptionName } from '../../config/options.ts';
 import { ConfigError } from '../../start-errors.ts';
 
 const patience = 3_000;
@@ -19,7 +20,7 @@ import { print } from '../print.ts';
 export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults: string[] = [];
   const { port, host, tlsCert } = readOptionValues(sources, (name, message) => {
-    if (whereToAsk.has(name)) faults.push(`${describeOption(name)} ${message}`);
+    if (whereToAsk.has(name)) faults.push(describeFault(name, message, sources));
   });
   if (port === undefined || host === undefined) throw new ConfigError(faults);
   const answer = await ask(reachable(host), port, tlsCert !== undefined);

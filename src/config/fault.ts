@@ -1,0 +1,35 @@
+import type { OptionSources } from './option-values.ts';
+import { describeOption, type Option, type OptionName, options } from './options.ts';
+
+const longest = 100;
+
+/**
+ * A fault of an option as the operator reads it: flag, variable, the value that was given, what is wrong with it.
+ *
+ * The value is left out if it is a secret or may contain one.
+ */
+export function describeFault(
+  name: OptionName,
+  message: string,
+  { flags, environment }: OptionSources,
+): string {
+  const option: Option = options[name];
+  const given = flags[name] ?? [environment[option.variable] ?? ''];
+  const [value = '', ...more] = given;
+  const isShown = value !== '' && more.length === 0 && !option.secret && !maybeSecret(value);
+  return [describeOption(name), ...(isShown ? [quoted(value)] : []), message].join(' ');
+}
+
+/** Whether the value may contain a password, or be a secret that was given for the wrong option. */
+function maybeSecret(value: string): boolean {
+  const words = value.match(/[\w~+=-]{16,}/g) ?? [];
+  return value.includes('@') || words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
+}
+
+/** The value in quotes, on one line, without a query or fragment: both can carry secrets. */
+function quoted(value: string): string {
+  const visible = value.replace(/[?#].*/s, '…');
+  const short = visible.length > longest ? `${visible.slice(0, longest)}…` : visible;
+  // Control and formatting characters could change what a terminal shows.
+  return JSON.stringify(short).replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
+}

@@ -1,6 +1,8 @@
 SHELL := /bin/sh
-# The project's own pinned Node and tools come first, whatever the machine has.
-export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+# Everything runs on the pinned Node.js, whatever the machine has.
+node := scripts/node
+mocha := $(node) node_modules/mocha/bin/mocha.js
+tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
@@ -23,15 +25,15 @@ $(installed): package.json package-lock.json
 	@touch $@
 
 demo: $(installed) ## try it: a provider, the relay and a front end on this machine
-	@node bin/login-relay.ts demo
+	@$(node) bin/login-relay.ts demo
 
 test: $(installed) ## run the tests, without those below that take longer or need more
-	@mocha $(if $(CI),--forbid-pending) 'test/**/*.test.ts'
+	@$(mocha) $(if $(CI),--forbid-pending) 'test/**/*.test.ts'
 
 check: $(installed) ## types, lint, imports, unused code
-	@tsc
-	@biome check --error-on-warnings .
-	@knip
+	@$(tsc)
+	@$(node) node_modules/@biomejs/biome/bin/biome check --error-on-warnings .
+	@$(node) node_modules/knip/bin/knip.js
 
 engines := test/engines/node_modules/.package-lock.json
 $(engines): test/engines/package.json test/engines/package-lock.json $(installed)
@@ -39,39 +41,39 @@ $(engines): test/engines/package.json test/engines/package-lock.json $(installed
 	@touch $@
 
 test-browsers: $(engines) ## log in with every browser engine (ENGINES="Chromium Firefox WebKitGTK")
-	@tsc -p test/engines
-	@mocha $(if $(CI),--forbid-pending) 'test/engines/*.engine.ts'
+	@$(tsc) -p test/engines
+	@$(mocha) $(if $(CI),--forbid-pending) 'test/engines/*.engine.ts'
 
 test-faults: $(installed) ## break what the relay stands on, and tell what happened (Linux, root)
 	@mkdir -p dist
-	@FAULTS_TABLE=dist/faults.md mocha 'test/faults/*.test.ts' 'test/faults/system/*.fault.ts'; \
+	@FAULTS_TABLE=dist/faults.md $(mocha) 'test/faults/*.test.ts' 'test/faults/system/*.fault.ts'; \
 	  status=$$?; cat dist/faults.md; exit $$status
 
 soak: $(installed) ## log in and look up 1,100,000 times with faults, watching the process (SOAK="--lookups 10000 --logins 1000")
-	@node test/endurance/soak.ts $(SOAK)
+	@$(node) test/endurance/soak.ts $(SOAK)
 
 cross-talk: $(installed) ## compare 1,000,000 answers over abused connections with whose they are
-	@node test/endurance/cross-talk.ts $(CROSS_TALK)
+	@$(node) test/endurance/cross-talk.ts $(CROSS_TALK)
 
 fuzz: fuzz-requests fuzz-answers fuzz-properties ## hostile requests, hostile provider answers, properties of the parsers
 
 fuzz-requests: $(installed) ## 1,000,000 hostile requests (FUZZ="--requests 10000 --seed 1")
-	@node fuzz/requests.ts $(FUZZ)
+	@$(node) fuzz/requests.ts $(FUZZ)
 
 fuzz-answers: $(installed) ## 200,000 hostile provider answers (FUZZ="--answers 10000 --seed 1")
-	@node fuzz/provider-answers.ts $(FUZZ)
+	@$(node) fuzz/provider-answers.ts $(FUZZ)
 
 fuzz-properties: $(installed) ## 100,000 cases for each parser
-	@FUZZ_RUNS=100000 mocha --timeout 0 test/fuzz/parsers.property.test.ts
+	@FUZZ_RUNS=100000 $(mocha) --timeout 0 test/fuzz/parsers.property.test.ts
 
 fuzz-parsers: $(installed) ## 30 minutes for each parser, guided by coverage (FUZZ="--minutes 1")
 	@npm ci --prefix fuzz/jazzer --ignore-scripts --no-audit --no-fund --loglevel=error
 	@for parser in query authorization cookies state configuration provider-answer; do \
-	  node fuzz/fuzz-parser.ts $$parser $(FUZZ) || exit; \
+	  $(node) fuzz/fuzz-parser.ts $$parser $(FUZZ) || exit; \
 	done
 
 coverage: $(installed) ## run the tests and report coverage
-	@c8 mocha 'test/**/*.test.ts'
+	@$(node) node_modules/c8/bin/c8.js $(mocha) 'test/**/*.test.ts'
 
 peers := bench/peers/node_modules/.package-lock.json
 $(peers): bench/peers/package.json bench/peers/package-lock.json
@@ -80,57 +82,57 @@ $(peers): bench/peers/package.json bench/peers/package-lock.json
 
 # BENCH chooses a part: make bench BENCH='--experiment user-lookup --contender relay'
 bench: $(installed) $(peers) binary ## measure the relay beside its peers and its limits: half an hour
-	@taskset -c 1 node bench/run.ts --write $(BENCH)
+	@taskset -c 1 $(node) bench/run.ts --write $(BENCH)
 
 bench-quick: $(installed) $(peers) ## see that everything that is measured works: a minute
-	@taskset -c 1 node bench/run.ts --quick $(BENCH)
+	@taskset -c 1 $(node) bench/run.ts --quick $(BENCH)
 
 bench-hanging-provider: $(installed) ## what a provider that hangs does to everyone else (a minute)
-	@node bench/hanging-provider.ts
+	@$(node) bench/hanging-provider.ts
 
 share: $(installed) ## build the manual page and the shell completions
 	@scripts/share.sh dist/share
 
 sbom: $(installed) ## list what is inside the binary, with the licences
 	@mkdir -p dist
-	@node scripts/sbom.ts >dist/login-relay.cdx.json
-	@node scripts/third-party-licenses.ts >dist/THIRD-PARTY-LICENSES.txt
+	@$(node) scripts/sbom.ts >dist/login-relay.cdx.json
+	@$(node) scripts/third-party-licenses.ts >dist/THIRD-PARTY-LICENSES.txt
 
 binary: $(installed) ## build the executable for this machine
-	@node scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
+	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
 
 test-binary: binary ## run the black-box tests against the executable, and the executable in an empty root
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha $(if $(CI),--forbid-pending) 'test/blackbox/**/*.test.ts' 'test/executable/*.executable.ts'
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) $(if $(CI),--forbid-pending) 'test/blackbox/**/*.test.ts' 'test/executable/*.executable.ts'
 
 test-restarts: binary ## stop and start the executable 20 times under 200 requests a second
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 mocha --fgrep 'again and again' test/blackbox/socket-activation.test.ts
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 $(mocha) --fgrep 'again and again' test/blackbox/socket-activation.test.ts
 
 test-systemd: binary ## run the executable as a service of a real systemd: needs Linux and root
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay mocha test/systemd/service.ts
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) test/systemd/service.ts
 
 test-rolling: binary ## restart each of three replicas behind HAProxy 100 times while people log in
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=100 mocha test/deploy/rolling-restarts.test.ts
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=100 $(mocha) test/deploy/rolling-restarts.test.ts
 
 bench-start: binary ## measure how long the executable takes to start
-	@node scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
-	@node scripts/binary/measure-start.ts dist/login-relay dist/build/empty
+	@$(node) scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
+	@$(node) scripts/binary/measure-start.ts dist/login-relay dist/build/empty
 
 bench-memory: binary ## measure what memory 10,000 logins leave the executable with (Linux)
-	@node bench/memory.ts dist/login-relay
+	@$(node) bench/memory.ts dist/login-relay
 
 platforms := linux-x64 linux-arm64 macos-x64 macos-arm64 windows-x64
 executables := $(platforms:%=dist/%/login-relay)
 .PHONY: $(executables)
 $(executables): dist/%/login-relay: $(installed)
-	@node scripts/binary/make-binary.ts bin/login-relay.ts $@ $*
+	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts $@ $*
 
 deb: share sbom dist/linux-x64/login-relay dist/linux-arm64/login-relay ## build the Debian packages
-	@node scripts/debian-package.ts amd64 dist/linux-x64/login-relay dist
-	@node scripts/debian-package.ts arm64 dist/linux-arm64/login-relay dist
+	@$(node) scripts/debian-package.ts amd64 dist/linux-x64/login-relay dist
+	@$(node) scripts/debian-package.ts arm64 dist/linux-arm64/login-relay dist
 
 release: deb $(executables) ## build everything that is downloaded, for every platform
 	@for platform in $(platforms); do \
-	  node --disable-warning=ExperimentalWarning scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
+	  $(node) --disable-warning=ExperimentalWarning scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
 	done
 	@cd dist && sha256sum login-relay*.* >SHA256SUMS && cat SHA256SUMS
 

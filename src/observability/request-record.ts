@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
 import type { RequestState } from '../http/context.ts';
@@ -62,7 +63,7 @@ export function recordRequests(
       closed = {
         status: ctx.res.headersSent ? ctx.res.statusCode : clientClosedRequest,
         durationMs: performance.now() - start,
-        outcome: ctx.state.failure ?? (ctx.res.writableFinished ? 'ok' : 'client_gone'),
+        outcome: ctx.state.failure ?? (isAnswered(ctx.res) ? 'ok' : 'client_gone'),
       };
       record();
     }
@@ -75,4 +76,9 @@ export function recordRequests(
       record();
     });
   };
+}
+
+/** Whether the whole answer was handed to the system. Node 22 also calls a broken response finished. */
+function isAnswered(response: ServerResponse): boolean {
+  return response.writableFinished && response.errored === null;
 }

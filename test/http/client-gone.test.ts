@@ -33,7 +33,12 @@ describe('a connection that breaks while its answer is written', () => {
       await once(server, 'listening');
       const address = server.address();
       if (address === null || typeof address === 'string') throw new Error('no port');
-      const request = get({ host: '127.0.0.1', port: address.port, path: '/auth/provider' });
+      const request = get({
+        host: '127.0.0.1',
+        port: address.port,
+        path: '/auth/provider',
+        headers: { Host: 'localhost:8000' },
+      });
       await once(request, 'error');
       expect(complaints).to.deep.equal([]);
       expect(lines.map((line) => JSON.parse(line).outcome)).to.deep.equal(['client_gone']);

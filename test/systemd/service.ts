@@ -21,7 +21,7 @@ const requestsPerSecond = 200;
 const executable = process.env['LOGIN_RELAY'];
 const relay = executable
   ? '/usr/local/bin/login-relay'
-  : '/opt/login-relay/node_modules/.bin/node /opt/login-relay/bin/login-relay.ts';
+  : '/opt/login-relay/scripts/node /opt/login-relay/bin/login-relay.ts';
 
 /** The service as `login-relay systemd` has it, in a system that runs systemd. */
 describe('the service', function () {

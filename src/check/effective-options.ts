@@ -72,14 +72,14 @@ function overruled(name: OptionName, sources: OptionSources): Effect | undefined
 }
 
 function derivedFromConfig(
-  { redirectUri, frontendUrl, pathName }: Config,
+  { baseUrl, frontendUrl, stateKeys }: Config,
   sources: OptionSources,
 ): Partial<Record<OptionName, Effect>> {
-  const baseUrl = redirectUri.slice(0, -`/auth/${pathName}/callback`.length);
   return {
     baseUrl: { value: baseUrl, source: 'default' },
     frontendUrl: { value: frontendUrl, source: 'default' },
     clientSecret: { value: masked, source: clientSecretSource(sources) },
+    ...(stateKeys && { stateKeyFile: { value: masked, source: 'credential' } }),
   };
 }
 

@@ -15,7 +15,7 @@ import {
 import { describeOption, type OptionValues } from './options.ts';
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
 import type { ReadFile } from './secret-file.ts';
-import { readStateKeys } from './state-key-file.ts';
+import { readStateKeys, stateKeyPath } from './state-key-file.ts';
 
 /** Everything the relay has to know, checked and frozen. */
 export interface Config {
@@ -87,7 +87,9 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
   const baseUrl = (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
   const certificate = readCertificate(values, baseUrl, sources.readFile, fault, warn);
   const provider = readProviderSettings(values, sources, baseUrl, fault);
-  const stateKeys = readStateKeys(values.stateKeyFile, sources.readFile, fault, warn);
+  const { environment, readFile } = sources;
+  const stateKeyFile = stateKeyPath(values.stateKeyFile, environment, readFile);
+  const stateKeys = readStateKeys(stateKeyFile, readFile, fault, warn);
   const proxy = readProxy(sources.environment, faults);
   if (sources.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     faults.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: anyone could pose as the provider');

@@ -302,7 +302,7 @@ export const options = {
     variable: 'STATE_KEY_FILE',
     group: 'Login protection',
     help: 'file with a key of 32 or more characters on its first line and, while keys are rotated, the previous one on its second',
-    otherwise: 'derived from the client secret',
+    otherwise: 'the systemd credential state-key, else derived from the client secret',
     secret: true,
     schema: schemas.filePath,
   },

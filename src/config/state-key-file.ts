@@ -1,13 +1,38 @@
 import { Secret } from '../secret.ts';
-import type { Report } from './option-values.ts';
+import type { OptionSources, Report } from './option-values.ts';
 import { type ReadFile, readSecretFile } from './secret-file.ts';
 
 const shortestKey = 32;
+const credentialName = 'state-key';
+
+/**
+ * The path of the file with the keys for states: the one that the option names, else the systemd
+ * credential.
+ *
+ * @returns undefined if neither exists. A blank credential counts as none: the unit passes one if there
+ *   is no key, because systemd starts no service without its credentials
+ */
+export function stateKeyPath(
+  optionValue: string | undefined,
+  environment: OptionSources['environment'],
+  readFile: ReadFile,
+): string | undefined {
+  if (optionValue !== undefined) return optionValue;
+  const directory = environment['CREDENTIALS_DIRECTORY'];
+  if (!directory) return undefined;
+  const path = `${directory}/${credentialName}`;
+  try {
+    return readFile(path).text.trim() === '' ? undefined : path;
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return isMissing ? undefined : path;
+  }
+}
 
 /**
  * Reads the keys for states: a line each, the current one first, then the previous one if any.
  *
- * @returns undefined where there is no file, or after reporting why it is of no use
+ * @returns undefined if there is no file, or after reporting why it is of no use
  */
 export function readStateKeys(
   path: string | undefined,

@@ -109,6 +109,22 @@ describe('login-relay check, about the configuration', () => {
     });
   });
 
+  it('shows that the state key is the systemd credential, and masks it', async () => {
+    const credentials = await mkdtemp(join(tmpdir(), 'login-relay-credentials-'));
+    const env = { CREDENTIALS_DIRECTORY: credentials };
+    try {
+      await withFakeProvider({}, async (flags) => {
+        const setting = async () => (await check({ flags, env })).setting('--state-key-file');
+        expect(await setting()).to.include({ value: null, source: 'none' });
+        const key = canary('secret').repeat(2);
+        await writeFile(join(credentials, 'state-key'), `${key}\n`, { mode: 0o600 });
+        expect(await setting()).to.include({ value: '[secret]', source: 'credential' });
+      });
+    } finally {
+      await rm(credentials, { recursive: true });
+    }
+  });
+
   it('masks user and password of a proxy', async () => {
     const proxies = {
       [`http://${canary('secret')}:${canary('secret')}@127.0.0.1:9`]: 'http://[secret]@127.0.0.1:9',

@@ -373,6 +373,29 @@ describe('the configuration', () => {
       }
       expect(faults({ flags: { stateKeyFile: '/missing' } })).to.have.length(1);
     });
+
+    describe('as a systemd credential', () => {
+      const environment = { ...minimal, CREDENTIALS_DIRECTORY: '/cred' };
+      const keyWith = (text: string | undefined, flags: Given['flags'] = {}) => {
+        const credential = text === undefined ? {} : { '/cred/state-key': { text } };
+        const files = { ...credential, '/keys': { text: `${key}1\n` } };
+        return config({ files, flags, environment }).stateKeys?.map((secret) => secret.reveal());
+      };
+
+      it('are read, unless an option names a file', () => {
+        expect(keyWith(`${key}\n`)).to.deep.equal([key]);
+        expect(keyWith(`${key}\n`, { stateKeyFile: '/keys' })).to.deep.equal([`${key}1`]);
+      });
+
+      it('are derived from the client secret if the credential is missing or blank', () => {
+        for (const text of [undefined, '', '\n']) expect(keyWith(text)).to.equal(undefined);
+      });
+
+      it('are refused if the credential is short', () => {
+        const files = { '/cred/state-key': { text: 'short\n' } };
+        expect(faults({ files, environment })).to.have.length(1);
+      });
+    });
   });
 
   describe('the client secret', () => {

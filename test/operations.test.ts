@@ -67,6 +67,9 @@ describe('the operations manual', () => {
       const { metricsAddress } = await relay.logLine(({ msg }) => msg === 'listening');
       const metricsPort = Number(new URL(String(metricsAddress)).port);
       metrics = `${(await send(metricsPort, { path: '/metrics' })).body}`;
+      await writeFile(file, canary('secret'));
+      process.kill(relay.pid, 'SIGHUP');
+      await relay.logLine(({ changed }) => changed !== undefined);
       await writeFile(file, '');
       process.kill(relay.pid, 'SIGHUP');
       await relay.logLine(({ faults }) => faults !== undefined);

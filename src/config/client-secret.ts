@@ -7,6 +7,10 @@ import { type ReadFile, readSecretFile } from './secret-file.ts';
 
 const credentialName = 'provider-client-secret';
 
+const noCredential =
+  `is required: systemd passes no credential ${credentialName}, or an empty one. ` +
+  'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
+
 /**
  * Finds the client secret: the flags, else the variables, else the systemd credential.
  *
@@ -39,11 +43,24 @@ export function readClientSecret(
     return undefined;
   }
   if (!path) return undefined;
+  if (file === undefined && isMissing(path, sources.readFile)) {
+    fault('clientSecretFile', noCredential);
+    return undefined;
+  }
   const text = readSecretFile('clientSecretFile', path, sources.readFile, fault, warn);
   if (text === undefined) return undefined;
   if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
   fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
   return undefined;
+}
+
+// The unit passes an empty one by default, so that the relay itself can say what is missing.
+function isMissing(path: string, readFile: ReadFile): boolean {
+  try {
+    return readFile(path).text.trim() === '';
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  }
 }
 
 function asSecret(

@@ -14,6 +14,7 @@ import {
 } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
+import { runtimeFaults } from './runtime-environment.ts';
 import type { ReadFile } from './secret-file.ts';
 import { readStateKeys, stateKeyPath } from './state-key-file.ts';
 
@@ -91,9 +92,7 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
   const stateKeyFile = stateKeyPath(values.stateKeyFile, environment, readFile);
   const stateKeys = readStateKeys(stateKeyFile, readFile, fault, warn);
   const proxy = readProxy(sources.environment, faults);
-  if (sources.environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    faults.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: anyone could pose as the provider');
-  }
+  faults.push(...runtimeFaults(sources.environment));
   reportMissing(values, sources, fault);
   reportContradictions(values, fault);
   warnOfDoubts(values, sources, baseUrl, warn);
@@ -137,6 +136,10 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
 function reportMissing(values: OptionValues, sources: OptionSources, fault: Report): void {
   for (const name of ['origin', 'clientId'] as const) {
     if (sourceOf(name, sources) === undefined) fault(name, 'is required');
+  }
+  const { BASE_URL: baseUrl, CREDENTIALS_DIRECTORY: asService } = sources.environment;
+  if (asService && baseUrl === '' && sources.flags.baseUrl === undefined) {
+    fault('baseUrl', 'is empty: a service needs the public address that browsers reach it at');
   }
   if (values.port === 0 && sourceOf('baseUrl', sources) === undefined) {
     fault('baseUrl', 'is required with port 0: its default needs a known port');

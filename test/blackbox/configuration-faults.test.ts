@@ -294,6 +294,16 @@ describe('a configuration with faults', () => {
     expectReport(ending, ['origin', 'client-id', 'client-secret']);
   });
 
+  it('is refused with an empty base URL as a service of systemd, and only there', async () => {
+    const empty = { flags: { 'base-url': undefined }, env: { BASE_URL: '' } };
+    const asService = await runWith((file) => ({
+      ...empty,
+      env: { ...empty.env, CREDENTIALS_DIRECTORY: dirname(file) },
+    }));
+    expectReport(asService, ['base-url']);
+    expect((await runWith(() => empty)).stderr).to.contain('already in use');
+  });
+
   for (const name of ['origin', 'client-id'] as const) {
     it(`is refused without --${name}`, async () => {
       expectReport(await runWith(() => ({ flags: { [name]: undefined } })), [name]);
@@ -473,6 +483,17 @@ describe('a configuration with faults', () => {
     const ending = await runWith(() => ({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }));
     expect(ending.code).to.equal(2);
     expect(ending.stderr).to.contain('NODE_TLS_REJECT_UNAUTHORIZED');
+  });
+
+  it('is refused where Node would write requests, or open a debugger', async () => {
+    for (const [name, value] of [
+      ['NODE_DEBUG', 'http,https,net'],
+      ['NODE_OPTIONS', '--inspect=127.0.0.1:0'],
+    ] as const) {
+      const ending = await runWith(() => ({ env: { [name]: value } }));
+      expect(ending.code).to.equal(2);
+      expect(ending.stderr).to.contain(`${name} must not `);
+    }
   });
 });
 

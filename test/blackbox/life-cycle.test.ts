@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import {
@@ -12,7 +13,7 @@ import {
   expectUser,
 } from '../support/expectations.ts';
 import { send } from '../support/http-client.ts';
-import { runRelay } from '../support/relay-process.ts';
+import { type LogLine, runRelay } from '../support/relay-process.ts';
 import {
   baseUrl,
   callbackPath,
@@ -165,6 +166,46 @@ describe('the life of a relay', () => {
           stdout.split('"reloaded').length > 2 ? true : undefined,
         );
         expectToken(await underTest.logIn(canary('code')));
+      });
+    });
+
+    /** The line about a reload. */
+    async function reload({ process: relay }: RelayUnderTest): Promise<LogLine> {
+      process.kill(relay.pid, 'SIGHUP');
+      return await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+    }
+
+    it('says which files have changed', async () => {
+      await withFile(async (underTest, file) => {
+        await writeFile(file, 'another');
+        expect(await reload(underTest))
+          .to.include({ level: 'info' })
+          .and.deep.include({
+            changed: [file],
+          });
+      });
+    });
+
+    it('says where no file has changed', async () => {
+      await withFile(async (underTest) => {
+        const line = await reload(underTest);
+        expect(line).to.include({ level: 'info', msg: 'reloaded: no file has changed' });
+        expect(line).to.not.have.property('changed');
+      });
+    });
+
+    it('warns where it has read the old copies of systemd, which change at a restart alone', async () => {
+      await withSecretFile(canary('secret'), async (file) => {
+        const { relay, port } = await listening({
+          flags: { port: '0', origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
+          env: { CREDENTIALS_DIRECTORY: dirname(file) },
+        });
+        process.kill(relay.pid, 'SIGHUP');
+        const line = await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+        expect(line['level']).to.equal('warn');
+        expect(line['msg']).to.contain('nothing has changed').and.contain('restart the service');
+        expect((await send(port, { path: '/healthz' })).status).to.equal(200);
+        await relay.stop();
       });
     });
 

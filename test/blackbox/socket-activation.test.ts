@@ -76,6 +76,11 @@ describe('a relay on a socket that systemd has passed', () => {
         address: `http://127.0.0.1:${underTest.port}`,
         socketActivated: true,
       });
+      const warnings = underTest.process.logLines.filter(({ level }) => level === 'warn');
+      expect(warnings.map(({ msg }) => msg)).to.deep.equal([
+        '--port (PORT) has no effect: systemd passes the socket to listen on',
+        '--host (HOST) has no effect: systemd passes the socket to listen on',
+      ]);
       expectToken(await underTest.logIn());
       process.kill(underTest.process.pid, 'SIGTERM');
       expect((await underTest.process.ended).code).to.equal(0);

@@ -233,6 +233,27 @@ describe('the configuration', () => {
     }
   });
 
+  it('refuses what makes Node write requests, or open a debugger', () => {
+    for (const [name, values] of Object.entries({
+      NODE_DEBUG: ['http', '*', 'none'],
+      NODE_OPTIONS: [
+        '--inspect',
+        '--inspect=0.0.0.0:9229',
+        '--max-old-space-size=512 --inspect-brk',
+        '"--inspect_wait"',
+        '--debug-port=0',
+      ],
+    })) {
+      for (const value of values) {
+        const lines = faults({ environment: { ...minimal, [name]: value } });
+        expect(lines, value).to.have.length(1);
+        expect(lines[0]).to.match(new RegExp(`^${name} must not `));
+      }
+    }
+    const harmless = { NODE_DEBUG: '', NODE_OPTIONS: '--max-old-space-size=512' };
+    expect(faults({ environment: { ...minimal, ...harmless } })).to.deep.equal([]);
+  });
+
   it('refuses a flag that is given twice', () => {
     expect(faults({ flags: { port: ['1', '2'] } })).to.deep.equal([
       '--port (PORT) is given more than once',
@@ -419,6 +440,15 @@ describe('the configuration', () => {
       expect(
         secretOf({ environment: fileVariable, flags: { clientSecret: 'from flag' } }),
       ).to.equal('from flag');
+    });
+
+    it('is missing where systemd passes no credential, or an empty one, and says where to put it', () => {
+      const environment = { ...bare, CREDENTIALS_DIRECTORY: '/cred' };
+      for (const given of [{}, { '/cred/provider-client-secret': { text: '\n' } }]) {
+        const [fault, ...others] = faults({ environment, files: given });
+        expect(fault).to.contain('/etc/login-relay/client-secret').and.contain('systemd');
+        expect(others).to.deep.equal([]);
+      }
     });
 
     it('loses the final newline of its file, and only that', () => {

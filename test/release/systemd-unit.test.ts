@@ -32,6 +32,13 @@ for (const [name, argument] of Object.entries(units)) {
       expect(text).to.not.match(/^Environment=/m);
     });
 
+    it('starts the relay without a secret and without settings, so that the relay can say so', () => {
+      expect(text).to.match(/^SetCredential=provider-client-secret:\\n$/m);
+      expect(text).to.match(/^EnvironmentFile=-\/etc\/default\/login-relay$/m);
+      expect(text).to.not.match(/^(Assert|Condition)/m);
+      expect(text).to.match(/^RestartPreventExitStatus=2$/m);
+    });
+
     it('waits for longer than requests in flight are given to finish', () => {
       const [, seconds] = /^TimeoutStopSec=(\d+)s$/m.exec(text) ?? [];
       expect(Number(seconds) * 1000).to.be.above(limits.stopTime);
@@ -50,7 +57,7 @@ describe('the systemd units of one relay and of several', () => {
         .split('\n')
         .filter((line) => line !== '' && !line.startsWith('#')),
     );
-    const differs = /^(Description|ExecStart|Requires|StartLimit\w+|Also|EnvironmentFile=-)/;
+    const differs = /^(Description|ExecStart|Requires|StartLimit\w+|Also|EnvironmentFile=-.*-%i)/;
     const shared = (lines: readonly string[] = []) => lines.filter((line) => !differs.test(line));
     expect(shared(several)).to.deep.equal(shared(one));
   });

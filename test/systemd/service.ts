@@ -78,10 +78,10 @@ describe('the service', function () {
       .and.not.match(/^Uid:\t0\t/m);
   });
 
-  it('reads its settings again on a reload, as the same process', () => {
+  it('reads its files again on a reload, as the same process, and says that systemd copied none', () => {
     const before = mainProcess();
     system.run('systemctl reload login-relay');
-    while (!journal().includes('reloaded: secret and key files were read again'));
+    while (!journal().includes('reloaded, but nothing has changed: systemd copies credentials'));
     expect(system.run('systemctl is-active login-relay')).to.equal('active\n');
     expect(mainProcess()).to.equal(before);
   });
@@ -127,6 +127,32 @@ describe('the service', function () {
       expect(mainProcess()).to.not.equal(before);
     }
     expect(journal()).to.contain('Watchdog timeout');
+  });
+
+  it('says itself what is missing, as errors of its own journal', () => {
+    system.run('systemctl stop login-relay.socket login-relay.service');
+    system.run(`
+      mv /etc/login-relay/client-secret /etc/login-relay/aside
+      cp /etc/default/login-relay /etc/default/aside
+      sed -i 's/^BASE_URL=.*/BASE_URL=/' /etc/default/login-relay
+    `);
+    const errors = () => system.run('journalctl --output cat --unit login-relay --priority err');
+    const start = 'systemctl start login-relay || true';
+    system.run(start);
+    expect(errors())
+      .to.contain('login-relay cannot start:')
+      .and.contain('--base-url (BASE_URL) is empty')
+      .and.contain('--client-secret-file (PROVIDER_CLIENT_SECRET_FILE) is required');
+    system.run(`rm /etc/default/login-relay; ${start}`);
+    expect(errors())
+      .to.contain('--origin (FRONTEND_ORIGIN) is required')
+      .and.contain('--client-id (PROVIDER_CLIENT_ID) is required');
+    system.run(`
+      mv /etc/login-relay/aside /etc/login-relay/client-secret
+      mv /etc/default/aside /etc/default/login-relay
+      systemctl reset-failed
+      systemctl start login-relay
+    `);
   });
 
   it('shows no secret, code or token in journal, arguments, environment or title', () => {

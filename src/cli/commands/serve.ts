@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { type ConfigReading, readConfig } from '../../config/config.ts';
-import type { OptionSources } from '../../config/option-values.ts';
+import { type OptionSources, sourceOf } from '../../config/option-values.ts';
+import { describeOption } from '../../config/options.ts';
 import { readTextFile } from '../../config/text-file.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { type RunningRelay, startRelay } from '../../relay/running-relay.ts';
@@ -8,9 +8,14 @@ import { ConfigError } from '../../start-errors.ts';
 import type { SystemdEnvironment } from '../../systemd/environment.ts';
 import type { ServiceManager } from '../../systemd/service-manager.ts';
 import { Alarm } from '../alarm.ts';
+import { configReader, type Rereading } from '../config-reader.ts';
 import type { Signals } from '../signals.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import { watchFiles } from '../watch-files.ts';
+
+const unchangedCredentials =
+  'reloaded, but nothing has changed: systemd copies credentials only when the service starts. ' +
+  'To use a changed one, restart the service';
 
 /**
  * `login-relay serve`: creates the relay, listens, reloads when told to, and closes.
@@ -23,13 +28,14 @@ export async function serve(
   signals: Signals,
   systemd: SystemdEnvironment,
 ): Promise<void> {
-  const read = () => readConfig({ ...sources, readFile: readTextFile });
+  const read = configReader(sources, readTextFile);
   const { config, warnings } = read();
   const { logLevel: level, logFormat: format } = config;
   const journalStream = sources.environment['JOURNAL_STREAM'];
   const logger = await createLogger({ level, format, journalStream });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
+  if (systemd.socket) warnOfUnusedAddress(sources, logger);
   const manager = await serviceManager(systemd, sources.environment, logger);
   // Handled from here on: by default, a signal that comes during the start ends the process.
   const stopped = signals.stop();
@@ -55,6 +61,13 @@ export async function serve(
   await flushLog(logger);
 }
 
+function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
+  for (const name of ['port', 'host'] as const) {
+    if (sourceOf(name, sources) === undefined) continue;
+    logger.warn(`${describeOption(name)} has no effect: systemd passes the socket to listen on`);
+  }
+}
+
 // Loaded only under a service manager.
 async function serviceManager(
   { notifications }: SystemdEnvironment,
@@ -70,18 +83,20 @@ async function serviceManager(
 
 async function reload(
   relay: RunningRelay,
-  read: () => ConfigReading,
+  read: () => Rereading,
   logger: Logger,
   manager: ServiceManager | undefined,
 ): Promise<void> {
   manager?.reloading();
   try {
-    const { config, warnings } = read();
+    const { config, warnings, changed, hasCredentials } = read();
     const reloaded = await relay.reload(config);
     // The relay was told to stop in the meantime.
     if (!reloaded) return;
     for (const warning of warnings) logger.warn(warning);
-    logger.info('reloaded: secret and key files were read again');
+    if (changed.length > 0) logger.info({ changed }, 'reloaded: files have changed');
+    else if (hasCredentials) logger.warn(unchangedCredentials);
+    else logger.info('reloaded: no file has changed');
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     logger.error({ faults: error.faults }, 'not reloaded: the relay goes on as it was');

@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto';
+import { type ConfigReading, readConfig } from '../config/config.ts';
+import type { OptionSources } from '../config/option-values.ts';
+import type { ReadFile } from '../config/secret-file.ts';
+
+/** A configuration, and what its files say compared with the reading before. */
+export interface Rereading extends ConfigReading {
+  /** The paths of the files whose content has changed. */
+  readonly changed: readonly string[];
+  /** Whether a file is a credential, which systemd copies only when the service starts. */
+  readonly hasCredentials: boolean;
+}
+
+/**
+ * Makes a function that reads the configuration as it is at the moment.
+ *
+ * @returns the function; it throws {@link ConfigError}, and then forgets what it has read
+ */
+export function configReader(sources: OptionSources, readFile: ReadFile): () => Rereading {
+  let before: ReadonlyMap<string, string> = new Map();
+  const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
+  return () => {
+    // The digests alone: old secrets must not stay in memory.
+    const digests = new Map<string, string>();
+    const reading = readConfig({
+      ...sources,
+      readFile(path) {
+        const file = readFile(path);
+        digests.set(path, hash('sha256', file.text));
+        return file;
+      },
+    });
+    const paths = [...digests.keys()];
+    const changed = paths.filter((path) => digests.get(path) !== before.get(path));
+    before = digests;
+    const hasCredentials = paths.some((path) => credentials && path.startsWith(`${credentials}/`));
+    return { ...reading, changed, hasCredentials };
+  };
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
 import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
-import { userRequest } from '../../src/upstream/user-endpoint.ts';
+import { userRequest } from '../../src/upstream/look-up-user.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
 /** Fails where Authorization headers, a character a byte, are not read as they have to be. */

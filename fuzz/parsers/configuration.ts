@@ -3,8 +3,8 @@ import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { OptionSources } from '../../src/config/option-values.ts';
 import { type OptionName, options } from '../../src/config/options.ts';
+import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
-import { frontEndUrl } from '../../src/routes/front-end-url.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 
 const names = Object.keys(options) as OptionName[];
@@ -34,7 +34,8 @@ export function checkConfiguration(given: Configuration): void {
     new URL(config.redirectUri).pathname.endsWith(`/auth/${config.pathName}/callback`),
     true,
   );
-  const target = frontEndUrl(config, { access_token: 'token', state: '//evil.example\r\nX: 1' });
+  const parameters = { access_token: 'token', state: '//evil.example\r\nX: 1' };
+  const target = withPart(config.frontendUrl, config.tokenDelivery, parameters);
   assert.equal(new URL(target).origin, config.origin);
   assert.match(target, /^[\x21-\x7e]+$/);
   if (!('known' in config.provider)) return;

@@ -3,8 +3,8 @@ import { RelayError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import type { ProviderClient } from '../../src/upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
-import { exchangeCode } from '../../src/upstream/token-endpoint.ts';
-import { lookUpUser } from '../../src/upstream/user-endpoint.ts';
+import { exchangeCode } from '../../src/upstream/exchange-code.ts';
+import { lookUpUser } from '../../src/upstream/look-up-user.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {
@@ -45,8 +45,9 @@ async function checkToken(client: ProviderClient, body: Uint8Array): Promise<voi
     assert.match(token.detail, /^The access token is empty: /);
     return;
   }
-  assert.ok(token !== '' && token.isWellFormed());
-  assert.equal(JSON.parse(Buffer.from(body).toString()).access_token, token);
+  const { accessToken } = token;
+  assert.ok(accessToken !== '' && accessToken.isWellFormed());
+  assert.equal(JSON.parse(Buffer.from(body).toString()).access_token, accessToken);
 }
 
 async function checkUser(client: ProviderClient, body: Uint8Array): Promise<void> {

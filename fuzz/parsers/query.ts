@@ -6,8 +6,8 @@ import {
   parseAuthorizationResponse,
 } from '../../src/oauth/authorization-response.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
+import { tokenRequest } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/secret.ts';
-import { tokenRequest } from '../../src/upstream/token-endpoint.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
 const issuer = 'https://id.example';

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { wrap } from '../wrap.ts';
 import type { EffectiveOption } from './effective-options.ts';
 import type { Finding } from './finding.ts';
+import { wrap } from './wrap.ts';
 
 /** What the doctor has to say. */
 export interface DoctorReport {

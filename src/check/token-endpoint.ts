@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
 import { parseJsonObject } from '../oauth/json.ts';
+import { tokenRequest } from '../oauth/token-request.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
 import type { ProviderAnswer, ProviderRequest } from '../upstream/client.ts';
-import { tokenRequest } from '../upstream/token-endpoint.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import { type Finding, ok, problem, providerInTrouble, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -34,8 +34,13 @@ export async function examineTokenEndpoint(
   codeVerifier: string | undefined,
   mend: TokenEndpointMends,
 ): Promise<Finding> {
-  const requestIn = (way: TokenRequest): ProviderRequest =>
-    tokenRequest({ ...provider, ...config, tokenRequest: way }, { code: madeUpCode, codeVerifier });
+  const requestIn = (way: TokenRequest): ProviderRequest => ({
+    endpoint: 'token',
+    ...tokenRequest(
+      { ...provider, ...config, tokenRequest: way },
+      { code: madeUpCode, codeVerifier },
+    ),
+  });
 
   const otherWays = (['body', 'basic'] as const).filter((way) => way !== provider.tokenRequest);
 

@@ -1,6 +1,6 @@
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
-import { userRequest } from '../upstream/user-endpoint.ts';
+import { userRequest } from '../upstream/look-up-user.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import { type Finding, ok, problem, providerInTrouble } from './finding.ts';
 import type { Probe } from './probe.ts';

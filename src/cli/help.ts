@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Argument, Command, Help } from 'commander';
-import { wrap } from '../wrap.ts';
+import { wrap } from '../check/wrap.ts';
 
 const widest = 100;
 /** Below this width, a description starts on a line of its own. */

@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { suggestion } from '../suggestion.ts';
+import { suggestion } from '../config/suggestion.ts';
 
 /**
  * Describes what is wrong with the command line.

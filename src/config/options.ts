@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { presets } from '../providers/presets.ts';
-import { suggestion } from '../suggestion.ts';
 import { httpUrl, providerUrl } from '../urls.ts';
 import * as schemas from './schemas.ts';
+import { suggestion } from './suggestion.ts';
 
 /** One setting: the single source for its flag, variable, help line and row in the README. */
 export interface Option {
@@ -178,7 +178,7 @@ export const options = {
     argument: '<how>',
     variable: 'ERROR_DELIVERY',
     group: 'Front end',
-    help: 'how failures are answered: json; page for people, json for programs; or redirect of a failed callback to the front end, with error, error_description and request_id',
+    help: 'how failures are answered: json; page for people, json for programs; or redirect of a failed login to the front end, with error, error_description and request_id',
     default: 'json',
     schema: schemas.oneOf(['json', 'page', 'redirect']),
   },

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { FailureCode, RelayError } from '../errors.ts';
-import { html } from '../html.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
-import { answerJson } from '../http/error-responder.ts';
+import { answerJson, answerWith } from '../http/error-responder.ts';
 import { securityHeaders } from '../http/response-headers.ts';
+import { html } from './html.ts';
 import { loginAgainUrl } from './login-again.ts';
 
 /** What the failure page leads to. */
@@ -34,11 +34,11 @@ export function failurePage(targets: Targets): AnswerFailure {
       answerJson(ctx, failure);
       return;
     }
-    ctx.set('Content-Security-Policy', contentSecurityPolicy);
-    ctx.type = 'html';
     const { loginRoute, loginUrl } = targets;
     const again = loginAgainUrl(ctx, route, loginRoute, loginUrl);
-    ctx.body = page(failure, again, targets, ctx.state.requestId);
+    ctx.set('Content-Security-Policy', contentSecurityPolicy);
+    answerWith(ctx, failure, page(failure, again, targets, ctx.state.requestId));
+    ctx.type = 'html';
   };
 }
 

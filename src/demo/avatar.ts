@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { html } from '../html.ts';
+import { html } from '../delivery/html.ts';
 import type { Account } from './account.ts';
 
 /** Draws an account's picture as SVG: initials on colours that follow from the login. */

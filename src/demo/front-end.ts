@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { escapeHtml } from '../html.ts';
+import { escapeHtml } from '../delivery/html.ts';
 import { assets } from './assets.ts';
 
 /**

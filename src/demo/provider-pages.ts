@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { html, type Markup } from '../html.ts';
+import { html, type Markup } from '../delivery/html.ts';
 import { type Account, maxNameLength } from './account.ts';
 
 const style = `

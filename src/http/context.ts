@@ -3,10 +3,10 @@ import type { FailureCode, RelayError } from '../errors.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
 import type { ProviderCall } from '../upstream/client.ts';
 
-/** What the middleware of one request tell each other; the request log is written from it alone. */
+/** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
   requestId: string;
-  /** The failure that was answered, or undefined when all went well. */
+  /** The failure that was answered; undefined if there was none. */
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string;
@@ -15,12 +15,10 @@ export interface RequestState {
   providerError?: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */
   excused?: true;
-  /** What the front end gave to the start of this login, once the callback has proved it. */
-  frontEndState?: string;
-  /** Set once an authorization code may be spent: to open the callback again would fail. */
+  /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;
-  /** Where a failure is delivered by redirect, in place of a JSON answer. */
-  failureTarget?: (failure: RelayError) => string;
+  /** Answers a failure from here on, instead of the application's default. */
+  answerFailure?: (ctx: Context, failure: RelayError) => void;
 }
 
 /** The context every handler and middleware of the relay gets. */

@@ -1,21 +1,31 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from './context.ts';
-import { redirect } from './redirect.ts';
 import { stackFrames } from './stack-frames.ts';
 
-/** Writes the body of a failure. The response has its status and headers already. */
+/** Answers a failure: status, headers and body. */
 export type AnswerFailure = (ctx: Context, failure: RelayError) => void;
 
-/** The contract's answer: JSON, `{ "detail": … }`. */
-export const answerJson: AnswerFailure = (ctx, { detail }) => {
-  ctx.body = { detail };
+/** The contract's answer to a failure: JSON, `{ "detail": … }`. */
+export const answerJson: AnswerFailure = (ctx, failure) => {
+  answerWith(ctx, failure, { detail: failure.detail });
 };
 
+/** Answers a failure with this body. */
+export function answerWith(
+  ctx: Context,
+  { headers, status }: RelayError,
+  body: string | object,
+): void {
+  ctx.set(headers);
+  ctx.status = status;
+  ctx.body = body;
+}
+
 /**
- * The one catch: answers every failure, or takes it to the front end if the route asked for that.
+ * Catches every error of a request and answers it, in one place.
  *
- * @param answer writes the body
+ * @param answer used unless the route has set `answerFailure`
  */
 export function errorResponder(answer: AnswerFailure): Middleware<RequestState> {
   return async (ctx: Context, next) => {
@@ -27,13 +37,7 @@ export function errorResponder(answer: AnswerFailure): Middleware<RequestState> 
       const failure = ctx.state.codeMayBeSpent ? known.onceSpent() : known;
       ctx.state.failure = failure.code;
       ctx.state.providerError = failure.providerError;
-      if (ctx.state.failureTarget) {
-        redirect(ctx, ctx.state.failureTarget(failure));
-        return;
-      }
-      ctx.set(failure.headers);
-      ctx.status = failure.status;
-      answer(ctx, failure);
+      (ctx.state.answerFailure ?? answer)(ctx, failure);
     }
   };
 }

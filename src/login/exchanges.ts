@@ -4,7 +4,7 @@ const lifetime = 600_000;
 const mostRemembered = 16_384;
 
 /** The token exchanges of the last ten minutes, by login: each login gets one. */
-export interface Exchanges {
+export interface Exchanges<Result> {
   /** Whether the exchange of this login has started. */
   has(login: string): boolean;
   /**
@@ -13,13 +13,13 @@ export interface Exchanges {
    *
    * @throws {RelayError} `state_finished` if the exchange is over
    */
-  once(login: string, exchange: () => Promise<string>): Promise<string>;
+  once(login: string, exchange: () => Promise<Result>): Promise<Result>;
 }
 
-interface Started {
+interface Started<Result> {
   readonly at: number;
   /** Undefined once the exchange is over: no token stays in memory. */
-  result: Promise<string> | undefined;
+  result: Promise<Result> | undefined;
 }
 
 /**
@@ -28,9 +28,9 @@ interface Started {
  *
  * @param now milliseconds since 1970
  */
-export function createExchanges(now: () => number): Exchanges {
+export function createExchanges<Result>(now: () => number): Exchanges<Result> {
   // In the order in which they started.
-  const exchanges = new Map<string, Started>();
+  const exchanges = new Map<string, Started<Result>>();
 
   function forgetOld(): void {
     for (const [login, { at }] of exchanges) {
@@ -47,7 +47,7 @@ export function createExchanges(now: () => number): Exchanges {
         return known.result ?? Promise.reject(new RelayError('state_finished'));
       }
       forgetOld();
-      const started: Started = { at: now(), result: undefined };
+      const started: Started<Result> = { at: now(), result: undefined };
       const result = exchange().finally(() => {
         started.result = undefined;
       });

@@ -4,6 +4,7 @@ import type { Context } from '../http/context.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import { createTransactionCookies, loginLifetime, type TransactionCookies } from './cookies.ts';
 import type { StateKeys } from './keys.ts';
+import type { Login } from './login.ts';
 import { codeVerifier } from './pkce.ts';
 import {
   createStateSigner,
@@ -15,50 +16,53 @@ import {
 
 const clockSkew = 60;
 const browserSecretLength = 32;
-const onlyFrontEnd = 'app';
 
-/** What protects a login that starts. */
-interface ProtectedLogin {
+/** What a start adds to the authorization request of one login. */
+interface StartedLogin {
   readonly state: string;
-  /** The PKCE verifier. The callback of the same login arrives at the same one. */
+  /** The PKCE verifier. The callback of the same login derives the same one. */
   readonly codeVerifier: string;
 }
 
-/** A login that was started in the browser of its callback, less than ten minutes ago. */
-interface VerifiedLogin {
-  readonly id: Buffer;
-  /** The PKCE verifier. */
-  readonly codeVerifier: string;
-}
-
-/** Ties every callback to the browser that started its login, without storing anything. */
+/** Binds every callback to the browser that started its login, without storing anything. */
 export interface LoginProtection {
-  /** Starts a login in this browser, and sets its cookie. */
-  start(ctx: Context, frontEndState: string): ProtectedLogin;
   /**
-   * Verifies that this browser started the login of a callback. The front end's own state is known from
-   * then on.
+   * Starts a login in this browser and sets its cookie.
    *
-   * @returns undefined for a callback that is excused
-   * @throws {RelayError} that says why the callback may not pass
+   * @param frontEndState the front end's own `state`, if it sent one
    */
-  verify(ctx: Context, state: string | undefined): VerifiedLogin | undefined;
+  start(ctx: Context, frontEnd: string, frontEndState: string | undefined): StartedLogin;
+  /**
+   * Verifies that this browser started the login of a callback.
+   *
+   * @returns undefined if the callback is excused from the check
+   * @throws {RelayError} `state_missing`, `state_altered`, `state_unknown`, `state_finished`,
+   *   `state_expired` or `cookie_invalid`
+   */
+  verify(ctx: Context, state: string | undefined): Login | undefined;
+  /**
+   * Ends a login that is too old, or from the future.
+   *
+   * @throws {RelayError} `state_expired` or `state_premature`
+   */
+  checkAge(ctx: Context, login: Login): void;
   /** Ends a login: the answer clears its cookie, and the browser remembers that it is finished. */
-  end(ctx: Context, login: VerifiedLogin): void;
+  end(ctx: Context, login: Login): void;
 }
 
 /**
- * @param settings.stateCheck who must bring a state: `browsers`, or `always` everyone
+ * @param settings.stateCheck whose callbacks must have a state: `browsers`, or `always` everyone's
+ * @param settings.registration the registration's name
+ * @param settings.baseUrl the relay's public address
  * @param now milliseconds since 1970
  * @see RFC 9700 §4.7
  */
 export function createLoginProtection(
   settings: {
     readonly stateCheck: 'browsers' | 'always';
+    readonly registration: string;
     readonly clientId: string;
     readonly baseUrl: string;
-    /** The registration's name. */
-    readonly pathName: string;
     readonly redirectUri: string;
   },
   keys: StateKeys,
@@ -69,17 +73,12 @@ export function createLoginProtection(
   const seconds = () => Math.floor(now() / 1000);
 
   return {
-    start(ctx, frontEndState) {
+    start(ctx, frontEnd, frontEndState = '') {
       const id = newLoginId();
       const browserSecret = randomBytes(browserSecretLength);
       cookies.set(ctx, id, browserSecret);
-      const login = {
-        id,
-        issuedAt: seconds(),
-        registration: settings.pathName,
-        frontEnd: onlyFrontEnd,
-        frontEndState,
-      };
+      const { registration } = settings;
+      const login = { id, issuedAt: seconds(), registration, frontEnd, frontEndState };
       return {
         state: signer.sign(login, browserSecret),
         codeVerifier: codeVerifier(browserSecret, id),
@@ -96,13 +95,18 @@ export function createLoginProtection(
       if (state === undefined) throw new RelayError('state_altered');
       const browserSecret = authenticate(ctx, state, signer, cookies, seconds(), settings.baseUrl);
       const { id, issuedAt, frontEndState } = state.login;
-      if (frontEndState !== '') ctx.state.frontEndState = frontEndState;
+      return {
+        id,
+        issuedAt,
+        frontEndState: frontEndState === '' ? undefined : frontEndState,
+        codeVerifier: codeVerifier(browserSecret, id),
+      };
+    },
+    checkAge(ctx, { id, issuedAt }) {
       const age = seconds() - issuedAt;
-      if (age > loginLifetime || age < -clockSkew) {
-        cookies.finish(ctx, id);
-        throw new RelayError(age < 0 ? 'state_premature' : 'state_expired');
-      }
-      return { id, codeVerifier: codeVerifier(browserSecret, id) };
+      if (age <= loginLifetime && age >= -clockSkew) return;
+      cookies.finish(ctx, id);
+      throw new RelayError(age < 0 ? 'state_premature' : 'state_expired');
     },
     end(ctx, { id }) {
       cookies.finish(ctx, id);
@@ -110,7 +114,7 @@ export function createLoginProtection(
   };
 }
 
-/** @returns the secret that this browser keeps for the state, which it proves authentic */
+/** @returns the secret in this browser's cookie, which verifies the state */
 function authenticate(
   ctx: Context,
   state: ReceivedState,
@@ -122,7 +126,7 @@ function authenticate(
   const { id, issuedAt } = state.login;
   const browserSecret = cookies.get(ctx, id);
   if (browserSecret === undefined) {
-    // Nothing proves the state without its cookie: what it claims decides the wording alone.
+    // Without its cookie the state cannot be verified. Its claims choose only the wording.
     if (cookies.isFinished(ctx, id)) throw new RelayError('state_finished');
     if (issuedAt < now - loginLifetime) throw new RelayError('state_expired');
     // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.

@@ -1,12 +1,10 @@
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
-import type { Config } from '../config/config.ts';
-import { failurePage } from '../delivery/failure-page.ts';
 import { RelayError } from '../errors.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
-import { answerJson, errorResponder } from '../http/error-responder.ts';
+import { type AnswerFailure, errorResponder } from '../http/error-responder.ts';
 import { reportForeignOrigin } from '../http/foreign-origin.ts';
 import { ignoreBody } from '../http/ignore-body.ts';
 import { originForm } from '../http/origin-form.ts';
@@ -16,82 +14,67 @@ import { refuseFrames } from '../http/refuse-frames.ts';
 import { refusePrefetch } from '../http/refuse-prefetch.ts';
 import { requireHost } from '../http/require-host.ts';
 import { responseHeaders } from '../http/response-headers.ts';
-import type { Exchanges } from '../login/exchanges.ts';
-import type { StateKeys } from '../login/keys.ts';
-import { createLoginProtection } from '../login/protection.ts';
+import type { FrontEnd, Registration } from '../login/login.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
 import { currentUser } from '../routes/current-user.ts';
+import { deliverFailures } from '../routes/deliver-failures.ts';
 import { alive, ready } from '../routes/health.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { startLogin } from '../routes/start-login.ts';
-import type { ProviderClient } from '../upstream/client.ts';
-import type { ProviderSource } from '../upstream/provider-source.ts';
 
-/** What the application works with, made, and closed, by who starts it. */
+/** What the application needs. Its owner creates and closes it. */
 export interface Dependencies {
-  /** Told of every request once it is over. */
+  readonly registration: Registration;
+  readonly frontEnd: FrontEnd;
+  /** The relay's public address. */
+  readonly baseUrl: string;
+  /** How a failure is answered where no front end is known. */
+  readonly answerFailure: AnswerFailure;
+  /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
   /** Told of each request from another origin than the front end's. */
   readonly onForeignOrigin: (origin: string) => void;
   /** Called with the host of a login that starts under another host name than the base URL's. */
   readonly onOtherHost: (host: string) => void;
   readonly readiness: Readiness;
-  readonly source: ProviderSource;
-  /** The calls to the provider. */
-  readonly client: ProviderClient;
-  readonly stateKeys: StateKeys;
-  readonly exchanges: Exchanges;
-  /** What refuses clients that ask too often, if anything does. */
+  /** Undefined: clients may send any number of requests. */
   readonly rateLimit: Middleware | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
 }
 
-/** Builds the relay as a Koa application that listens nowhere yet. */
-export function createApp(
-  config: Config,
-  {
-    observers,
-    onForeignOrigin,
-    onOtherHost,
-    readiness,
-    source,
-    client,
-    stateKeys,
-    exchanges,
-    rateLimit,
-    now,
-  }: Dependencies,
-): Koa<RequestState> {
-  const { stateCheck } = config;
-  const protection =
-    stateCheck === 'off'
-      ? undefined
-      : createLoginProtection({ ...config, stateCheck }, stateKeys, now);
-
-  const loginPath = `/auth/${config.pathName}`;
-  const answerFailure =
-    config.errorDelivery === 'page'
-      ? failurePage({ ...config, loginRoute: loginPath, loginUrl: config.baseUrl + loginPath })
-      : answerJson;
+/** Creates the relay as a Koa application: its middleware and routes, in order. */
+export function createApp({
+  registration,
+  frontEnd,
+  answerFailure,
+  observers,
+  onForeignOrigin,
+  onOtherHost,
+  baseUrl,
+  readiness,
+  rateLimit,
+}: Dependencies): Koa<RequestState> {
+  const loginPath = `/auth/${registration.name}`;
+  const limited = rateLimit === undefined ? [] : [rateLimit];
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.all(
     loginPath,
     allow('GET'),
     refusePrefetch,
-    ...(protection === undefined ? [] : [reportOtherHost(config.baseUrl, onOtherHost)]),
-    startLogin(config, source, protection),
+    deliverFailures(frontEnd),
+    ...(registration.protection === undefined ? [] : [reportOtherHost(baseUrl, onOtherHost)]),
+    startLogin(registration, frontEnd),
   );
-  const limited = rateLimit === undefined ? [] : [rateLimit];
   router.all(
     `${loginPath}/callback`,
     allow('GET'),
-    ...limited,
+    // Not delivered: a browser would keep a redirect, and show its error instead of the login.
     refusePrefetch,
+    deliverFailures(frontEnd),
+    ...limited,
     refuseFrames,
-    loginCallback(config, source, client, protection, exchanges),
+    loginCallback(registration, frontEnd),
   );
-  router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(source, client));
+  router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(registration));
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
 
@@ -105,8 +88,8 @@ export function createApp(
   app.use(errorResponder(answerFailure));
   app.use(requireHost);
   app.use(originForm);
-  app.use(reportForeignOrigin(config.origin, onForeignOrigin));
-  app.use(cors(config.origin));
+  app.use(reportForeignOrigin(frontEnd.origin, onForeignOrigin));
+  app.use(cors(frontEnd.origin));
   app.use(router.routes());
   app.use(() => {
     throw new RelayError('not_found');

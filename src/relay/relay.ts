@@ -7,6 +7,7 @@ import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { limits } from '../limits.ts';
 import { createExchanges, type Exchanges } from '../login/exchanges.ts';
 import { deriveStateKey, type StateKeys } from '../login/keys.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
@@ -21,6 +22,8 @@ import {
 } from '../upstream/provider-source.ts';
 import { version } from '../version.ts';
 import { createApp } from './app.ts';
+import { createFrontEnd, failureAnswer } from './front-ends.ts';
+import { createRegistration } from './registrations.ts';
 
 /** A relay that can answer requests but does not listen. */
 export interface Relay {
@@ -44,7 +47,7 @@ export async function createRelay(
   logger: Logger,
   now: () => number = Date.now,
   observers: readonly ((record: RequestRecord) => void)[] = [],
-  exchanges: Exchanges = createExchanges(now),
+  exchanges: Exchanges<TokenResponse> = createExchanges(now),
 ): Promise<Relay> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createProviderClient(`login-relay/${version}`, within, config.proxy);
@@ -54,17 +57,16 @@ export async function createRelay(
     rateLimitOf(config),
   ]);
   const readiness = createReadiness(source.known);
-  const app = createApp(config, {
+  const app = createApp({
+    registration: createRegistration(config, source, client, stateKeys, exchanges, now),
+    frontEnd: createFrontEnd(config),
+    baseUrl: config.baseUrl,
+    answerFailure: failureAnswer(config),
     observers: [requestLog(logger), ...observers],
     onForeignOrigin: foreignOriginLog(logger, config.origin),
     onOtherHost: otherHostLog(logger, config.baseUrl),
     readiness,
-    source,
-    client,
-    stateKeys,
-    exchanges,
     rateLimit,
-    now,
   });
   return {
     listener: app.callback(),

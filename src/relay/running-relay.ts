@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { settleEngine } from '../engine.ts';
 import { limits } from '../limits.ts';
 import { createExchanges } from '../login/exchanges.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../server/limit-log.ts';
 import type { PassedSocket } from '../server/passed-socket.ts';
 import { listen, type ServerObserver } from '../server/server.ts';
+import { settleEngine } from './engine.ts';
 import { createRelay } from './relay.ts';
 
 /** A relay that listens. */
@@ -42,7 +43,7 @@ export async function startRelay(
   let situation = (): Situation => ({ callsUnderWay: 0, ready: false });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
-  const exchanges = createExchanges(Date.now);
+  const exchanges = createExchanges<TokenResponse>(Date.now);
   const create = (by: Config) => createRelay(by, logger, Date.now, observers, exchanges);
   // Opened first: metrics are answered while the relay waits for its issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);

@@ -1,65 +1,60 @@
 import type { Middleware } from 'koa';
-import type { Config } from '../config/config.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import { redirect } from '../http/redirect.ts';
-import type { Exchanges } from '../login/exchanges.ts';
-import type { LoginProtection } from '../login/protection.ts';
-import { authorizationCode, parseAuthorizationResponse } from '../oauth/authorization-response.ts';
-import type { ProviderClient } from '../upstream/client.ts';
-import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
-import { exchangeCode } from '../upstream/token-endpoint.ts';
-import { frontEndUrl } from './front-end-url.ts';
+import type { FrontEnd, Login, Registration } from '../login/login.ts';
+import {
+  type AuthorizationResponse,
+  authorizationCode,
+  parseAuthorizationResponse,
+} from '../oauth/authorization-response.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 
-/**
- * `GET /auth/provider/callback`: exchanges the code and hands the token to the front end.
- *
- * @param protection undefined: the bare protocol
- */
+/** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(
-  config: Config,
-  source: ProviderSource,
-  client: ProviderClient,
-  protection: LoginProtection | undefined,
-  exchanges: Exchanges,
+  registration: Registration,
+  { delivery }: FrontEnd,
 ): Middleware<RequestState> {
-  const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...clientOf(config) }));
   return async (ctx: Context) => {
-    if (config.errorDelivery === 'redirect') deliverFailures(ctx, config);
     const response = parseAuthorizationResponse(ctx.querystring);
-    // An error spends nothing: it is told even where the provider lost the state.
-    const checked = response.error === undefined || response.state !== undefined;
-    // Whatever may refuse the callback for a while comes before the login ends: it can be tried again.
-    const provider = source.current();
-    const login = checked ? protection?.verify(ctx, response.state) : undefined;
-    const id = login?.id.toString('base64url');
-    const isNew = id === undefined || !exchanges.has(id);
-    if (isNew && response.error === undefined) client.expectRoom('token');
-    if (login) protection?.end(ctx, login);
+    // What may refuse the callback for a while comes before the login ends: it can be opened again.
+    const provider = registration.provider();
+    const login = verify(ctx, registration, response);
+    if (login !== undefined) {
+      ctx.state.answerFailure = (_, failure) => delivery.fail(ctx, failure, login);
+      registration.protection?.checkAge(ctx, login);
+    }
+    if (response.error === undefined && isNew(login, registration)) registration.expectRoom();
+    if (login !== undefined) registration.protection?.end(ctx, login);
     const grant = {
       code: authorizationCode(response, provider),
       codeVerifier: provider.pkce ? login?.codeVerifier : undefined,
     };
-    const exchange = () =>
-      exchangeCode(client, endpoint(), grant, (call) => {
+    const exchange = (): Promise<TokenResponse> =>
+      registration.exchangeCode(grant, (call) => {
         ctx.state.providerCall = call;
       });
     ctx.state.codeMayBeSpent = true;
-    const accessToken = await (id === undefined ? exchange() : exchanges.once(id, exchange));
-    const { frontEndState: state } = ctx.state;
-    redirect(ctx, frontEndUrl(config, { access_token: accessToken, state }));
+    await delivery.succeed(ctx, login, () =>
+      login === undefined ? exchange() : registration.exchanges.once(keyOf(login), exchange),
+    );
   };
 }
 
-function clientOf({ clientId, clientSecret, redirectUri }: Config) {
-  return { clientId, clientSecret, redirectUri };
+/** @returns undefined if the callback is excused from the state check */
+function verify(
+  ctx: Context,
+  { protection }: Registration,
+  response: AuthorizationResponse,
+): Login | undefined {
+  // An error spends nothing. It is answered even if the provider lost the state.
+  if (response.error !== undefined && response.state === undefined) return undefined;
+  return protection?.verify(ctx, response.state);
 }
 
-function deliverFailures(ctx: Context, config: Config): void {
-  ctx.state.failureTarget = ({ code, detail }) =>
-    frontEndUrl(config, {
-      error: code,
-      error_description: detail,
-      request_id: ctx.state.requestId,
-      state: ctx.state.frontEndState,
-    });
+/** Whether the code would be exchanged now: a repeated callback joins the exchange in flight. */
+function isNew(login: Login | undefined, { exchanges }: Registration): boolean {
+  return login === undefined || !exchanges.has(keyOf(login));
+}
+
+function keyOf({ id }: Login): string {
+  return id.toString('base64url');
 }

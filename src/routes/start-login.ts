@@ -1,41 +1,35 @@
 import type { Middleware } from 'koa';
-import type { Config } from '../config/config.ts';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { limits } from '../limits.ts';
+import type { FrontEnd, Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
-import type { LoginProtection } from '../login/protection.ts';
-import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
+import { withProtection } from '../oauth/authorization-request.ts';
 import { parseQuery } from '../oauth/query.ts';
-import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
 
-/**
- * `GET /auth/provider`: sends the browser to the provider.
- *
- * @param protection undefined: the bare protocol
- */
+/** `GET /auth/<registration>`: redirects the browser to the provider. */
 export function startLogin(
-  config: Config,
-  source: ProviderSource,
-  protection: LoginProtection | undefined,
+  registration: Registration,
+  frontEnd: FrontEnd,
 ): Middleware<RequestState> {
-  const bareUrl = derivedFrom(source, (provider) => authorizationRequestUrl(config, provider));
+  const { protection } = registration;
   return async (ctx: Context) => {
-    const url = bareUrl();
+    const url = registration.authorizationRequestUrl();
     if (protection === undefined) {
       redirect(ctx, url);
       return;
     }
-    const { state, codeVerifier } = protection.start(ctx, frontEndState(ctx));
-    const challenge = source.current().pkce ? codeChallenge(codeVerifier) : undefined;
+    const { state, codeVerifier } = protection.start(ctx, frontEnd.name, frontEndState(ctx));
+    const challenge = registration.provider().pkce ? codeChallenge(codeVerifier) : undefined;
     redirect(ctx, withProtection(url, { state, codeChallenge: challenge }));
   };
 }
 
-function frontEndState(ctx: Context): string {
-  if (ctx.querystring === '') return '';
-  const state = parseQuery(ctx.querystring)['state'] ?? '';
+function frontEndState(ctx: Context): string | undefined {
+  if (ctx.querystring === '') return undefined;
+  const state = parseQuery(ctx.querystring)['state'];
+  if (state === undefined || state === '') return undefined;
   const usable = typeof state === 'string' && state.isWellFormed();
   if (usable && [...state].length <= limits.frontEndStateLength) return state;
   throw new RelayError('front_end_state_unusable');

@@ -235,21 +235,31 @@ describe('a failed callback with --error-delivery redirect', () => {
         });
       });
 
-      it('answers what was loaded ahead of time, or in a frame, where it was loaded', async () => {
+      it('delivers a callback in a frame as a failure, and the login can still be finished', async () => {
         const login = await browser.start();
-        const prefetched = navigationWith('Sec-Purpose', 'prefetch');
         const framed = navigationWith('Sec-Fetch-Dest', 'iframe');
-        const answers = [
-          ['prefetch_refused', await browser.finish(login, { headers: prefetched })],
-          ['callback_framed', await browser.finish(login, { headers: framed })],
-        ] as const;
-        for (const [failure, answered] of answers) expectRefusal(underTest(), answered, failure);
+        const answered = await browser.finish(login, { headers: framed });
+        expect(received(expectRedirect(answered))['error']).to.equal('callback_framed');
         expectRedirect(await browser.finish(login));
         expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
       });
 
-      it('answers everything but a failed callback as JSON', async () => {
-        expectError(await browser.open(`${loginPath}?state=${'s'.repeat(513)}`), 400);
+      it('answers a prefetch with 503, so that the browser asks again when the person comes', async () => {
+        const login = await browser.start();
+        const prefetched = navigationWith('Sec-Purpose', 'prefetch');
+        const answered = await browser.finish(login, { headers: prefetched });
+        expectRefusal(underTest(), answered, 'prefetch_refused');
+        expectRedirect(await browser.finish(login));
+        expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
+      });
+
+      it('delivers a failed start', async () => {
+        const answered = await browser.open(`${loginPath}?state=${'s'.repeat(513)}`);
+        const { error } = received(expectRedirect(answered));
+        expect(error).to.equal('front_end_state_unusable');
+      });
+
+      it('answers everything but a failed start or callback as JSON', async () => {
         expectError(await browser.open(callback({}), { method: 'POST' }), 405);
         expectError(await browser.open(`${callbackPath}/`), 404);
         expectError(await browser.open('/api/user', { headers: navigation }), 401);

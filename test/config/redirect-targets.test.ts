@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
 import type { OptionName } from '../../src/config/options.ts';
+import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
-import { frontEndUrl } from '../../src/routes/front-end-url.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 import type { ProviderClient } from '../../src/upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
@@ -31,7 +31,7 @@ function targetsWith(name: OptionName, value: string) {
     if (!('known' in config.provider)) throw new Error('no issuer is named');
     return {
       config,
-      frontEnd: frontEndUrl(config, { access_token: 'token' }),
+      frontEnd: withPart(config.frontendUrl, config.tokenDelivery, { access_token: 'token' }),
       provider: authorizationRequestUrl(config, config.provider.known),
     };
   } catch (error) {

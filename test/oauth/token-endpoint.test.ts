@@ -3,7 +3,7 @@ import { RelayError } from '../../src/errors.ts';
 import type { TokenRequest } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createProviderClient } from '../../src/upstream/client.ts';
-import { exchangeCode } from '../../src/upstream/token-endpoint.ts';
+import { exchangeCode } from '../../src/upstream/exchange-code.ts';
 import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';
@@ -14,8 +14,8 @@ describe('the token endpoint', () => {
   after(() => client.close());
   useNock();
 
-  const exchange = (tokenRequest: TokenRequest, codeVerifier?: string) =>
-    exchangeCode(
+  const exchange = async (tokenRequest: TokenRequest, codeVerifier?: string) => {
+    const { accessToken } = await exchangeCode(
       client,
       {
         tokenUrl: `${origin}/token?tenant=1`,
@@ -27,6 +27,8 @@ describe('the token endpoint', () => {
       { code: 'the code', codeVerifier },
       () => {},
     );
+    return accessToken;
+  };
 
   const success = { access_token: 'token' };
   const fields = { code: 'the code', redirect_uri: redirectUri };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createProviderClient } from '../../src/upstream/client.ts';
-import { lookUpUser } from '../../src/upstream/user-endpoint.ts';
+import { lookUpUser } from '../../src/upstream/look-up-user.ts';
 import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';

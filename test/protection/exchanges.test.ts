@@ -4,7 +4,7 @@ import { createExchanges, type Exchanges } from '../../src/login/exchanges.ts';
 
 describe('the exchange of a login', () => {
   let time: number;
-  let exchanges: Exchanges;
+  let exchanges: Exchanges<string>;
   let started: number;
   beforeEach(() => {
     time = 1_800_000_000_000;

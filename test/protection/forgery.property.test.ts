@@ -10,7 +10,7 @@ import { setCookies } from './support/set-cookies.ts';
 const client = {
   clientId: 'client-1',
   redirectUri: 'https://relay.example/auth/provider/callback',
-  pathName: 'provider',
+  registration: 'provider',
   baseUrl: 'https://relay.example',
 };
 const key = randomBytes(32);
@@ -127,7 +127,7 @@ describe('of any states and cookies', () => {
     );
     const logins = Array.from({ length: 5 }, () => {
       const ctx = koaContext();
-      const { state } = protection.start(ctx, 'own');
+      const { state } = protection.start(ctx, 'app', 'own');
       const [cookie] = setCookies(answerOf(ctx));
       return { state, name: cookie?.name ?? '', value: cookie?.value ?? '' };
     });
@@ -190,11 +190,12 @@ describe('of any states and cookies', () => {
       fc.assert(
         fc.property(cookieHeaders, fc.string({ unit: 'binary', maxLength: 512 }), (cookie, own) => {
           const ctx = koaContext({ cookie });
-          const { state } = protection.start(ctx, own);
+          const { state } = protection.start(ctx, 'app', own);
           const [set] = setCookies(answerOf(ctx)).filter(({ maxAge }) => maxAge !== '0');
           const callback = koaContext({ cookie: `${set?.name}=${set?.value}` });
-          expect(protection.verify(callback, state)?.codeVerifier).to.match(/^[\w-]{43}$/);
-          expect(callback.state.frontEndState ?? '').to.equal(own);
+          const login = protection.verify(callback, state);
+          expect(login?.codeVerifier).to.match(/^[\w-]{43}$/);
+          expect(login?.frontEndState ?? '').to.equal(own);
         }),
         { numRuns: 10_000 },
       );

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
+import type { Login } from '../../src/login/login.ts';
 import { createLoginProtection } from '../../src/login/protection.ts';
 import { answerOf, koaContext } from './support/koa-context.ts';
 import { clearedCookies, setCookies } from './support/set-cookies.ts';
@@ -10,7 +11,7 @@ const settings = {
   clientId: 'client-1',
   baseUrl: 'https://relay.example',
   redirectUri: 'https://relay.example/auth/provider/callback',
-  pathName: 'provider',
+  registration: 'provider',
 } as const;
 const noon = 1_800_000_000_000;
 
@@ -22,9 +23,9 @@ describe('login protection', () => {
     time = noon;
   });
 
-  function start(frontEndState = '', at = protection) {
+  function start(frontEndState?: string, at = protection) {
     const ctx = koaContext();
-    const { state, codeVerifier: verifier } = at.start(ctx, frontEndState);
+    const { state, codeVerifier: verifier } = at.start(ctx, 'app', frontEndState);
     const [cookie] = setCookies(answerOf(ctx));
     if (cookie === undefined) throw new Error('no cookie was set');
     return { state, verifier, cookie, headers: { cookie: `${cookie.name}=${cookie.value}` } };
@@ -32,30 +33,34 @@ describe('login protection', () => {
 
   function finish(headers: IncomingHttpHeaders, state: string | undefined, at = protection) {
     const ctx = koaContext(headers);
+    let login: Login | undefined;
     try {
-      const login = at.verify(ctx, state);
-      if (login) at.end(ctx, login);
-      return { ctx, verifier: login?.codeVerifier, failure: undefined };
+      login = at.verify(ctx, state);
+      if (login !== undefined) {
+        at.checkAge(ctx, login);
+        at.end(ctx, login);
+      }
+      return { ctx, login, failure: undefined };
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
-      return { ctx, verifier: undefined, failure: error.code };
+      return { ctx, login, failure: error.code };
     }
   }
 
   it('arrives at the verifier that the login was started with', () => {
     const { state, verifier, headers } = start();
     expect(verifier).to.match(/^[\w-]{43}$/);
-    expect(finish(headers, state).verifier).to.equal(verifier);
+    expect(finish(headers, state).login?.codeVerifier).to.equal(verifier);
   });
 
   it("knows the front end's state once the callback has proved it, and not before", () => {
     const { state, headers } = start('own');
-    expect(finish(headers, state).ctx.state.frontEndState).to.equal('own');
-    expect(finish({}, state).ctx.state.frontEndState).to.equal(undefined);
+    expect(finish(headers, state).login?.frontEndState).to.equal('own');
+    expect(finish({}, state).login).to.equal(undefined);
     const other = start('own').headers.cookie.replace(/^[^=]+/, headers.cookie.split('=')[0] ?? '');
     const refused = finish({ cookie: other }, state);
     expect(refused.failure).to.equal('state_altered');
-    expect(refused.ctx.state.frontEndState).to.equal(undefined);
+    expect(refused.login).to.equal(undefined);
   });
 
   // The relay counts whole seconds; a replica's clock may differ by a minute.
@@ -81,13 +86,13 @@ describe('login protection', () => {
       expect(finished.failure).to.equal(failure);
       // Whatever its age, it was this browser's own: its cookie goes, its front end is told.
       expect(clearedCookies(answerOf(finished.ctx))).to.deep.equal([cookie.name]);
-      expect(finished.ctx.state.frontEndState).to.equal('own');
+      expect(finished.login?.frontEndState).to.equal('own');
     });
   }
 
   it('lets a callback without a state pass where nothing shows a browser', () => {
     expect(finish({ 'user-agent': 'curl/8.0', accept: '*/*' }, undefined)).to.include({
-      verifier: undefined,
+      login: undefined,
       failure: undefined,
     });
   });
@@ -99,7 +104,7 @@ describe('login protection', () => {
       now,
     );
     expect(finish({}, undefined, always).failure).to.equal('state_missing');
-    const { state, headers } = start('', always);
+    const { state, headers } = start(undefined, always);
     expect(finish(headers, state, always).failure).to.equal(undefined);
   });
 

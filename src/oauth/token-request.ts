@@ -1,12 +1,8 @@
-import { limits } from '../limits.ts';
-import { parseJsonObject } from '../oauth/json.ts';
-import { withParameters } from '../oauth/query.ts';
-import { tokenError } from '../oauth/token-error.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
-import type { ObserveCall, ProviderAnswer, ProviderClient, ProviderRequest } from './client.ts';
+import { withParameters } from './query.ts';
 
-/** The client, as registered at the provider, and where its codes are exchanged. */
+/** The client as registered at the provider, and its token endpoint. */
 export interface TokenEndpoint
   extends Pick<Provider, 'tokenUrl' | 'tokenRequest' | 'requestHeaders'> {
   readonly clientId: string;
@@ -14,41 +10,34 @@ export interface TokenEndpoint
   readonly redirectUri: string;
 }
 
-/** What is exchanged for a token. */
+/** An authorization code and what it takes to exchange it. */
 export interface CodeGrant {
   readonly code: string;
-  /** The PKCE verifier, where the authorization request carried a challenge. @see RFC 7636 §4.5 */
+  /** The PKCE verifier, if the authorization request had a challenge. @see RFC 7636 §4.5 */
   readonly codeVerifier: string | undefined;
 }
 
-/**
- * Exchanges an authorization code for an access token.
- *
- * @throws {RelayError} why there is no token ({@link tokenError}), or why the call itself failed
- * @see RFC 6749 §4.1.3
- */
-export async function exchangeCode(
-  client: ProviderClient,
-  endpoint: TokenEndpoint,
-  grant: CodeGrant,
-  observe: ObserveCall,
-): Promise<string> {
-  return parseTokenResponse(await client.call(tokenRequest(endpoint, grant), observe));
+/** A request to the token endpoint. */
+export interface TokenEndpointRequest {
+  readonly method: 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
-/** The token request, in the way that the provider takes it. */
-export function tokenRequest(endpoint: TokenEndpoint, grant: CodeGrant): ProviderRequest {
+/** Builds the token request in the way that the provider takes it. @see RFC 6749 §4.1.3 */
+export function tokenRequest(endpoint: TokenEndpoint, grant: CodeGrant): TokenEndpointRequest {
   return tokenRequests[endpoint.tokenRequest](endpoint, grant);
 }
 
 const tokenRequests: Readonly<
-  Record<TokenRequest, (endpoint: TokenEndpoint, grant: CodeGrant) => ProviderRequest>
+  Record<TokenRequest, (endpoint: TokenEndpoint, grant: CodeGrant) => TokenEndpointRequest>
 > = {
   query(endpoint, grant) {
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
     const { tokenUrl, requestHeaders: headers = {} } = endpoint;
     const url = withParameters(tokenUrl, parameters);
-    return { endpoint: 'token', method: 'POST', url, headers };
+    return { method: 'POST', url, headers };
   },
   body(endpoint, grant) {
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
@@ -79,9 +68,8 @@ function form(
   { tokenUrl, requestHeaders }: TokenEndpoint,
   headers: Record<string, string>,
   parameters: Record<string, string>,
-): ProviderRequest {
+): TokenEndpointRequest {
   return {
-    endpoint: 'token',
     method: 'POST',
     url: tokenUrl,
     headers: { ...requestHeaders, ...headers, 'content-type': 'application/x-www-form-urlencoded' },
@@ -92,21 +80,4 @@ function form(
 /** @see RFC 6749 appendix B */
 function formEncode(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
-}
-
-/** @see RFC 6749 §5.1 */
-function parseTokenResponse(answer: ProviderAnswer): string {
-  const token = answer.status === 200 ? parseJsonObject(answer.body)?.['access_token'] : undefined;
-  if (isAccessToken(token)) return token;
-  throw tokenError(answer);
-}
-
-/** A token is opaque: any text that a redirect can carry exactly. @see RFC 6749 §1.4 */
-function isAccessToken(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value !== '' &&
-    value.isWellFormed() &&
-    Buffer.byteLength(value) <= limits.accessTokenSize
-  );
 }

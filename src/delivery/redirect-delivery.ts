@@ -1,0 +1,56 @@
+import type { AnswerFailure } from '../http/error-responder.ts';
+import { redirect } from '../http/redirect.ts';
+import type { Delivery } from '../login/login.ts';
+import { withParameters } from '../oauth/query.ts';
+
+/** The part of the front end's URL that carries the parameters. */
+export type UrlPart = 'query' | 'fragment';
+
+/**
+ * The contract's delivery: exchanges the code, and redirects to the front end with `access_token`.
+ *
+ * @param frontEndUrl the page that receives the token
+ * @param answerFailure undefined: failures are redirected to the same page, with `error`,
+ *   `error_description` and `request_id`
+ */
+export function redirectDelivery(
+  frontEndUrl: string,
+  part: UrlPart,
+  answerFailure: AnswerFailure | undefined,
+): Delivery {
+  return {
+    async succeed(ctx, login, exchange) {
+      const { accessToken } = await exchange();
+      const parameters = { access_token: accessToken, state: login?.frontEndState };
+      redirect(ctx, withPart(frontEndUrl, part, parameters));
+    },
+    fail(ctx, failure, login) {
+      if (answerFailure !== undefined) {
+        answerFailure(ctx, failure);
+        return;
+      }
+      const parameters = {
+        error: failure.code,
+        error_description: failure.detail,
+        request_id: ctx.state.requestId,
+        state: login?.frontEndState,
+      };
+      redirect(ctx, withPart(frontEndUrl, part, parameters));
+    },
+  };
+}
+
+/** The URL with parameters in one of its parts. Parameters that are undefined are left out. */
+export function withPart(
+  url: string,
+  part: UrlPart,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const given = Object.fromEntries(
+    Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const target =
+    part === 'query' ? withParameters(url, given) : `${url}#${new URLSearchParams(given)}`;
+  // Pages that decode with decodeURIComponent would read "+" as a plus sign.
+  return url + target.slice(url.length).replaceAll('+', '%20');
+}

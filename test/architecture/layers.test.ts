@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The layers of docs/architecture.md, from top to bottom. */
+const layers = [
+  ...readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(
+    /^\| `((?:bin|src)\/\S*)` \|/gm,
+  ),
+].map(([, layer]) => layer ?? '');
+
+const files = ['bin', 'src'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    .map((file) => join(folder, file)),
+);
+
+/** The position of the layer that a file is in; -1 if it is in none. */
+function layerOf(file: string): number {
+  return layers.findIndex((layer) => file.startsWith(layer));
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path = '']) =>
+    relative(root, join(root, dirname(file), path)),
+  );
+}
+
+describe('the layers of docs/architecture.md', () => {
+  it('contain every file', () => {
+    expect(files.filter((file) => layerOf(file) < 0)).to.deep.equal([]);
+  });
+
+  it('exist', () => {
+    const empty = layers.filter((_, index) => !files.some((file) => layerOf(file) === index));
+    expect(empty).to.deep.equal([]);
+  });
+
+  it('import only from their own layer or the layers below', () => {
+    const upward = files.flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => imported.startsWith('src/') && layerOf(imported) < layerOf(file))
+        .map((imported) => `${file} imports ${imported}`),
+    );
+    expect(upward).to.deep.equal([]);
+  });
+
+  it('keep the libraries to the layers that need them', () => {
+    const owners: Readonly<Record<string, readonly string[]>> = {
+      got: ['src/upstream/'],
+      commander: ['src/cli/'],
+      pino: ['src/observability/'],
+      'prom-client': ['src/observability/'],
+    };
+    const strays = files.flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return Object.entries(owners)
+        .filter(([library]) => new RegExp(`^import (?!type).*'${library}'`, 'm').test(text))
+        .filter(([, folders]) => !folders.some((folder) => file.startsWith(folder)))
+        .map(([library]) => `${file} imports ${library}`);
+    });
+    expect(strays).to.deep.equal([]);
+  });
+});

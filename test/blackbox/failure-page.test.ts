@@ -60,7 +60,7 @@ describe('a failure with --error-delivery page', () => {
         const path = (await prepare?.(login, browser)) ?? callback({ code, state });
 
         const answered = await browser.open(path);
-        const expected = new RelayError(failure);
+        const expected = onToken ? new RelayError(failure).onceSpent() : new RelayError(failure);
         expectPage(answered, expected.status, detail ?? expected.detail);
         expect(answered.body.toString()).not.to.contain(state).and.not.to.contain(code);
         expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);

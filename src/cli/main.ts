@@ -3,7 +3,7 @@ import type { OptionSources } from '../config/option-values.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
 import { takeSystemdEnvironment } from '../systemd/environment.ts';
-import { print } from './print.ts';
+import { OutputError, print, printError } from './print.ts';
 import { type Commands, createProgram } from './program.ts';
 import { processSignals } from './signals.ts';
 import { describeUsageError } from './usage-error.ts';
@@ -101,7 +101,7 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
     );
     return exitUsage;
   }
-  if (error instanceof ListenError) {
+  if (error instanceof ListenError || error instanceof OutputError) {
     await complain(`login-relay: ${error.message}`);
     return exitFailure;
   }
@@ -111,5 +111,5 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
 function complain(...lines: string[]): Promise<void> {
   const text = `${lines.join('\n')}\n`;
   const forJournal = isReadByJournal(process.stderr.fd, process.env['JOURNAL_STREAM']);
-  return print(forJournal ? withPriority(errorLevel, text) : text, process.stderr);
+  return printError(forJournal ? withPriority(errorLevel, text) : text);
 }

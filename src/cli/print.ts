@@ -1,17 +1,29 @@
+/** Thrown if standard output takes no more, as on a full disk. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+}
+
 /**
- * Writes to standard output, or to standard error.
+ * Writes to standard output.
  *
  * If the reader has gone, as in `login-relay --help | head -1`, the text is dropped without an error.
  *
  * @returns resolves once the text is written
+ * @throws {OutputError}
  */
-export function print(text: string, stream: NodeJS.WriteStream = process.stdout): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // A stream without a listener would throw.
-    if (stream.listenerCount('error') === 0) stream.on('error', () => {});
-    stream.write(text, (error) => {
-      if (!error || ('code' in error && error.code === 'EPIPE')) resolve();
-      else reject(error);
-    });
-  });
+export async function print(text: string): Promise<void> {
+  const error = await write(text, process.stdout);
+  if (!error || ('code' in error && error.code === 'EPIPE')) return;
+  throw new OutputError(`cannot write the output: ${error.message}`);
+}
+
+/** Writes to standard error; a text that cannot be written is dropped. */
+export async function printError(text: string): Promise<void> {
+  await write(text, process.stderr);
+}
+
+function write(text: string, stream: NodeJS.WriteStream): Promise<Error | null | undefined> {
+  // A stream without a listener would throw.
+  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+  return new Promise((resolve) => stream.write(text, resolve));
 }

@@ -41,7 +41,7 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
     .configureHelp(helpLayout)
     .exitOverride()
     // main writes usage errors itself: commander would quote values, which may be secret.
-    .configureOutput({ outputError: () => {}, writeOut: (text) => void print(text) })
+    .configureOutput({ outputError: () => {}, writeOut: (text) => print(text).catch(() => {}) })
     .showSuggestionAfterError(false)
     .addHelpText('after', examples)
     .hook('preSubcommand', (self) => {

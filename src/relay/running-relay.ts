@@ -24,6 +24,8 @@ export interface RunningRelay {
    * @returns false if the relay was closed before it could switch
    */
   reload(changed: Config): Promise<boolean>;
+  /** How many requests were taken and have no whole answer yet. */
+  requestsInFlight(): number;
   /** Stops listening, lets requests in flight finish, and closes every connection. */
   close(): Promise<void>;
 }
@@ -63,6 +65,7 @@ export async function startRelay(
   return {
     address: server.address,
     metricsAddress: metricsPort?.address,
+    requestsInFlight: server.requestsInFlight,
     async reload(changed) {
       const next = await create(changed);
       if (relay.readiness.stopping) {

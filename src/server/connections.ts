@@ -11,6 +11,8 @@ interface Connection {
 export interface Connections {
   /** Takes note of a request until its answer is out, or the client gone. */
   serve(request: IncomingMessage, response: ServerResponse): void;
+  /** How many requests were taken and have no whole answer yet. */
+  inFlight(): number;
   /** Whether HTTP is spoken on it: with TLS, not before the end of the handshake. */
   has(socket: Socket): boolean;
   /** Whether a request of this connection is under way. */
@@ -36,6 +38,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
   // In the order in which they fell idle.
   const idle = new Set<Connection>();
   let open = 0;
+  let inFlight = 0;
 
   server.on('connection', (socket: Socket) => {
     const connection = { socket, underWay: new Set<ServerResponse>() };
@@ -55,14 +58,17 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
   if (isSecure(server)) followHandshakes(server, connections);
 
   return {
+    inFlight: () => inFlight,
     has: (socket) => connections.has(socket),
     serve(request, response) {
       const connection = connections.get(request.socket);
       if (connection === undefined) return;
       const { underWay, socket } = connection;
       underWay.add(response);
+      inFlight += 1;
       idle.delete(connection);
       response.once('close', () => {
+        inFlight -= 1;
         underWay.delete(response);
         if (underWay.size === 0 && !socket.destroyed) idle.add(connection);
       });

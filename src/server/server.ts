@@ -36,6 +36,8 @@ export interface ListeningServer {
   readonly address: string;
   /** Replaces what answers requests from now on. */
   serve(listener: RequestListener): void;
+  /** How many requests were taken and have no whole answer yet. */
+  requestsInFlight(): number;
   /** Replaces the certificate for connections made from now on; a server without TLS has none. */
   certify(certificate: Certificate): void;
   /**
@@ -125,6 +127,7 @@ export async function listen(
     serve(next) {
       current = next;
     },
+    requestsInFlight: connections.inFlight,
     certify(next) {
       secureServer?.setSecureContext(tlsOptions(next));
     },

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
 import { canary } from '../support/canaries.ts';
+import { expectUser } from '../support/expectations.ts';
 import { flagNames, variables } from '../support/option-names.ts';
 import { silence } from '../support/provider-behaviours.ts';
 import { runRelay } from '../support/relay-process.ts';
 import { startRelay } from '../support/relay-under-test.ts';
+import { userRecord } from '../support/strict-provider.ts';
 
 describe('the command line', () => {
   it('says its version', async () => {
@@ -102,6 +104,28 @@ describe('the command line', () => {
     proceed();
     expect((await login).headers.location).to.contain(provider.tokenFor(code));
     expect((await ending).code).to.equal(0);
+    await provider.stop();
+  });
+
+  it('says on Ctrl-C what it waits for', async () => {
+    const underTest = await startRelay();
+    const { provider } = underTest;
+    let proceed = () => {};
+    provider.onUser = (response, call) => {
+      proceed = () => userRecord(response, call);
+    };
+    const lookup = underTest.lookUp();
+    await provider.arrivals(1);
+    const ending = underTest.process.stop('SIGINT');
+    const stopping = await underTest.process.logLine(({ msg }) => msg === 'stopping');
+    expect(stopping['requestsInFlight']).to.equal(1);
+    proceed();
+    expectUser(await lookup);
+    const { code, stderr } = await ending;
+    expect(code).to.equal(0);
+    expect(stderr).to.equal(
+      'Stopping: waiting for 1 request in flight, 30 seconds at most. Press Ctrl-C again to end at once.\n',
+    );
     await provider.stop();
   });
 

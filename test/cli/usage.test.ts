@@ -48,6 +48,17 @@ describe('the command line', () => {
     );
   });
 
+  it('says that its output cannot be written', () => {
+    for (const command of ['man', 'version']) {
+      const script = `"$@" ${command} >/dev/full`;
+      const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...relayCommand], {
+        encoding: 'utf8',
+      });
+      expect(status).to.equal(1);
+      expect(stderr).to.match(/^login-relay: cannot write the output: ENOSPC.*\n$/);
+    }
+  });
+
   for (const command of ['--help', 'man', 'completion bash', 'no-such-command 2>&1']) {
     it(`ends quietly if nobody reads what it prints: ${command}`, () => {
       // The reader closes the pipe before anything is written.

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type OptionSources, sourceOf } from '../../config/option-values.ts';
 import { describeOption } from '../../config/options.ts';
 import { readTextFile } from '../../config/text-file.ts';
+import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { type RunningRelay, startRelay } from '../../relay/running-relay.ts';
 import { ConfigError } from '../../start-errors.ts';
@@ -9,6 +10,7 @@ import type { SystemdEnvironment } from '../../systemd/environment.ts';
 import type { ServiceManager } from '../../systemd/service-manager.ts';
 import { Alarm } from '../alarm.ts';
 import { configReader, type Rereading } from '../config-reader.ts';
+import { printError } from '../print.ts';
 import type { Signals } from '../signals.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import { watchFiles } from '../watch-files.ts';
@@ -56,7 +58,12 @@ export async function serve(
   };
   let signal: NodeJS.Signals | undefined;
   while (signal === undefined) signal = await Promise.race([stopped, nextReload()]);
-  logger.info({ signal }, 'stopping');
+  const requestsInFlight = relay.requestsInFlight();
+  logger.info({ signal, requestsInFlight }, 'stopping');
+  if (signal === 'SIGINT' && requestsInFlight > 0) {
+    // Not awaited: nobody may be reading.
+    printError(waitingFor(requestsInFlight));
+  }
   await Promise.all([manager?.stopping(), relay.close()]);
   await flushLog(logger);
 }
@@ -66,6 +73,13 @@ function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
     if (sourceOf(name, sources) === undefined) continue;
     logger.warn(`${describeOption(name)} has no effect: systemd passes the socket to listen on`);
   }
+}
+
+/** What a person reads after Ctrl-C. */
+function waitingFor(requests: number): string {
+  const what = requests === 1 ? '1 request' : `${requests} requests`;
+  const most = limits.stopTime / 1000;
+  return `Stopping: waiting for ${what} in flight, ${most} seconds at most. Press Ctrl-C again to end at once.\n`;
 }
 
 // Loaded only under a service manager.

@@ -1,6 +1,6 @@
 import { isSea } from 'node:sea';
 import { unitFiles } from '../../systemd/unit-files.ts';
-import { print } from '../print.ts';
+import { print, printError } from '../print.ts';
 
 // What the unit hides from the service: homes, and temporary files that are not its own.
 const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
@@ -10,9 +10,8 @@ export async function systemd(file: keyof typeof unitFiles): Promise<void> {
   const command = isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
   const unreachable = command.find((path) => hidden.test(path));
   if ((file === 'service' || file === 'template') && unreachable !== undefined) {
-    await print(
+    await printError(
       `login-relay: the service will not reach ${unreachable}: install it elsewhere, as in /usr/local/bin\n`,
-      process.stderr,
     );
   }
   const start = command.map(quoted).join(' ');

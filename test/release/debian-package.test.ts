@@ -138,6 +138,22 @@ describe('the Debian package', function () {
       ]);
     });
 
+    it('makes a state key of its own when it is first installed, and keeps it from other users', () => {
+      const key = '/etc/login-relay/state-key';
+      const lines = inThrowawaySystem(install, `stat -c '%a %U:%G' ${key}`, `cat ${key}`);
+      expect(lines[0]).to.equal('600 root:root');
+      expect(lines[1]).to.match(/^[A-Za-z0-9+/]{43}=$/);
+      expect(inThrowawaySystem(install, 'ls /etc/login-relay')).to.deep.equal(['state-key']);
+      expect(inThrowawaySystem(install, `cat ${key}`)).not.to.include(lines[1]);
+    });
+
+    it('keeps the state key when it is upgraded, and makes none where there was none', () => {
+      const key = '/etc/login-relay/state-key';
+      const commands = [`cp ${key} /before`, install, `cmp ${key} /before && echo same`];
+      const without = [`rm ${key}`, install, `[ -e ${key} ] || echo none`];
+      expect(inThrowawaySystem(install, ...commands, ...without)).to.deep.equal(['same', 'none']);
+    });
+
     it('starts nothing when it is installed: it has no configuration yet', () => {
       expect(inThrowawaySystem(install, 'cat /systemctl.log')).to.deep.equal([
         '--system daemon-reload',

@@ -3,7 +3,7 @@ import { Secret } from '../secret.ts';
 import { type OptionSources, type Report, sourceOf } from './option-values.ts';
 import { describeOption, type OptionValues } from './options.ts';
 import { visibleCharacters } from './schemas.ts';
-import { type ReadFile, readSecretFile } from './secret-file.ts';
+import { isMissingCredential, type ReadFile, readSecretFile } from './secret-file.ts';
 
 const credentialName = 'provider-client-secret';
 
@@ -43,7 +43,7 @@ export function readClientSecret(
     return undefined;
   }
   if (!path) return undefined;
-  if (file === undefined && isMissing(path, sources.readFile)) {
+  if (file === undefined && isMissingCredential(path, sources.readFile)) {
     fault('clientSecretFile', noCredential);
     return undefined;
   }
@@ -52,15 +52,6 @@ export function readClientSecret(
   if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
   fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
   return undefined;
-}
-
-// The unit passes an empty one by default, so that the relay itself can say what is missing.
-function isMissing(path: string, readFile: ReadFile): boolean {
-  try {
-    return readFile(path).text.trim() === '';
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  }
 }
 
 function asSecret(

@@ -17,6 +17,18 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
+ * Whether systemd passes no such credential. The unit passes a blank one by default: systemd starts no
+ * service without its credentials, and then the relay could not say what is missing.
+ */
+export function isMissingCredential(path: string, readFile: ReadFile): boolean {
+  try {
+    return readFile(path).text.trim() === '';
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  }
+}
+
+/**
  * Reads a file that holds a secret, without its final newline.
  *
  * @param name the option that names the file, for what is reported

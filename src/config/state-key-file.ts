@@ -1,6 +1,6 @@
 import { Secret } from '../secret.ts';
 import type { OptionSources, Report } from './option-values.ts';
-import { type ReadFile, readSecretFile } from './secret-file.ts';
+import { isMissingCredential, type ReadFile, readSecretFile } from './secret-file.ts';
 
 const shortestKey = 32;
 const credentialName = 'state-key';
@@ -9,8 +9,7 @@ const credentialName = 'state-key';
  * The path of the file with the keys for states: the one that the option names, else the systemd
  * credential.
  *
- * @returns undefined if neither exists. A blank credential counts as none: the unit passes one if there
- *   is no key, because systemd starts no service without its credentials
+ * @returns undefined if neither exists
  */
 export function stateKeyPath(
   optionValue: string | undefined,
@@ -21,12 +20,7 @@ export function stateKeyPath(
   const directory = environment['CREDENTIALS_DIRECTORY'];
   if (!directory) return undefined;
   const path = `${directory}/${credentialName}`;
-  try {
-    return readFile(path).text.trim() === '' ? undefined : path;
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isMissing ? undefined : path;
-  }
+  return isMissingCredential(path, readFile) ? undefined : path;
 }
 
 /**

@@ -32,6 +32,11 @@ for (const [name, argument] of Object.entries(units)) {
       expect(text).to.not.match(/^Environment=/m);
     });
 
+    it('passes a state key on as a credential, if there is one', () => {
+      expect(text).to.match(/^LoadCredential=state-key:\/etc\/login-relay\/state-key$/m);
+      expect(text).to.match(/^SetCredential=state-key:\\n$/m);
+    });
+
     it('starts the relay without a secret and without settings, so that the relay can say so', () => {
       expect(text).to.match(/^SetCredential=provider-client-secret:\\n$/m);
       expect(text).to.match(/^EnvironmentFile=-\/etc\/default\/login-relay$/m);

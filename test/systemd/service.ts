@@ -1,7 +1,8 @@
 import { Agent } from 'node:http';
 import { expect } from 'chai';
+import { sealLogin } from '../protection/support/sealed-login.ts';
 import { canariesIn, canary } from '../support/canaries.ts';
-import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
+import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
 import {
@@ -17,6 +18,7 @@ import { StrictProvider } from '../support/strict-provider.ts';
 import { BootedSystem } from './support/booted-system.ts';
 
 const restarts = 20;
+const stateKey = 'the-state-key-of-this-very-service-1';
 const requestsPerSecond = 200;
 const executable = process.env['LOGIN_RELAY'];
 const relay = executable
@@ -153,6 +155,18 @@ describe('the service', function () {
       systemctl reset-failed
       systemctl start login-relay
     `);
+  });
+
+  it('signs login states with the state key, once there is one', async () => {
+    const login = sealLogin(provider, { key: stateKey });
+    const path = `${callbackPath}?code=${login.code}&state=${login.state}`;
+    const cookie: [string, string] = ['Cookie', `${login.cookie.name}=${login.cookie.value}`];
+    expectError(await send(port, { path, headers: [cookie] }), 400);
+    system.run(`
+      (umask 077; echo ${stateKey} >/etc/login-relay/state-key)
+      systemctl restart login-relay
+    `);
+    expectToken(await send(port, { path, headers: [cookie] }));
   });
 
   it('shows no secret, code or token in journal, arguments, environment or title', () => {

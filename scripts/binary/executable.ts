@@ -1,45 +1,45 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { constants, zstdCompressSync } from 'node:zlib';
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
-import type { BundledModule } from './bundle.ts';
 import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
 import { runtimeOptions } from './runtime-options.ts';
+
+const start = 'start.cjs';
 
 /**
  * Makes an executable of a program and a runtime.
  *
- * @param loader the script that loads the modules
- * @param runtime the path of the platform's runtime
- * @param output where to put the executable
- * @param folder for what is made on the way; is emptied
+ * @param program one script, as `bundle` makes it
+ * @param files.runtime the platform's runtime
+ * @param files.output where to put the executable
+ * @param files.folder an empty directory for intermediate files
  */
 export async function makeExecutable(
-  program: { readonly loader: string; readonly modules: readonly BundledModule[] },
+  program: string,
   platform: Platform,
   files: { readonly runtime: string; readonly output: string; readonly folder: string },
 ): Promise<void> {
   const folder = resolve(files.folder);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  // An executable that runs cannot be written to.
+  // A running executable cannot be written to.
   rmSync(files.output, { force: true });
-  write(join(folder, 'loader.js'), program.loader);
-  const assets = makeAssets(program.modules, isThisPlatform(platform), folder);
+  copyFileSync(join(import.meta.dirname, start), join(folder, start));
+  const assets = { program: join(folder, 'program.js'), compiled: join(folder, 'compiled') };
+  writeFileSync(assets.program, program);
+  if (isThisPlatform(platform)) compile(assets.program, assets.compiled);
   seedPackerCache(files.runtime, platform, folder);
-  // pkg works in a directory below this one. What names the loader ends up in the executable:
-  // it has to be the same wherever the project lies.
+  // pkg works in a directory below this one. The executable contains the path of the script, which must
+  // not depend on where the project is.
   process.env['TMPDIR'] = folder;
   const seaConfig = {
-    main: '../loader.js',
+    main: `../${start}`,
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: false,
     execArgv: [...runtimeOptions],
-    assets,
+    assets: isThisPlatform(platform) ? assets : { program: assets.program },
   };
-  await packer.default(join(folder, 'loader.js'), {
+  await packer.default(join(folder, start), {
     targets: [
       {
         platform: ({ linux: 'linux', darwin: 'macos', win32: 'win' } as const)[platform.os],
@@ -53,48 +53,15 @@ export async function makeExecutable(
   });
 }
 
-/**
- * Writes the modules as the loader reads them.
- *
- * @param compiledAhead only the V8 that will run code can compile it ahead
- * @returns the path of each by its name in the executable
- */
-function makeAssets(
-  modules: readonly BundledModule[],
-  compiledAhead: boolean,
-  folder: string,
-): Record<string, string> {
-  for (const { name, code } of modules) {
-    write(join(folder, name), `(function(require,module,exports){${code}\n})`);
-  }
-  // Compiled code is three times as large as its source.
-  const compiled = compiledAhead ? modules.filter(({ loaded }) => loaded !== 'on demand') : [];
-  if (compiled.length > 0) compileAhead(compiled.map(({ name }) => join(folder, name)));
-  const assets: Record<string, string> = {};
-  const files = [...modules, ...compiled.map((one) => ({ ...one, name: `${one.name}.cache` }))];
-  for (const { name, loaded } of files) {
-    const path = join(folder, name);
-    // Nothing is decompressed before the first answer.
-    if (loaded === 'at start') assets[name] = path;
-    else assets[`${name}.zst`] = compress(path);
-  }
-  return assets;
-}
-
-function compileAhead(paths: readonly string[]): void {
-  execFileSync(process.execPath, ['--random-seed=1', 'scripts/binary/compile-ahead.ts', ...paths]);
-}
-
-/** Makes a compressed copy, and returns its path. */
-function compress(path: string): string {
-  const params = { [constants.ZSTD_c_compressionLevel]: 19 };
-  writeFileSync(`${path}.zst`, zstdCompressSync(readFileSync(path), { params }));
-  return `${path}.zst`;
+function compile(script: string, output: string): void {
+  const compiler = join(import.meta.dirname, 'compile.ts');
+  // The same seed yields the same bytes.
+  execFileSync(process.execPath, ['--random-seed=1', compiler, script, output]);
 }
 
 /**
- * Puts the runtime where pkg would keep one that it has downloaded: `.pkg-cache/sea` in the home
- * directory. The files that end in `.ok` say that the one beside them is complete.
+ * Puts the runtime where pkg keeps one that it has downloaded: `.pkg-cache/sea` in the home directory.
+ * A file that ends in `.ok` marks the file beside it as complete.
  */
 function seedPackerCache(runtime: string, { os, arch }: Platform, home: string): void {
   process.env['HOME'] = home;
@@ -106,10 +73,5 @@ function seedPackerCache(runtime: string, { os, arch }: Platform, home: string):
       : [`${release}.tar.gz`, join(release, 'bin', 'node')];
   mkdirSync(dirname(executable), { recursive: true });
   copyFileSync(runtime, executable);
-  for (const path of [archive, `${archive}.ok`, `${executable}.ok`]) write(path, '');
-}
-
-function write(path: string, content: string): string {
-  writeFileSync(path, content, 'latin1');
-  return path;
+  for (const path of [archive, `${archive}.ok`, `${executable}.ok`]) writeFileSync(path, '');
 }

@@ -1,8 +1,9 @@
-/** What the executable tells its runtime that has to be known before the first line runs. */
+/** Options that the runtime in the executable needs before it runs any code. */
 export const runtimeOptions = [
-  // Megabytes for young objects, of which a collection finds nearly all dead. With the usual 16 each
-  // one takes longer than a request should wait, and what hangs on dead old objects adds up.
+  // Megabytes for young objects. With the default maximum of 16, a collection takes longer than a request
+  // should wait. With the default minimum of 1, the start collects garbage many times.
+  '--min-semi-space-size=4',
   '--max-semi-space-size=4',
-  // Threads that compile and collect. Each keeps the memory of the largest function that it compiled.
+  // Threads that compile and collect. Each keeps as much memory as the largest function it compiled needs.
   '--v8-pool-size=1',
 ] as const;

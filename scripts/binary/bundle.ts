@@ -15,6 +15,8 @@ export async function bundle(entryPoint: string): Promise<string> {
     platform: 'node',
     target: 'node26',
     format: 'cjs',
+    // The script can only `require`.
+    supported: { 'dynamic-import': false },
     charset: 'ascii',
     // Names stay: stack traces show them, and the provider of the demo reads those of its classes, which
     // `minifySyntax` would drop as well.

@@ -10,7 +10,7 @@ installed := node_modules/.package-lock.json
 .PHONY: binary test-binary test-restarts test-systemd bench-start bench-memory release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers
-.PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties fuzz-parsers
+.PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
 
 # The date of what is built: the same commit yields the same bytes.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
@@ -65,12 +65,6 @@ fuzz-answers: $(installed) ## 200,000 hostile provider answers (FUZZ="--answers 
 
 fuzz-properties: $(installed) ## 100,000 cases for each parser
 	@FUZZ_RUNS=100000 $(mocha) --timeout 0 test/fuzz/parsers.property.test.ts
-
-fuzz-parsers: $(installed) ## 30 minutes for each parser, guided by coverage (FUZZ="--minutes 1")
-	@npm ci --prefix fuzz/jazzer --ignore-scripts --no-audit --no-fund --loglevel=error
-	@for parser in query authorization cookies state configuration provider-answer; do \
-	  $(node) fuzz/fuzz-parser.ts $$parser $(FUZZ) || exit; \
-	done
 
 coverage: $(installed) ## run the tests and report coverage
 	@$(node) node_modules/c8/bin/c8.js $(mocha) 'test/**/*.test.ts'

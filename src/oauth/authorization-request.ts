@@ -2,8 +2,7 @@ import type { Provider } from '../providers/provider.ts';
 import { withParameters } from './query.ts';
 
 /**
- * Builds the URL that sends the browser to the provider. A query that the authorization endpoint
- * already has is kept.
+ * Builds the URL of the authorization request. An existing query of the endpoint is kept.
  *
  * @see RFC 6749 §4.1.1
  */
@@ -23,20 +22,20 @@ export function authorizationRequestUrl(
 export interface ProtectionParameters {
   /** Base64url. */
   readonly state: string;
-  /** The S256 challenge, base64url, where the provider takes PKCE. */
+  /** The S256 challenge, base64url; undefined if the provider does not support PKCE. */
   readonly codeChallenge: string | undefined;
 }
 
 /**
- * The authorization request of one protected login.
+ * Adds the parameters of one login to the authorization request.
  *
- * @param authorizationRequestUrl as built above, so that it has a query already
+ * @param authorizationRequestUrl as {@link authorizationRequestUrl} returns it: it has a query
  */
 export function withProtection(
   authorizationRequestUrl: string,
   { state, codeChallenge }: ProtectionParameters,
 ): string {
-  // Both are base64url, which needs no encoding; parsing the URL again would cost every login.
+  // Both are base64url and need no encoding. Parsing the URL again would slow down every login.
   const url = `${authorizationRequestUrl}&state=${state}`;
   return codeChallenge === undefined
     ? url

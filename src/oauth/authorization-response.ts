@@ -4,7 +4,7 @@ import { type ProviderErrorCode, providerErrorCode } from '../provider-error-cod
 import type { Provider } from '../providers/provider.ts';
 import { parseQuery, type Query, single } from './query.ts';
 
-/** What a code says, if it says more than that the provider did not authorize the login. */
+/** Error codes that say more than that the provider did not authorize the login. */
 const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
   access_denied: 'access_denied',
   user_cancelled_authorize: 'access_denied',
@@ -14,7 +14,7 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
   redirect_uri_mismatch: 'redirect_uri_refused',
 };
 
-/** The parameters with which the provider sends the browser back. */
+/** The parameters of the callback. */
 export interface AuthorizationResponse {
   readonly code: Query[string];
   readonly error: Query[string];
@@ -23,9 +23,9 @@ export interface AuthorizationResponse {
 }
 
 /**
- * Reads the query of the callback, as far as that tells which login it ends.
+ * Parses the query of the callback.
  *
- * @throws {RelayError} `parameter_repeated`, where the state is
+ * @throws {RelayError} `parameter_repeated` if there is more than one state
  * @see RFC 6749 §4.1.2
  */
 export function parseAuthorizationResponse(queryString: string): AuthorizationResponse {
@@ -39,10 +39,10 @@ export function parseAuthorizationResponse(queryString: string): AuthorizationRe
 }
 
 /**
- * Takes the authorization code out of the response.
+ * Reads the authorization code.
  *
- * @param expected the provider's issuer, where it is known, and whether `iss` has to be there
- * @throws {RelayError} where the response repeats a parameter, comes from another issuer, holds an
+ * @param expected the provider's issuer if it is known, and whether `iss` is required
+ * @throws {RelayError} if the response repeats a parameter, comes from another issuer, holds an
  *   error, no code, or a code that cannot be passed on exactly
  * @see RFC 9207 §2.4 for the issuer
  */

@@ -1,11 +1,11 @@
 import { RelayError } from '../errors.ts';
 
-/** What an Authorization header can carry: visible ASCII. */
+/** Visible ASCII: all that an Authorization header can carry. */
 const visible = /^[\x21-\x7e]+$/;
 
 /**
- * Takes the access token out of an Authorization header: its second part, between runs of spaces.
- * The scheme is not checked.
+ * Reads the access token from an Authorization header: its second part, separated by spaces. The
+ * scheme is not checked.
  *
  * @param values every Authorization header of the request
  * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Reads a JSON object from the bytes of an answer.
+ * Parses the bytes of a response as a JSON object.
  *
- * @returns undefined where the bytes are anything else: not UTF-8, not JSON, an array, null, a scalar
+ * @returns undefined if the bytes are anything else: not UTF-8, not JSON, an array, null, a scalar
  */
 export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   if (!isUtf8(bytes)) return undefined;

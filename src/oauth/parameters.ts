@@ -1,4 +1,4 @@
-/** The parameters that the relay itself puts into the query of an endpoint, by endpoint. */
+/** The parameters that the relay itself adds to the query of each endpoint. */
 export const ownParameters = {
   authorizeUrl: [
     'response_type',
@@ -13,7 +13,7 @@ export const ownParameters = {
   userUrl: ['access_token'],
 } as const;
 
-/** Parameters that would change what the relay's own mean. @see RFC 9101 §5, RFC 7521 §4.2 */
+/** Parameters that would change the meaning of the relay's own. @see RFC 9101 §5, RFC 7521 §4.2 */
 const otherParameters = [
   'response_mode',
   'request',
@@ -22,7 +22,7 @@ const otherParameters = [
   'client_assertion_type',
 ] as const;
 
-/** Parameters of the protocol, by endpoint: metadata has no business to set any of them. */
+/** The protocol's parameters of each endpoint. Metadata must not set them. */
 export const protocolParameters = {
   authorizeUrl: [...ownParameters.authorizeUrl, ...otherParameters],
   tokenUrl: [...ownParameters.tokenUrl, ...otherParameters],

@@ -1,16 +1,15 @@
 import { parse } from 'node:querystring';
 import { RelayError } from '../errors.ts';
 
-/** A query, decoded. A value that cannot be decoded exactly is not well-formed Unicode. */
+/** A decoded query. A value that cannot be decoded exactly is not well-formed Unicode. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-// A lone surrogate: no UTF-8 decodes to it.
+// A lone surrogate: UTF-8 never decodes to it.
 const undecodable = '\u{D800}';
 
 /**
- * Decodes a query as forms are encoded: percent-encoded UTF-8, `+` for a space. Nothing is
- * repaired: a stray `%`, bytes that are not UTF-8 and raw bytes beyond ASCII yield a value whose
- * `isWellFormed()` is false.
+ * Decodes a form-encoded query: percent-encoded UTF-8, `+` for a space. A stray `%`, bytes that are
+ * not UTF-8, and raw bytes beyond ASCII give a value whose `isWellFormed()` is false.
  *
  * @see RFC 6749 appendix B
  */
@@ -19,7 +18,7 @@ export function parseQuery(query: string): Query {
 }
 
 /**
- * The value of a parameter, or undefined where it is absent.
+ * The value of a parameter; undefined if it is absent.
  *
  * @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1
  */
@@ -28,7 +27,7 @@ export function single(value: Query[string]): string | undefined {
   throw new RelayError('parameter_repeated');
 }
 
-/** The URL with parameters behind the query that it has, which stays as it is, to the letter. */
+/** Appends parameters to a URL. Its existing query stays unchanged. */
 export function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
   const separator = /[?&]$/.test(url) ? '' : url.includes('?') ? '&' : '?';
   return `${url}${separator}${new URLSearchParams(parameters)}`;

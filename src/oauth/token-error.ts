@@ -4,7 +4,7 @@ import { parseJsonObject } from './json.ts';
 
 const tooManyRequests = 429;
 
-/** What a code says is wrong, if it says more than that the request was refused. */
+/** Error codes that say more than that the request was refused. */
 const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
   bad_verification_code: 'code_refused',
   code_already_used: 'code_refused',
@@ -37,7 +37,7 @@ const messages: ReadonlyMap<unknown, FailureCode> = new Map([
 /** Gitea and Forgejo call a wrong code `unauthorized_client`, with this description. */
 const wrongCode = 'client is not authorized';
 
-/** Words for a wrong redirect URI, unless the text lists everything that may be wrong. */
+/** Descriptions of a wrong redirect URI. A description that names other causes too says nothing. */
 const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
 const namesOthers = /\bcode\b|expired/i;
 

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts';
 import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
 import { openRequest } from './open-request.ts';
 
-/** What of the provider is called. */
+/** The endpoint of the provider that a call is for. */
 type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
 
 /** A request to one of the provider's endpoints. */
@@ -16,50 +16,49 @@ export interface ProviderRequest {
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Gives the call up, where nobody awaits its answer any more. */
+  /** Cancels the call. */
   readonly signal?: AbortSignal;
 }
 
-/** What the provider answered. The body is empty where the status alone arrived whole. */
+/** The provider's response. The body is empty if only the status arrived intact. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
 }
 
-/** How one call went: what a log may know of it. */
+/** The result of one call, as far as a log may know it. */
 export interface ProviderCall {
   readonly endpoint: Endpoint;
   readonly outcome: 'answered' | FailureCode;
-  /** The provider's status, where it answered. */
+  /** The provider's status, if it answered. */
   readonly status?: number;
-  /** The system's or TLS's code of what went wrong on the way, such as `ECONNREFUSED`. */
+  /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
   readonly error?: string;
   readonly durationMs: number;
 }
 
-/** Told of every call once it has ended. */
+/** Called with every call once it has ended. */
 export type ObserveCall = (call: ProviderCall) => void;
 
-/** Calls the provider, within limits of time, size and number. */
+/** Calls the provider within limits of time, size and number. */
 export interface ProviderClient {
   /**
-   * Makes one call. Redirects are not followed: a 3xx is an answer like any other.
+   * Makes one call. Redirects are not followed: a 3xx is returned like any other response.
    *
    * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable`
-   *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (given up), never an error that knows the request
+   *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (cancelled). The error never holds the request.
    */
   call(request: ProviderRequest, observe: ObserveCall): Promise<ProviderAnswer>;
   /**
-   * Checks for room before anything is spent on a call: one that is made in the same turn is not
-   * refused.
+   * Checks that a call may be made now. A call that follows in the same tick is not refused.
    *
    * @throws {RelayError} `overloaded`
    */
   expectRoom(endpoint: Endpoint): void;
-  /** How many calls are being made right now. */
+  /** The number of calls in flight. */
   underWay(): number;
-  /** Closes the pooled connections. */
+  /** Closes all connections. */
   close(): void;
 }
 
@@ -72,10 +71,10 @@ type Head = Pick<Response, 'statusCode' | 'headers'>;
 const lookupShare = 3 / 4;
 
 /**
- * Makes the client that all calls of a relay share.
+ * Creates the client that all calls of a relay share.
  *
  * @param within.timeout milliseconds that a whole call may take, body included
- * @param proxy which proxy to go through, and for which hosts not to
+ * @param proxy the HTTP proxy, and the hosts that are called directly
  * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
  *   User lookups get three quarters of them, so that logins always find room.
  */
@@ -107,17 +106,18 @@ export function createProviderClient(
     if (full || (endpoint === 'user' && lookups >= mostLookups)) throw new RelayError('overloaded');
   }
 
-  /** @param deadline of `performance.now()`, at which the attempt ends, whatever it waits for */
+  /** @param deadline when the attempt ends, on the clock of `performance.now()` */
   function attempt(by: Got, request: ProviderRequest, deadline: number): Promise<Attempt> {
     const left = deadline - performance.now();
-    // A machine that stood still may find the deadline passed: nobody awaits what would be spent.
+    // After a VM pause the deadline may already be over. Don't spend the code for a caller who got a
+    // timeout.
     if (left <= 0) return Promise.resolve({ failure: 'provider_timeout' });
     return new Promise((resolve) => {
       const { url, method, headers, body = '', signal } = request;
-      // The stream costs half of what the promise does, and can be left at any time.
+      // got's stream costs half of its promise, and can be destroyed at any time.
       const stream = by.stream(url, { method, headers: { ...headers, ...lengthOf(method, body) } });
-      // got itself would end the request a turn after its body: where the answer has come by then, it
-      // drops the connection, answer or not.
+      // got ends the request one tick after the body. If the response has already arrived, got
+      // destroys the socket. So end it here.
       if (method === 'POST') stream.end(body);
       const chunks: Buffer[] = [];
       let size = 0;
@@ -130,7 +130,7 @@ export function createProviderClient(
         resolve(result);
       };
       const fail = (failure: Attempt) => {
-        // RFC 6749 and the lookup judge by the status: once it is known, a broken body changes nothing.
+        // Any status but 200 decides the outcome alone. A broken body changes nothing.
         const known = response !== undefined && response.statusCode !== 200;
         stream.destroy();
         end(known ? answered(response, []) : failure);
@@ -139,7 +139,7 @@ export function createProviderClient(
       const timer = setTimeout(fail, left, { failure: 'provider_timeout' });
       stream.on('request', (sent: ClientRequest) => {
         clientRequest = sent;
-        // Node hands such a connection over, and nothing else comes of the request. @see RFC 9110 §15.2.2
+        // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
         sent.once('upgrade', ({ headers: answered }: IncomingMessage, connection: Duplex) => {
           connection.destroy();
           response = { statusCode: 101, headers: answered };
@@ -155,13 +155,13 @@ export function createProviderClient(
         if (size > limits.providerAnswerSize) fail({ failure: 'provider_answer_unusable' });
       });
       stream.on('end', () => {
-        // The provider had given up waiting on a kept connection. @see RFC 9110 §15.5.9
+        // The provider timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
         const unheard = response?.statusCode === 408 && clientRequest && pool.reused(clientRequest);
         end(unheard ? 'died_while_idle' : answered(response, chunks));
       });
       signal?.addEventListener('abort', giveUp);
       if (signal?.aborted) giveUp();
-      // The error of got holds the whole request, secret and code included: it ends here.
+      // got's error holds the whole request, secret and code included. Don't pass it on.
       stream.on('error', (error: RequestError) => {
         const died = clientRequest !== undefined && pool.diedWhileIdle(clientRequest, error);
         if (died) end('died_while_idle');

@@ -10,32 +10,33 @@ interface Agents {
   readonly https: HttpsAgent;
 }
 
-/** `HTTPS_PROXY`, and in `NO_PROXY` the hosts that are called without it. */
+/** `HTTPS_PROXY`, and `NO_PROXY` with the hosts that are called directly. */
 export type ProxyEnvironment = Readonly<Record<string, string>>;
 
-/** Keep-alive connections to the provider, and what is known of those that were reused. */
+/** Keep-alive connections to the provider. */
 export interface ConnectionPool {
   readonly pooled: Agents;
-  /** Opens a new connection for every request, and closes it after. */
+  /** Opens a new connection for every request and closes it afterwards. */
   readonly unpooled: Agents;
   /**
-   * Whether a request failed because its kept connection was reset before one byte of an answer:
-   * the provider had closed it, so the request was never taken and can be made again.
+   * Whether a request failed because its keep-alive connection was reset before the first byte of a
+   * response. The provider had closed the connection, so it never took the request: retry it.
    *
    * @see RFC 9112 §9.3.1
    */
   diedWhileIdle(request: ClientRequest, error: unknown): boolean;
-  /** Whether a request went out on a kept connection. */
+  /** Whether a request was sent on a keep-alive connection. */
   reused(request: ClientRequest): boolean;
   /**
-   * Resolves once whatever has arrived on idle connections is read: Node drops a connection that
-   * speaks unasked, but a busy loop would take it first, and what it said for an answer.
+   * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection
+   * that sends unsolicited bytes. A busy event loop would reuse it first and take the bytes for the
+   * response.
    */
   settled(): Promise<void>;
   close(): void;
 }
 
-/** @param size connections that may be open at a time, to each of the provider's hosts */
+/** @param size the most connections to each of the provider's hosts */
 export function createConnectionPool(size: number, proxy: ProxyEnvironment): ConnectionPool {
   const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
   const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, proxyEnv };
@@ -62,7 +63,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment): Con
         (agent) => Object.keys(agent.freeSockets).length,
       );
       if (!idle) return;
-      // The first comes after the events at hand, the second after those that had yet to be fetched.
+      // The first runs after the current events, the second after one more poll for new ones.
       await setImmediate();
       await setImmediate();
     },

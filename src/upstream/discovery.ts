@@ -25,13 +25,13 @@ const reasons = {
   client_authentication: 'the token endpoint takes no client secret, neither in body nor header',
 } as const;
 
-/** Why nothing could be learned from the issuer. */
+/** Why discovery failed. */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError';
   readonly reason: keyof typeof reasons;
   /** For the operator: what is wrong and what to do. */
   readonly explanation: string;
-  /** The system's or TLS's code of what went wrong on the way, such as `ECONNREFUSED`. */
+  /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
 
   constructor(reason: keyof typeof reasons, code?: string) {
@@ -42,18 +42,17 @@ export class DiscoveryError extends Error {
   }
 }
 
-/** What to learn a provider from. */
+/** The issuer, and what the configuration says about the provider. */
 export interface DiscoverySource {
   readonly issuer: string;
-  /** What is known otherwise and need not be learned. */
+  /** Configured values. They override the metadata. */
   readonly given: Partial<Provider>;
   /** Whether endpoints may be on plain http beyond this machine. */
   readonly insecureHttp: boolean;
 }
 
 /**
- * Learns about a provider from the metadata of its issuer: OpenID Connect's, or where there is none
- * OAuth's.
+ * Fetches the metadata of an issuer: OpenID Connect's, or OAuth's if there is none.
  *
  * @throws {DiscoveryError}
  * @see OpenID Connect Discovery 1.0 §4, RFC 8414 §3
@@ -101,7 +100,7 @@ function transportReason({ code }: RelayError): keyof typeof reasons {
 function parseMetadata(bytes: Uint8Array, source: DiscoverySource): Provider {
   const metadata = parseJsonObject(bytes);
   if (metadata === undefined) throw new DiscoveryError('not_json');
-  // RFC 8414 §3.3: otherwise one provider could speak for another.
+  // Otherwise one provider could impersonate another. @see RFC 8414 §3.3
   if (metadata['issuer'] !== source.issuer) throw new DiscoveryError('issuer_mismatch');
   const { given } = source;
   const endpoint = (name: keyof typeof endpoints) =>
@@ -119,7 +118,7 @@ function parseMetadata(bytes: Uint8Array, source: DiscoverySource): Provider {
   };
 }
 
-/** What metadata calls the endpoints. @see RFC 8414 §2, OpenID Connect Discovery 1.0 §3 */
+/** The names of the endpoints in metadata. @see RFC 8414 §2, OpenID Connect Discovery 1.0 §3 */
 const endpoints = {
   authorizeUrl: 'authorization_endpoint',
   tokenUrl: 'token_endpoint',
@@ -128,7 +127,7 @@ const endpoints = {
 
 /**
  * Reads the URL of an endpoint. A remote issuer must not send the client secret to a service on this
- * machine or over plain http, nor decide what the relay's own parameters say.
+ * machine or over plain http, and must not set the relay's own parameters.
  */
 function endpointUrl(
   name: keyof typeof endpoints,
@@ -153,7 +152,7 @@ function endpointUrl(
   return url.href;
 }
 
-/** @see RFC 8414 §2: without a list the only way is client_secret_basic */
+/** Without a list, the method is client_secret_basic. @see RFC 8414 §2 */
 function tokenRequest(supported: unknown): 'basic' | 'body' {
   if (supported === undefined || includes(supported, 'client_secret_basic')) return 'basic';
   if (includes(supported, 'client_secret_post')) return 'body';

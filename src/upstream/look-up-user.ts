@@ -6,10 +6,10 @@ import type { ObserveCall, ProviderClient, ProviderRequest } from './client.ts';
 /**
  * Asks the provider for the record of the token's user.
  *
- * @param clientGone gives the lookup up: it changes nothing, and makes room for others
+ * @param clientGone cancels the lookup
  * @returns the provider's JSON object, byte for byte
- * @throws {RelayError} `token_invalid` where the provider does not answer 200, or refuses within it,
- *   `provider_answer_unusable` where its 200 is no JSON object, or why the call itself failed
+ * @throws {RelayError} `token_invalid` if the provider refuses the token,
+ *   `provider_answer_unusable` if its 200 is not a JSON object, or why the call itself failed
  */
 export async function lookUpUser(
   client: ProviderClient,
@@ -31,7 +31,7 @@ export async function lookUpUser(
   return body;
 }
 
-/** The user lookup. @see RFC 6750 §2.1 */
+/** Builds the user lookup. @see RFC 6750 §2.1 */
 export function userRequest(
   { userUrl, requestHeaders }: Pick<Provider, 'userUrl' | 'requestHeaders'>,
   accessToken: string,

@@ -7,40 +7,41 @@ const shortestRetry = 1_000;
 const longestRetry = 60_000;
 const refreshInterval = 3_600_000;
 
-/** Where a request learns about the provider, without ever waiting. */
+/** What is known about the provider. Requests never wait for it. */
 export interface ProviderSource {
-  /** @throws {RelayError} `provider_undiscovered`, until the issuer has answered once */
+  /** @throws {RelayError} `provider_undiscovered` until discovery has succeeded once */
   current(): Provider;
-  /** Whether there is a provider to be had. */
+  /** Whether `current` returns a provider. */
   known(): boolean;
-  /** Stops learning. */
+  /** Stops discovery. */
   close(): void;
 }
 
-/** What came of one attempt to learn about the provider. */
+/** The result of one attempt at discovery. */
 export type DiscoveryAttempt =
   | { readonly outcome: 'discovered' }
   | {
       readonly outcome: 'failed';
       readonly reason: string;
       readonly explanation: string;
-      /** The system's or TLS's code, where the way to the issuer failed. */
+      /** The error code of the system or of TLS, if the connection failed. */
       readonly error: string | undefined;
       /** Milliseconds until the next attempt. */
       readonly retryIn: number;
     };
 
-/** A provider that is configured in full. */
+/** A provider that is fully configured. */
 export function knownProvider(provider: Provider): ProviderSource {
   return { current: () => provider, known: () => true, close: () => {} };
 }
 
 /**
- * A provider that is learned in the background: again and again until the issuer answers, each time
- * waiting longer, up to a minute; then once an hour. What was learned stays while the issuer is down.
+ * A provider that is discovered in the background. Failed attempts are repeated with growing pauses of
+ * up to a minute. After a success, discovery runs once an hour. The last result stays valid while the
+ * issuer is down.
  *
- * @param observe told of every attempt
- * @returns the source, after the first attempt or two seconds
+ * @param observe called after every attempt
+ * @returns the source after the first attempt, or after two seconds
  */
 export async function discoveredProvider(
   discover: () => Promise<Provider>,
@@ -87,7 +88,7 @@ export async function discoveredProvider(
   };
 }
 
-/** Computes something from the provider, anew only when discovery has brought another. */
+/** Caches a value that is computed from the provider, until discovery returns another provider. */
 export function derivedFrom<Value>(
   source: ProviderSource,
   derive: (provider: Provider) => Value,

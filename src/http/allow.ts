@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 
-/** Serves the given methods alone: OPTIONS tells which, any other is refused with 405. */
+/** Allows only the given methods. OPTIONS lists them. Any other method is answered with 405. */
 export function allow(...methods: string[]): Middleware {
   const headers = { Allow: [...methods, 'OPTIONS'].join(', ') };
   return async (ctx, next) => {

@@ -20,7 +20,7 @@ export function clientAddressBehind(
   };
 }
 
-// Some proxies tell the client's port as well.
+// Some proxies add the client's port.
 function withoutPort(address: string | undefined): string {
   return address?.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2') ?? '';
 }

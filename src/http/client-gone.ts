@@ -1,12 +1,12 @@
 import type { Context } from './context.ts';
 
-/** Tells that the client has hung up before it was answered. */
+/** Aborts when the client hangs up before the response is sent. */
 export function clientGone({ res }: Context): AbortSignal {
   const gone = new AbortController();
   const onClose = () => {
     if (!res.writableFinished) gone.abort();
   };
-  // While the relay was starting, it may have gone already.
+  // The client may already be gone.
   if (res.closed) onClose();
   else res.once('close', onClose);
   return gone.signal;

@@ -4,21 +4,21 @@ import type { Middleware } from 'koa';
 
 const dayInSeconds = 86_400;
 const requestedHeaders = 'access-control-request-headers';
-/** Names of header fields with commas between them. @see RFC 9110 §5.6.2 */
+/** Field names, separated by commas. @see RFC 9110 §5.6.2 */
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 
 const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
-/** Lets exactly one origin read the answers, with credentials, every method and every header. */
+/** Allows exactly one origin to read responses, with credentials, any method and any header. */
 export function cors(origin: string): Middleware {
   const allow = koaCors({
     origin: (ctx) => (ctx.get('Origin') === origin ? origin : ''),
     credentials: true,
-    // With credentials the wildcard means the literal "*", so the methods are named.
+    // With credentials, "*" is not a wildcard. So name the methods.
     allowMethods: METHODS,
     exposeHeaders: exposedHeaders,
     maxAge: dayInSeconds,
-    // Headers outlive an error here, since the error responder keeps what is already set.
+    // Not needed: the error responder keeps headers that are set.
     keepHeadersOnError: false,
   });
   const readable = {
@@ -27,12 +27,12 @@ export function cors(origin: string): Middleware {
     'Access-Control-Expose-Headers': exposedHeaders.join(','),
   };
   return (ctx, next) => {
-    // What is asked for is sent back: it is names, or it was not asked for.
+    // The library echoes this header. Drop it unless it is a list of field names.
     const requested = ctx.req.headers[requestedHeaders];
     if (requested !== undefined && !fieldNames.test(`${requested}`)) {
       delete ctx.req.headers[requestedHeaders];
     }
-    // The library takes every OPTIONS for a preflight.
+    // The library treats every OPTIONS request as a preflight.
     const asksFirst = ctx.req.headers['access-control-request-method'] !== undefined;
     if (ctx.method === 'OPTIONS' && !asksFirst && ctx.get('Origin') === origin) ctx.set(readable);
     return allow(ctx, next);

@@ -1,15 +1,15 @@
-/** Why a relay cannot take logins right now. */
+/** Why a relay cannot take logins now. */
 type NotReady = 'stopping' | 'provider_undiscovered';
 
 /** Whether a relay should get new requests. */
 export interface Readiness {
-  /** Why it should not; empty while it is ready. */
+  /** The reasons why not; empty if the relay is ready. */
   reasons(): readonly NotReady[];
   /** Set once, when the relay begins to stop. */
   stopping: boolean;
 }
 
-/** @param providerKnown whether the provider's addresses are known by now */
+/** @param providerKnown whether the provider's endpoints are known */
 export function createReadiness(providerKnown: () => boolean): Readiness {
   return {
     stopping: false,

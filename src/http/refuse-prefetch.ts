@@ -2,7 +2,7 @@ import type { Next } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context } from './context.ts';
 
-/** Refuses what a browser loads ahead of time: nobody has asked for a login yet. */
+/** Refuses prefetches: the person has not asked for a login yet. */
 export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   const purposes = `${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`;
   if (/\b(prefetch|prerender|preview)\b/i.test(purposes)) throw new RelayError('prefetch_refused');

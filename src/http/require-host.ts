@@ -2,7 +2,7 @@ import type { Next } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context } from './context.ts';
 
-/** A host, with its port where it has one. @see RFC 3986 §3.2.2 */
+/** A host with an optional port. @see RFC 3986 §3.2.2 */
 const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
 
 /** Refuses an HTTP/1.1 request without exactly one Host header of the right form. @see RFC 9112 §3.2 */
@@ -14,7 +14,7 @@ export function requireHost({ req }: Context, next: Next): Promise<void> {
 function hasOneHost({ headers, rawHeaders }: Context['req']): boolean {
   if (!hostForm.test(headers.host ?? '')) return false;
   let hosts = 0;
-  // Names and values take turns.
+  // Names and values alternate.
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;

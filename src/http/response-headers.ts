@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { RequestState } from './context.ts';
 import type { Readiness } from './readiness.ts';
 
-/** The headers that every response carries, whatever it answers. */
+/** The headers of every response. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -12,8 +12,8 @@ export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
 });
 
 /**
- * Names the request and sets the headers of every response. A relay that stops says so to clients
- * that keep their connections, so that they come back on new ones.
+ * Sets the request id and the headers of every response. While the relay stops, `Connection: close`
+ * makes clients reconnect to its successor.
  */
 export function responseHeaders(readiness: Readiness): Middleware<RequestState> {
   return async (ctx, next) => {

@@ -1,10 +1,10 @@
 import type { Secret } from '../secret.ts';
 
-/** What the relay needs to end TLS itself. */
+/** The certificate and key for serving https. */
 export interface Certificate {
-  /** The certificate and those between it and its authority, as PEM. */
+  /** The certificate and its intermediates, as PEM. */
   readonly chain: string;
   readonly key: Secret;
-  /** Where both came from. */
+  /** The files that both were read from. */
   readonly files: readonly string[];
 }

@@ -3,45 +3,44 @@ import type { Server, Socket } from 'node:net';
 
 interface Connection {
   readonly socket: Socket;
-  /** Answers that are being made or taken, one unless the client sends requests ahead. */
-  readonly underWay: Set<ServerResponse>;
+  /** The responses in flight: one, or several if the client pipelines. */
+  readonly inFlight: Set<ServerResponse>;
 }
 
-/** The connections of a server, of which it keeps no more than it should. */
+/** The connections of a server, up to a limit. */
 export interface Connections {
-  /** Takes note of a request until its answer is out, or the client gone. */
+  /** Tracks a request until its response is sent or the client is gone. */
   serve(request: IncomingMessage, response: ServerResponse): void;
   /** How many requests were taken and have no whole answer yet. */
   inFlight(): number;
-  /** Whether HTTP is spoken on it: with TLS, not before the end of the handshake. */
+  /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
   has(socket: Socket): boolean;
-  /** Whether a request of this connection is under way. */
+  /** Whether a request on this connection is in flight. */
   isBusy(socket: Socket): boolean;
-  /** Whether an answer on this connection has begun and not ended. */
+  /** Whether a response on this connection has begun and not ended. */
   isAnswering(socket: Socket): boolean;
   /**
-   * Calls back once every request that has arrived whole on this connection is answered: at once where
-   * none is under way.
+   * Calls back once every complete request on this connection has its response; at once if none is in
+   * flight.
    */
   afterAnswers(socket: Socket, act: () => void): void;
 }
 
 /**
- * Keeps a server's connections below a number: a new one takes the place of the one that has been
- * idle for longest, so that whoever holds connections and asks for nothing shuts nobody out. Where
- * a request is under way on each of them, the new one is closed.
+ * Limits a server's connections. A new one replaces the one that has been idle for longest, so that
+ * clients that hold idle connections shut nobody out. If none is idle, the new one is closed.
  *
- * @param onLimit called whenever a connection is closed for another, or for the lack of one
+ * @param onLimit called for every connection that is closed because of the limit
  */
 export function limitConnections(server: Server, most: number, onLimit: () => void): Connections {
   const connections = new WeakMap<Socket, Connection>();
-  // In the order in which they fell idle.
+  // Longest idle first.
   const idle = new Set<Connection>();
   let open = 0;
-  let inFlight = 0;
+  const inFlight = 0;
 
   server.on('connection', (socket: Socket) => {
-    const connection = { socket, underWay: new Set<ServerResponse>() };
+    const connection = { socket, inFlight: new Set<ServerResponse>() };
     connections.set(socket, connection);
     idle.add(connection);
     open += 1;
@@ -63,25 +62,25 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     serve(request, response) {
       const connection = connections.get(request.socket);
       if (connection === undefined) return;
-      const { underWay, socket } = connection;
-      underWay.add(response);
+      const { inFlight, socket } = connection;
+      inFlight.add(response);
       inFlight += 1;
       idle.delete(connection);
       response.once('close', () => {
         inFlight -= 1;
-        underWay.delete(response);
-        if (underWay.size === 0 && !socket.destroyed) idle.add(connection);
+        inFlight.delete(response);
+        if (inFlight.size === 0 && !socket.destroyed) idle.add(connection);
       });
     },
-    isBusy: (socket) => (connections.get(socket)?.underWay.size ?? 0) > 0,
+    isBusy: (socket) => (connections.get(socket)?.inFlight.size ?? 0) > 0,
     isAnswering(socket) {
-      const underWay = connections.get(socket)?.underWay ?? [];
-      return [...underWay].some(({ headersSent }) => headersSent);
+      const inFlight = connections.get(socket)?.inFlight ?? [];
+      return [...inFlight].some(({ headersSent }) => headersSent);
     },
     afterAnswers(socket, act) {
-      const underWay = connections.get(socket)?.underWay ?? [];
-      // Answers go out in the order of their requests.
-      const last = [...underWay].findLast(({ req, headersSent }) => req.complete || headersSent);
+      const inFlight = connections.get(socket)?.inFlight ?? [];
+      // Responses are sent in the order of their requests.
+      const last = [...inFlight].findLast(({ req, headersSent }) => req.complete || headersSent);
       if (last === undefined) act();
       else last.once('close', act);
     },
@@ -92,7 +91,7 @@ function isSecure(server: Server): boolean {
   return 'setSecureContext' in server;
 }
 
-// TLS wraps a connection's socket into another, which does not tell what it wraps.
+// TLS wraps the connection's socket in another one that does not expose it.
 function followHandshakes(server: Server, connections: WeakMap<Socket, Connection>): void {
   const handshakes = new Map<string, Connection>();
   server.on('connection', (socket: Socket) => {

@@ -4,8 +4,8 @@ import type { CountedLimit } from '../limits.ts';
 const quietTime = 60_000;
 
 /**
- * Logs that a limit is hit: at once, and then, while it goes on, no more than once a minute, with the
- * number of hits since. Whoever floods the relay must not flood its log.
+ * Logs that a limit is hit: at once, and then at most once a minute with the number of hits since. A
+ * flood of requests must not flood the log.
  */
 export function limitLog(logger: Logger): (limit: CountedLimit) => void {
   const unlogged = new Map<CountedLimit, number>();

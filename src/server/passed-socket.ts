@@ -1,4 +1,4 @@
-/** A socket that was opened by whoever started this process, and that stays open when it ends. */
+/** A listening socket that the parent process opened. It stays open when this process ends. */
 export interface PassedSocket {
   /** Its file descriptor. */
   readonly fd: number;

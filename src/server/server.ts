@@ -10,16 +10,16 @@ import type { PassedSocket } from './passed-socket.ts';
 import { tlsOptions } from './tls-options.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
-// Node looks for requests that are too slow this often: its own 30 s would stretch every limit.
+// How often Node checks for slow requests. Its default of 30 s would stretch every limit.
 const slowRequestSweep = 1_000;
-// Who connects while a relay starts anew waits here; the system bounds it further.
+// Connections wait here during a restart. The system has a limit of its own.
 const backlog = 65_535;
 
-/** Who is told what never reaches the application. */
+/** Receives what never reaches the application. */
 export interface ServerObserver {
-  /** Of every request that the HTTP parser refused. */
+  /** Called for every request that the HTTP parser refused. */
   unreadableRequest(request: UnreadableRequest): void;
-  /** Of every connection that was closed at a limit. */
+  /** Called for every connection that was closed at a limit. */
   limitHit(limit: CountedLimit): void;
 }
 
@@ -32,28 +32,28 @@ export interface Port {
 
 /** A server that listens. */
 export interface ListeningServer {
-  /** Where it listens, as `http://host:port` or `https://host:port`, or `unix` for a Unix socket. */
+  /** `http://host:port`, `https://host:port`, or `unix` for a Unix socket. */
   readonly address: string;
-  /** Replaces what answers requests from now on. */
+  /** Replaces the listener of later requests. */
   serve(listener: RequestListener): void;
   /** How many requests were taken and have no whole answer yet. */
   requestsInFlight(): number;
-  /** Replaces the certificate for connections made from now on; a server without TLS has none. */
+  /** Replaces the certificate for later connections. Without TLS it does nothing. */
   certify(certificate: Certificate): void;
   /**
-   * Stops listening, lets requests under way finish, and closes every connection. Kept connections
-   * may bring further requests for a while, whose answers are to say that the connection closes.
+   * Stops listening, lets requests in flight finish, and closes every connection. Keep-alive
+   * connections may send further requests for a while. Their responses must say `Connection: close`.
    */
   close(): Promise<void>;
 }
 
 /**
- * Opens a port, or listens on a socket that was passed to this process.
+ * Opens a port, or listens on a passed socket.
  *
- * @param most.connections that are kept at a time
- * @param certificate with it, TLS is spoken
- * @throws {ListenError} where the port is taken or may not be used
- * @throws {ConfigError} where the passed socket is not one to listen on
+ * @param most.connections the most connections at a time
+ * @param certificate undefined: plain http
+ * @throws {ListenError} if the port is taken or may not be used
+ * @throws {ConfigError} if the passed socket is not a listening stream socket
  */
 export async function listen(
   firstListener: RequestListener,
@@ -74,44 +74,44 @@ export async function listen(
     connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
     keepAliveTimeout: most.keepAliveTime,
     maxHeaderSize: most.headerSize,
-    // The application answers a missing Host itself, as JSON.
+    // The application answers a missing Host, with JSON.
     requireHostHeader: false,
   };
   const secureServer = certificate && (await createSecureServer(certificate, options, listener));
   const server = secureServer ?? createServer(options, listener);
-  // Their size bounds their number; Node would drop what is beyond 2,000 without a word.
+  // Their total size is limited. Node would silently drop headers beyond 2,000.
   server.maxHeadersCount = 0;
   const connections = limitConnections(server, most.connections, () =>
     observer.limitHit('connections'),
   );
-  // Node would invite the body, and answer an expectation that it does not know itself, without a
-  // body. @see RFC 9110 §10.1.1
+  // Node would send `100 Continue`, and would answer unknown expectations itself, without a body.
+  // @see RFC 9110 §10.1.1
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.timeout = most.answerTime;
   server.on('timeout', (socket: Socket) => {
     const answering = connections.isAnswering(socket);
-    // An answer that is still being made keeps its client waiting, not the client the server.
+    // While the response is not ready, the client waits for the server, not the other way round.
     if (connections.isBusy(socket) && !answering) return;
     if (answering) observer.limitHit('answer_time');
     socket.destroy();
   });
-  // After what cannot be read, whatever else arrives is the same fault again.
+  // After the first parse error, every further byte raises the same error again.
   const refused = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
     if (refused.has(socket)) return;
     refused.add(socket);
-    // What came before it on the same connection is answered first. @see RFC 9112 §9.3.2
+    // Earlier requests on the same connection are answered first. @see RFC 9112 §9.3.2
     connections.afterAnswers(socket, () => {
-      // A client that hung up awaits no answer, nor one that never asked.
+      // Don't answer a client that has hung up or has sent nothing.
       const silent = socket.bytesRead === 0 || !connections.has(socket);
       const deaf = !socket.writable || error.code === 'ECONNRESET';
       if (silent || deaf) socket.destroy();
       else observer.unreadableRequest(answerUnreadableRequest(error.code ?? '', socket));
     });
   });
-  // Node hands the connection over, and would close it where nobody takes it.
+  // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy());
     connections.afterAnswers(socket, () => {
@@ -135,7 +135,7 @@ export async function listen(
   };
 }
 
-// Only who ends TLS here pays for loading what speaks it.
+// Loaded only if TLS is configured.
 async function createSecureServer(
   certificate: Certificate,
   options: ServerOptions,
@@ -163,7 +163,7 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
 
 function addressOf(server: Server | SecureServer): string {
   const address = server.address();
-  // Node does not know the path of a Unix socket that was passed.
+  // Node does not know the path of a passed Unix socket.
   if (address === null || typeof address === 'string') return 'unix';
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const scheme = 'setSecureContext' in server ? 'https' : 'http';

@@ -1,7 +1,7 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { Certificate } from './certificate.ts';
 
-// The first three are those of TLS 1.3. Without them Node would turn TLS 1.3 off.
+// The first three belong to TLS 1.3. Without them Node would disable TLS 1.3.
 const cipherSuites = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -15,8 +15,7 @@ const cipherSuites = [
 ];
 
 /**
- * How TLS is spoken with this certificate: version 1.2 or later, and only with cipher suites that have
- * forward secrecy and authenticated encryption.
+ * TLS 1.2 or later, and only cipher suites with forward secrecy and authenticated encryption.
  *
  * @see RFC 9325 §3.1.1 and §4.2
  */

@@ -1,29 +1,29 @@
 import type { PassedSocket } from '../server/passed-socket.ts';
 import { ConfigError } from '../start-errors.ts';
 
-/** What systemd, or whoever speaks its protocols, has given to this process. */
+/** What systemd, or a program with the same protocols, has passed to this process. */
 export interface SystemdEnvironment {
   readonly socket: PassedSocket | undefined;
   readonly notifications: Notifications | undefined;
 }
 
-/** How this process is to tell what it does. */
+/** How this process notifies systemd. */
 export interface Notifications {
-  /** The address of the socket that takes them. */
+  /** The address of the notification socket. */
   readonly address: string;
-  /** Milliseconds within which a sign of life is awaited, again and again. */
+  /** Milliseconds within which systemd expects the next watchdog notification. */
   readonly watchdogTime: number | undefined;
 }
 
-// Descriptors are passed from here on.
+// The first passed file descriptor.
 const firstPassed = 3;
 
 /**
- * Takes what systemd tells a service in the environment. The variables are removed: what this process
- * starts must not take it for its own.
+ * Reads systemd's variables and removes them from the environment, so that child processes do not
+ * take them for their own.
  *
  * @param pid of this process
- * @throws {ConfigError} where sockets are passed, but not exactly one
+ * @throws {ConfigError} if more than one socket is passed
  * @see sd_listen_fds(3), sd_notify(3), sd_watchdog_enabled(3)
  */
 export function takeSystemdEnvironment(

@@ -3,24 +3,23 @@ import type { Notifications } from './environment.ts';
 
 /** The service manager that started this process. Messages are sent one after the other. */
 export interface ServiceManager {
-  /** Requests are answered from now on. */
+  /** The relay answers requests. */
   ready(): void;
-  /** The configuration is read again; `ready` says when that is over. */
+  /** The relay reads its configuration again. Call `ready` afterwards. */
   reloading(): void;
   /** No more requests are taken. Resolves once this and all earlier messages are sent. */
   stopping(): Promise<void>;
 }
 
-// Its answer is a matter of milliseconds; a service manager that hangs must not hold up the end.
+// systemd-notify takes milliseconds. One that hangs must not delay the end of this process.
 const patience = 5_000;
 
 /**
- * Speaks to the service manager through systemd-notify(1), as Node cannot write to its socket. Messages
- * arrive in their order. Where the service manager watches over this process, it hears regularly that
- * it is alive.
+ * Notifies the service manager through systemd-notify(1), because Node has no Unix datagram sockets.
+ * Messages arrive in order. If a watchdog is set, it is notified regularly.
  *
- * @param path where programs are looked for
- * @param onFailure called the first time that a message cannot be sent, with the code of the error
+ * @param path the value of `PATH`
+ * @param onFailure called with the error's code, the first time that a message cannot be sent
  * @see sd_notify(3)
  */
 export function connectServiceManager(
@@ -28,7 +27,7 @@ export function connectServiceManager(
   path: string | undefined,
   onFailure: (error: string) => void,
 ): ServiceManager {
-  // The rest of the environment, in which there may be secrets, is none of its business.
+  // Don't pass the whole environment: it may hold secrets.
   const environment = { NOTIFY_SOCKET: address, PATH: path };
   let last = Promise.resolve();
   let failed = false;
@@ -53,13 +52,13 @@ export function connectServiceManager(
   if (watchdogTime !== undefined) {
     let telling = false;
     const signOfLife = async () => {
-      // Where nobody takes them, they must not queue up in front of what matters.
+      // Don't queue: more important messages would wait behind these.
       if (telling) return;
       telling = true;
       await tell('WATCHDOG=1');
       telling = false;
     };
-    // By a timer: of a process whose event loop hangs, nothing is heard.
+    // A timer: if the event loop hangs, the notifications stop.
     setInterval(signOfLife, watchdogTime / 2).unref();
   }
   return {
@@ -67,7 +66,7 @@ export function connectServiceManager(
       tell('READY=1');
     },
     reloading() {
-      // hrtime reads the clock that systemd compares with.
+      // hrtime is CLOCK_MONOTONIC, which systemd expects.
       tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
     },
     stopping: () => tell('STOPPING=1'),

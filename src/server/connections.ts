@@ -4,7 +4,7 @@ import type { Server, Socket } from 'node:net';
 interface Connection {
   readonly socket: Socket;
   /** The responses in flight: one, or several if the client pipelines. */
-  readonly inFlight: Set<ServerResponse>;
+  readonly responses: Set<ServerResponse>;
 }
 
 /** The connections of a server, up to a limit. */
@@ -37,10 +37,10 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
   // Longest idle first.
   const idle = new Set<Connection>();
   let open = 0;
-  const inFlight = 0;
+  let inFlight = 0;
 
   server.on('connection', (socket: Socket) => {
-    const connection = { socket, inFlight: new Set<ServerResponse>() };
+    const connection = { socket, responses: new Set<ServerResponse>() };
     connections.set(socket, connection);
     idle.add(connection);
     open += 1;
@@ -62,25 +62,25 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     serve(request, response) {
       const connection = connections.get(request.socket);
       if (connection === undefined) return;
-      const { inFlight, socket } = connection;
-      inFlight.add(response);
+      const { responses, socket } = connection;
+      responses.add(response);
       inFlight += 1;
       idle.delete(connection);
       response.once('close', () => {
         inFlight -= 1;
-        inFlight.delete(response);
-        if (inFlight.size === 0 && !socket.destroyed) idle.add(connection);
+        responses.delete(response);
+        if (responses.size === 0 && !socket.destroyed) idle.add(connection);
       });
     },
-    isBusy: (socket) => (connections.get(socket)?.inFlight.size ?? 0) > 0,
+    isBusy: (socket) => (connections.get(socket)?.responses.size ?? 0) > 0,
     isAnswering(socket) {
-      const inFlight = connections.get(socket)?.inFlight ?? [];
-      return [...inFlight].some(({ headersSent }) => headersSent);
+      const responses = connections.get(socket)?.responses ?? [];
+      return [...responses].some(({ headersSent }) => headersSent);
     },
     afterAnswers(socket, act) {
-      const inFlight = connections.get(socket)?.inFlight ?? [];
+      const responses = connections.get(socket)?.responses ?? [];
       // Responses are sent in the order of their requests.
-      const last = [...inFlight].findLast(({ req, headersSent }) => req.complete || headersSent);
+      const last = [...responses].findLast(({ req, headersSent }) => req.complete || headersSent);
       if (last === undefined) act();
       else last.once('close', act);
     },

@@ -7,7 +7,7 @@ write() { # PATH ARGUMENT...
   path=$share/$1
   shift
   mkdir -p "$(dirname "$path")"
-  node bin/login-relay.ts "$@" >"$path"
+  scripts/node bin/login-relay.ts "$@" >"$path"
 }
 
 write man/man1/login-relay.1 man

@@ -11,10 +11,10 @@ import { failureCodes } from '../src/errors.ts';
 import { createRelay } from '../src/relay/relay.ts';
 import { FullDisk } from './faults/support/full-disk.ts';
 import { withRelayIn } from './faults/support/relay-anywhere.ts';
-import { needs } from './release/support/run.ts';
 import { canary } from './support/canaries.ts';
 import { freePort } from './support/free-port.ts';
 import { send } from './support/http-client.ts';
+import { needsPrograms } from './support/needs.ts';
 import { answer, reset } from './support/provider-behaviours.ts';
 import { type LogLine, RelayProcess } from './support/relay-process.ts';
 import {
@@ -42,6 +42,8 @@ function tableUnder(head: string): string[][] {
 function names(cell: string | undefined): string[] {
   return [...(cell ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
 }
+
+const { it: itWithSystemd } = needsPrograms('systemd-socket-activate');
 
 describe('the operations manual', () => {
   let metrics = '';
@@ -80,38 +82,12 @@ describe('the operations manual', () => {
     lines.push(await unexpectedError());
   });
 
-  describe('on a socket that systemd passes', () => {
-    needs('systemd-socket-activate');
-
-    before('a relay whose issuer does not answer, and that systemd does not hear', async () => {
-      const port = await freePort();
-      const socket = ['--listen', `127.0.0.1:${port}`];
-      await withSecretFile(canary('secret'), async (file) => {
-        const relay = new RelayProcess({
-          launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
-          flags: {
-            origin: frontendOrigin,
-            'base-url': 'https://relay.example',
-            'client-id': 'client',
-            'client-secret-file': file,
-            issuer: 'http://127.0.0.1:1',
-          },
-        });
-        while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
-        await relay.logLine(({ msg }) => msg === 'provider discovery');
-        await relay.logLine(({ msg }) => String(msg).startsWith('systemd-notify'));
-        await relay.stop();
-        lines.push(...relay.logLines);
-      });
-      lines.push(await lineOfLostLines());
-    });
-
-    it('documents every field of the log, and no other', () => {
-      const documented = tableUnder('| field | in lines | meaning |').map(([field = '']) =>
-        field.replaceAll('`', ''),
-      );
-      expect([...new Set(lines.flatMap((line) => fieldsOf(line)))]).to.have.members(documented);
-    });
+  itWithSystemd('documents every field of the log, and no other', async () => {
+    lines.push(...(await linesOnSystemdSocket()), await lineOfLostLines());
+    const documented = tableUnder('| field | in lines | meaning |').map(([field = '']) =>
+      field.replaceAll('`', ''),
+    );
+    expect([...new Set(lines.flatMap((line) => fieldsOf(line)))]).to.have.members(documented);
   });
 
   it('documents every metric with its type and labels, and no other', () => {
@@ -209,4 +185,27 @@ function fieldsOf(line: LogLine): string[] {
   return Object.entries(line).flatMap(([name, value]) =>
     name === 'provider' ? Object.keys(Object(value)).map((inner) => `${name}.${inner}`) : [name],
   );
+}
+
+/** The log of a relay on a socket of systemd: neither its issuer nor systemd answers. */
+async function linesOnSystemdSocket(): Promise<LogLine[]> {
+  const port = await freePort();
+  const socket = ['--listen', `127.0.0.1:${port}`];
+  return await withSecretFile(canary('secret'), async (file) => {
+    const relay = new RelayProcess({
+      launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
+      flags: {
+        origin: frontendOrigin,
+        'base-url': 'https://relay.example',
+        'client-id': 'client',
+        'client-secret-file': file,
+        issuer: 'http://127.0.0.1:1',
+      },
+    });
+    while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
+    await relay.logLine(({ msg }) => msg === 'provider discovery');
+    await relay.logLine(({ msg }) => String(msg).startsWith('systemd-notify'));
+    await relay.stop();
+    return relay.logLines;
+  });
 }

@@ -8,6 +8,7 @@ import { canary } from '../support/canaries.ts';
 import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
+import { needs } from '../support/needs.ts';
 import { silence } from '../support/provider-behaviours.ts';
 import { type Invocation, RelayProcess } from '../support/relay-process.ts';
 import {
@@ -42,6 +43,14 @@ async function withRelay(
     await (underTest ?? provider).stop();
   }
 }
+
+const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+const outside = ownAddresses.find(
+  ({ internal, family }) => !internal && family === 'IPv4',
+)?.address;
+const { it: itBeyondLoopback } = needs('an IPv4 address beyond loopback', outside !== undefined);
+const hasIPv6 = ownAddresses.some(({ address }) => address === '::1');
+const { it: itOnIPv6 } = needs('IPv6', hasIPv6);
 
 describe('configuration', () => {
   it('works from the environment alone', async () => {
@@ -244,11 +253,7 @@ describe('configuration', () => {
     );
   });
 
-  it('listens on loopback alone unless told otherwise', async function () {
-    const outside = Object.values(networkInterfaces())
-      .flat()
-      .find((address) => address && !address.internal && address.family === 'IPv4')?.address;
-    if (outside === undefined) this.skip();
+  itBeyondLoopback('listens on loopback alone unless told otherwise', async () => {
     await withRelay(
       {},
       (provider, file) => ({ flags: flagsFor(provider, file) }),
@@ -260,9 +265,7 @@ describe('configuration', () => {
     );
   });
 
-  it('takes an IPv6 address to listen on, and writes it as a URL does', async function () {
-    const addresses = Object.values(networkInterfaces()).flat();
-    if (!addresses.some((one) => one?.address === '::1')) this.skip();
+  itOnIPv6('takes an IPv6 address to listen on, and writes it as a URL does', async () => {
     await withRelay(
       {},
       (provider, file) => ({ flags: { ...flagsFor(provider, file), host: '::1' } }),

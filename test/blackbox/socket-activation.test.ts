@@ -1,11 +1,11 @@
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
 import { expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
 import { send } from '../support/http-client.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { type Invocation, RelayProcess, runRelay } from '../support/relay-process.ts';
 import {
   baseUrl,
@@ -66,9 +66,9 @@ async function everyKind(port: number, index: number, how: { agent?: Agent }): P
   await kinds[index % kinds.length]?.();
 }
 
-describe('a relay on a socket that systemd has passed', () => {
-  needs('systemd-socket-activate');
+const { describe } = needsPrograms('systemd-socket-activate');
 
+describe('a relay on a socket that systemd has passed', () => {
   it('answers there, not at the configured port, and says so', async () => {
     await withActivatedRelay(async (underTest) => {
       const line = await underTest.process.logLine(({ msg }) => msg === 'listening');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import { send } from '../support/http-client.ts';
+import { needs } from '../support/needs.ts';
 import type { RelayProcess } from '../support/relay-process.ts';
 import { baseUrl, frontendOrigin, listening } from '../support/relay-under-test.ts';
 import { ServiceManager } from '../support/service-manager.ts';
@@ -23,11 +24,10 @@ async function withRelay(
   }
 }
 
+const { describe } = needs('Linux', process.platform === 'linux');
+
 describe('a relay that is started by a service manager', () => {
   let manager: ServiceManager;
-  before(function () {
-    if (process.platform !== 'linux') this.skip();
-  });
   // One each: what a relay has said may come after its end.
   beforeEach(async () => {
     manager = await ServiceManager.start();
@@ -67,7 +67,7 @@ describe('a relay that is started by a service manager', () => {
   });
 
   it('hands nothing else on to systemd-notify: no variable, no descriptor', async () => {
-    const launcher = ['bash', '-c', 'exec 3</dev/null "$@"', 'bash'];
+    const launcher = ['sh', '-c', 'exec 3</dev/null "$@"', 'sh'];
     const act = async () => {
       await manager.hears(/^READY=1$/);
       const [{ variables, passed } = { variables: [], passed: '' }] = manager.notifications;

@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page, Route } from 'playwright-core';
-import { lowContrastTexts, screenshot, scrollsSideways, useBrowser } from '../support/browser.ts';
+import {
+  lowContrastTexts,
+  needsChromium,
+  screenshot,
+  scrollsSideways,
+  useBrowser,
+} from '../support/browser.ts';
 import { RelayProcess } from '../support/relay-process.ts';
+
+const { describe } = needsChromium();
 
 describe('the demo in Chromium', () => {
   const openPage = useBrowser();

@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { lowContrastTexts, screenshot, scrollsSideways, useBrowser } from '../support/browser.ts';
+import {
+  lowContrastTexts,
+  needsChromium,
+  screenshot,
+  scrollsSideways,
+  useBrowser,
+} from '../support/browser.ts';
 import { authorize, startLogin, useLoginSite } from '../support/login-site.ts';
+
+const { describe } = needsChromium();
 
 describe('the failure page in Chromium', () => {
   const openPage = useBrowser();

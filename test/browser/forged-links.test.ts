@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useBrowser } from '../support/browser.ts';
+import { needsChromium, useBrowser } from '../support/browser.ts';
 import {
   authorize,
   type LoginSiteOptions,
@@ -27,6 +27,8 @@ const forgeries = [
   'error=access_denied',
   'error=<img/src=x/onerror=alert(1)>&error_description=<b>bold</b>&state=forged',
 ];
+
+const { describe } = needsChromium();
 
 for (const [name, options] of Object.entries(pages)) {
   describe(`a forged link to ${name}`, () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useBrowser } from '../support/browser.ts';
+import { needsChromium, useBrowser } from '../support/browser.ts';
 import { authorize, type Exchange, startLogin, useLoginSite } from '../support/login-site.ts';
 
 /** A way in which a page can make a browser open an address of another site. */
@@ -102,6 +102,8 @@ function inputs({ searchParams }: URL): string {
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
     .join('');
 }
+
+const { describe } = needsChromium();
 
 describe('login forgery in Chromium', () => {
   const openPage = useBrowser();

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { screenshot, useBrowser } from '../support/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../support/browser.ts';
 import { authorize, type LoginSite, startLogin, useLoginSite } from '../support/login-site.ts';
+
+const { describe } = needsChromium();
 
 describe('a provider that requires PKCE, in Chromium', () => {
   const openPage = useBrowser();

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { screenshot, useBrowser } from '../support/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../support/browser.ts';
 import { authorize, useLoginSite } from '../support/login-site.ts';
 import { popupPage } from '../support/popup-page.ts';
+
+const { describe } = needsChromium();
 
 describe('a login in a popup in Chromium', () => {
   const openPage = useBrowser();

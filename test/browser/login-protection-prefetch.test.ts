@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { useBrowser } from '../support/browser.ts';
+import { needsChromium, useBrowser } from '../support/browser.ts';
 import { authorize, startLogin, useLoginSite } from '../support/login-site.ts';
+
+const { describe } = needsChromium();
 
 describe('what Chromium loads ahead of time', () => {
   const openPage = useBrowser();

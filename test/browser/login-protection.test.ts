@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { screenshot, useBrowser } from '../support/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../support/browser.ts';
 import { authorize, startLogin, useLoginSite } from '../support/login-site.ts';
+
+const { describe } = needsChromium();
 
 describe('login protection in Chromium', () => {
   const openPage = useBrowser();

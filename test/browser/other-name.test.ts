@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { screenshot, useBrowser } from '../support/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../support/browser.ts';
 import { authorize, useLoginSite } from '../support/login-site.ts';
+
+const { describe } = needsChromium();
 
 describe('a login that starts under another name of the relay, in Chromium', () => {
   const openPage = useBrowser();

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { options } from '../../src/config/options.ts';
 import { presets } from '../../src/providers/presets.ts';
-import { needs, run } from '../release/support/run.ts';
+import { run } from '../release/support/run.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { relayCommand } from '../support/relay-process.ts';
 
 const files = {
@@ -56,9 +57,7 @@ describe('completions', () => {
   }
 
   for (const shell of shells) {
-    describe(`for ${shell}`, () => {
-      needs(shell);
-
+    needsPrograms(shell).describe(`for ${shell}`, () => {
       it('offer the commands first', () => {
         expect(complete(shell, 'login-relay ')).to.include.members(commands);
         expect(complete(shell, 'login-relay che')).to.deep.equal(['check']);
@@ -124,9 +123,7 @@ describe('completions', () => {
     });
   }
 
-  describe('for zsh', () => {
-    needs('zsh');
-
+  needsPrograms('zsh').describe('for zsh', () => {
     it('can be sourced as well', () => {
       const script = `autoload -Uz compinit; compinit -u -D; source ${files.zsh}; print $_comps[login-relay]`;
       const { code, stdout, stderr } = run('zsh', ['-f', '-c', script], { cwd: directory });

@@ -5,14 +5,16 @@ import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createProgram } from '../../src/cli/program.ts';
 import { type Option, options } from '../../src/config/options.ts';
-import { needs, run } from '../release/support/run.ts';
+import { run } from '../release/support/run.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { relayCommand } from '../support/relay-process.ts';
 
 const [relay, ...words] = relayCommand;
 const program = createProgram(Object.create(null), () => {});
 
+const { describe } = needsPrograms('man', 'mandoc');
+
 describe('the manual page', () => {
-  needs('man', 'mandoc');
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-manual-'));
   const file = join(directory, 'login-relay.1');
   let page = '';

@@ -51,7 +51,7 @@ describe('the command line', () => {
   it('says that its output cannot be written', () => {
     for (const command of ['man', 'version']) {
       const script = `"$@" ${command} >/dev/full`;
-      const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...relayCommand], {
+      const { status, stderr } = spawnSync('sh', ['-c', script, 'sh', ...relayCommand], {
         encoding: 'utf8',
       });
       expect(status).to.equal(1);
@@ -63,7 +63,7 @@ describe('the command line', () => {
     it(`ends quietly if nobody reads what it prints: ${command}`, () => {
       // The reader closes the pipe before anything is written.
       const script = `(sleep 0.3; exec "$@" ${command}) | true; exec 2>&-`;
-      const shell = spawnSync('bash', ['-c', script, 'bash', ...relayCommand], {
+      const shell = spawnSync('sh', ['-c', script, 'sh', ...relayCommand], {
         encoding: 'utf8',
       });
       expect(shell.stderr).to.equal('');

@@ -8,11 +8,11 @@ import {
   FakeBrowser,
   navigation,
 } from '../protection/support/fake-browser.ts';
-import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
 import { strongSuites, weakSuites } from '../support/cipher-suites.ts';
 import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
 import { type Answer, send } from '../support/http-client.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import type { RelayProcess } from '../support/relay-process.ts';
 import {
@@ -37,8 +37,9 @@ import { nginx } from './support/nginx.ts';
 const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
 
 for (const [name, kind] of Object.entries(kinds)) {
+  const { describe } = needsPrograms(kind.program);
+
   describe(`${name}, as deploy has it, in front of two relays`, () => {
-    needs(kind.program);
     let provider: StrictProvider;
     let relays: { relay: RelayProcess; port: number }[];
     let balancer: Balancer;
@@ -156,7 +157,6 @@ for (const [name, kind] of Object.entries(kinds)) {
   });
 
   describe(`${name}, as deploy has it, in front of a relay that limits rates`, () => {
-    needs(kind.program);
     let underTest: RelayUnderTest;
     let balancer: Balancer;
 
@@ -184,7 +184,6 @@ for (const [name, kind] of Object.entries(kinds)) {
   });
 
   describe(`${name}, as deploy has it, in front of a relay and one that dies with every request`, () => {
-    needs(kind.program);
     let underTest: RelayUnderTest;
     let dying: DyingRelay;
     let balancer: Balancer;

@@ -65,6 +65,7 @@ describe('the Kubernetes manifests', () => {
       const file = join(directory, 'manifests.ts');
       await writeFile(file, statements.join('\n'));
       const check = [
+        'node_modules/typescript/bin/tsc',
         '--ignoreConfig',
         '--noEmit',
         '--strict',
@@ -73,10 +74,10 @@ describe('the Kubernetes manifests', () => {
         '--types',
         '',
       ];
-      const { code, stdout } = run('tsc', [...check, file]);
+      const { code, stdout } = run(process.execPath, [...check, file]);
       expect(code, stdout).to.equal(0);
       await writeFile(file, statements.join('\n').replace('"maxSurge"', '"maxSurges"'));
-      expect(run('tsc', [...check, file]).stdout).to.contain('maxSurges');
+      expect(run(process.execPath, [...check, file]).stdout).to.contain('maxSurges');
     } finally {
       await rm(directory, { recursive: true });
     }

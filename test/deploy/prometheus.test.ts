@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { array, number, object, optional, parse, string, tuple, unknown } from 'valibot';
 import { parse as parseYaml } from 'yaml';
-import { needs, projectRoot, run } from '../release/support/run.ts';
+import { projectRoot, run } from '../release/support/run.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { exportedMetrics } from './support/exported-metrics.ts';
 
 const rulesFile = 'deploy/prometheus/login-relay.rules.yaml';
@@ -57,8 +58,9 @@ async function expectExported(expressions: readonly string[]): Promise<void> {
   expect([...exported.keys()]).to.include.members([...used]);
 }
 
+const { describe } = needsPrograms('promtool');
+
 describe('the alert rules', () => {
-  needs('promtool');
   const { groups } = parse(rulesSchema, parseYaml(textOf(rulesFile)));
   const rules = groups.flatMap((group) => group.rules);
 
@@ -121,7 +123,6 @@ describe('the alert rules', () => {
 });
 
 describe('the dashboard', () => {
-  needs('promtool');
   const { panels } = parse(dashboardSchema, JSON.parse(textOf(dashboardFile)));
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 

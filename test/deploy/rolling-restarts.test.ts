@@ -4,11 +4,11 @@ import {
   expectNoneRemembered,
   FakeBrowser,
 } from '../protection/support/fake-browser.ts';
-import { needs } from '../release/support/run.ts';
 import { canariesIn } from '../support/canaries.ts';
 import { commandLineOf } from '../support/child-processes.ts';
 import { freePort } from '../support/free-port.ts';
 import { LoginTraffic } from '../support/login-traffic.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { type Flags, RelayProcess } from '../support/relay-process.ts';
 import { flagsFor, registration, withSecretFile } from '../support/relay-under-test.ts';
 import { loadSteadily } from '../support/steady-load.ts';
@@ -20,9 +20,9 @@ import { drain, haproxy, undrain } from './support/haproxy.ts';
 const restarts = Number(process.env['RESTARTS'] ?? 1);
 const requestsPerSecond = 60;
 
-describe('three replicas behind HAProxy', () => {
-  needs(haproxy.program);
+const { describe } = needsPrograms(haproxy.program);
 
+describe('three replicas behind HAProxy', () => {
   async function withReplicas(
     act: (
       replicas: readonly [Replica, Replica, Replica],

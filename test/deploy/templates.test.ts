@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { projectRoot, run } from '../release/support/run.ts';
+import { needsRoot } from '../support/needs.ts';
 
 const text = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const compose = parse(text('deploy/docker/compose.yaml'));
@@ -70,8 +71,7 @@ describe('the templates', () => {
       expect(compose.volumes).to.have.property('keys');
     });
 
-    it('only the relay’s user can read, and outlives a restart', function () {
-      if (process.getuid?.() !== 0) this.skip();
+    needsRoot().it('only the relay’s user can read, and outlives a restart', () => {
       const made = make();
       expect(made).to.include({ mode: 0o600, uid: 65532 });
       expect(made.content).to.match(/^[A-Za-z0-9+/]{43}=\n$/);

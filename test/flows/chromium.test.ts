@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { screenshot, useBrowser } from '../support/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../support/browser.ts';
 import { canary } from '../support/canaries.ts';
 import { expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
@@ -10,6 +10,8 @@ import {
   startCertifiedProvider,
 } from './support/certified-provider.ts';
 import { type Relay, useRelays } from './support/relays.ts';
+
+const { describe } = needsChromium();
 
 describe('a login at oidc-provider, found by discovery, in Chromium', () => {
   const openPage = useBrowser();

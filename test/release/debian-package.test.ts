@@ -5,17 +5,19 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Option, options } from '../../src/config/options.ts';
+import { needsPrograms, needsRoot } from '../support/needs.ts';
 import { deadLinks } from './support/links.ts';
-import { needs, projectRoot, run, runScript } from './support/run.ts';
+import { projectRoot, run, runScript } from './support/run.ts';
 
 const version = `${packageJson.version}-1`;
 const throwawaySystem = `${projectRoot}/test/release/support/throwaway-system.sh`;
 // The package is about what surrounds the binary: any other one stands in for it.
 const binary = '/bin/true';
 
+const { describe } = needsPrograms('dpkg-deb', 'lintian', 'unshare');
+
 describe('the Debian package', function () {
   this.timeout(60_000);
-  needs('dpkg-deb', 'lintian', 'unshare');
   const dist = mkdtempSync(join(tmpdir(), 'login-relay-debian-'));
   const file = join(dist, `login-relay_${version}_amd64.deb`);
 
@@ -85,11 +87,7 @@ describe('the Debian package', function () {
     expect(variables).to.include.members(named.map((name) => name.replace('#', '')));
   });
 
-  describe('in a system', () => {
-    before(function () {
-      if (run('unshare', ['--mount', 'true']).code !== 0) this.skip();
-    });
-
+  needsRoot().describe('in a system', () => {
     /** What the commands print in a system that is thrown away after. */
     function inThrowawaySystem(...commands: string[]): string[] {
       const { code, stdout, stderr } = run(throwawaySystem, [dist, commands.join('\n')]);

@@ -3,16 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { limits } from '../../src/limits.ts';
-import { needs, projectRoot, run } from './support/run.ts';
+import { needsPrograms, needsRoot } from '../support/needs.ts';
+import { projectRoot, run } from './support/run.ts';
+
+const { describe } = needsRoot('ldd', 'chroot', 'find');
 
 describe('the image', () => {
-  needs('ldd', 'chroot');
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-image-'));
   const root = join(directory, 'root');
 
   // The runtime itself stands in for the binary, which is linked with the same libraries.
-  before('its content is gathered', function () {
-    if (process.getuid?.() !== 0) this.skip();
+  before('its content is gathered', () => {
     const { code, stderr } = run('deploy/docker/image-root.sh', [process.execPath, root]);
     expect(code, stderr).to.equal(0);
   });
@@ -57,9 +58,7 @@ describe('the image', () => {
     expect(Number(timeout) * 1000).to.be.above(limits.stopTime);
   });
 
-  describe('behind Caddy, as compose runs it', () => {
-    needs('caddy');
-
+  needsPrograms('caddy').describe('behind Caddy, as compose runs it', () => {
     it('has its requests logged like behind any other Caddy: without their queries', () => {
       const config = `${projectRoot}/deploy/docker/Caddyfile`;
       const env = { APP_HOST: 'app.localhost', LOGIN_HOST: 'login.localhost' };

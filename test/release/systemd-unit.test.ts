@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { limits } from '../../src/limits.ts';
-import { needs, projectRoot, run } from './support/run.ts';
+import { needsPrograms } from '../support/needs.ts';
+import { projectRoot, run } from './support/run.ts';
 
 const units = { 'login-relay.service': '', 'login-relay@.service': ' --port %i' };
 
@@ -9,9 +10,9 @@ for (const [name, argument] of Object.entries(units)) {
   const unit = `deploy/systemd/${name}`;
   const text = readFileSync(`${projectRoot}/${unit}`, 'utf8');
 
-  describe(`the systemd unit ${name}`, () => {
-    needs('systemd-analyze');
+  const { describe } = needsPrograms('systemd-analyze');
 
+  describe(`the systemd unit ${name}`, () => {
     it('is exposed to 1.5 of 10 at most', () => {
       const { code, stdout, stderr } = run('systemd-analyze', [
         'security',

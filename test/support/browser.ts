@@ -2,24 +2,24 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { needs } from './needs.ts';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const screenshots = process.env['SCREENSHOTS'];
 
+/** Declares tests that need Chromium. */
+export const needsChromium = () =>
+  needs(`Chromium (CHROMIUM names another than ${executablePath})`, existsSync(executablePath));
+
 /**
- * Launches Chromium once for the enclosing suite, and answers a function that opens a page in a
- * context of its own. Without a Chromium the suite is skipped, except on CI, where it fails.
+ * Launches Chromium once for the enclosing suite.
+ *
+ * @returns a function that opens a page in a context of its own
  */
 export function useBrowser(): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
 
-  before('Chromium starts', async function () {
-    if (!existsSync(executablePath)) {
-      const message = `no Chromium at ${executablePath}: install it, or name another in CHROMIUM`;
-      if (process.env['CI'] === 'true') throw new Error(message);
-      process.stderr.write(`    skipped: ${message}\n`);
-      this.skip();
-    }
+  before('Chromium starts', async () => {
     browser = await chromium.launch({
       executablePath,
       args: [

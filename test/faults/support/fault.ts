@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { needs } from '../../support/needs.ts';
 
 /** One line of the table of faults. */
 interface Line {
@@ -27,8 +28,8 @@ export function fault(
   test: (account: Account, context: Mocha.Context) => Promise<void>,
 ): void {
   // The faults are made with what Linux offers.
-  const run = process.platform === 'linux' ? it : it.skip;
-  run(`${done}: ${expected}`, async function () {
+  const { it } = needs('Linux', process.platform === 'linux');
+  it(`${done}: ${expected}`, async function () {
     const seen: string[] = [];
     let recovery: number | undefined;
     await test(

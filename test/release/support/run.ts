@@ -11,13 +11,6 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** Skips the tests of a suite on machines that lack a program; CI has them all. */
-export function needs(...programs: readonly string[]): void {
-  before(function () {
-    if (!programs.every((program) => spawnSync('which', [program]).status === 0)) this.skip();
-  });
-}
-
 /**
  * Runs one of the project's scripts.
  *

@@ -1,0 +1,49 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Suites and tests that run only if this machine has what they need. */
+interface Conditional {
+  describe(title: string, body: (this: Mocha.Suite) => void): void;
+  it(title: string, body: (this: Mocha.Context) => void | Promise<void>): void;
+}
+
+const unmet = new Set<string>();
+
+process.on('exit', () => {
+  if (unmet.size === 0) return;
+  process.stdout.write(`  left out on this machine: tests that need ${[...unmet].join(', ')}\n\n`);
+});
+
+/**
+ * Declares tests that need something which not every machine has. If it is missing, they are
+ * pending without any of their hooks, and the end of the run says why. CI allows no pending tests.
+ *
+ * @param need what it is, to complete "tests that need …"
+ */
+export function needs(need: string, isMet: boolean): Conditional {
+  if (isMet) return { describe, it };
+  unmet.add(need);
+  return { describe: describe.skip, it: it.skip };
+}
+
+/** Declares tests that need all of these programs in PATH. */
+export function needsPrograms(...programs: readonly string[]): Conditional {
+  const missing = programs.filter((program) => !isInPath(program));
+  return needs(missing.join(', '), missing.length === 0);
+}
+
+/** Declares tests that only root can run, and that need all of these programs. */
+export function needsRoot(...programs: readonly string[]): Conditional {
+  return process.getuid?.() === 0 ? needsPrograms(...programs) : needs('root', false);
+}
+
+function isInPath(program: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((directory) => {
+    try {
+      accessSync(join(directory, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -9,7 +9,7 @@ const screenshots = process.env['SCREENSHOTS'];
 
 /** Declares tests that need Chromium. */
 export const needsChromium = () =>
-  needs(`Chromium (CHROMIUM names another than ${executablePath})`, existsSync(executablePath));
+  needs(`Chromium at ${executablePath} (or CHROMIUM)`, existsSync(executablePath));
 
 /**
  * Launches Chromium once for the enclosing suite.

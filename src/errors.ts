@@ -161,6 +161,11 @@ const failures = {
     detail:
       'Too many requests come from this address. Nothing is lost: try again after a minute at most.',
   },
+  too_many_refusals: {
+    status: 429,
+    detail:
+      'The provider refused too many logins from this address. Start the login again in ten minutes.',
+  },
   overloaded: {
     status: 503,
     detail: 'Too many logins and lookups are under way. Try again in a moment.',

@@ -57,6 +57,7 @@ export const countedLimits = [
   'answer_time',
   'provider_calls',
   'rate',
+  'refused_exchanges',
 ] as const;
 
 /** The name of a limit, as metrics and the log have it. */

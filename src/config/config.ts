@@ -3,7 +3,7 @@ import type { Certificate } from '../server/certificate.ts';
 import { ConfigError } from '../start-errors.ts';
 import { readCertificate } from './certificate.ts';
 import { readClientSecret } from './client-secret.ts';
-import { reportContradictions, warnOfDoubts } from './contradictions.ts';
+import { isBehindUnknownProxy, reportContradictions, warnOfDoubts } from './contradictions.ts';
 import { describeFault } from './fault.ts';
 import {
   type OptionSources,
@@ -23,8 +23,14 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly maxConnections: number;
-  /** Undefined: clients may ask as often as they like. */
-  readonly rateLimit: RateLimit | undefined;
+  /** Callbacks and user lookups of one client in a minute. Undefined: any number. */
+  readonly rateLimit: number | undefined;
+  /** Exchanges of one client that the provider may refuse in ten minutes. 0: any number. */
+  readonly refusedExchanges: number;
+  /** Addresses and networks whose `X-Forwarded-For` is trusted, and `unix` for a Unix socket. */
+  readonly trustedProxies: readonly string[];
+  /** Whether every request comes from a proxy that ends TLS, and none is trusted. */
+  readonly behindUnknownProxy: boolean;
   /** Undefined: plain http, behind whatever ends TLS. */
   readonly certificate: Certificate | undefined;
   /** The relay's public address, without a final slash. */
@@ -57,14 +63,6 @@ export interface Config {
 export interface ConfigReading {
   readonly config: Config;
   readonly warnings: readonly string[];
-}
-
-/** How often a client may ask. */
-interface RateLimit {
-  /** Callbacks and user lookups together. */
-  readonly perMinute: number;
-  /** Addresses and networks whose `X-Forwarded-For` is believed. */
-  readonly trustedProxies: readonly string[];
 }
 
 /**
@@ -104,10 +102,10 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
     port: checked(values.port),
     host: checked(values.host),
     maxConnections: checked(values.maxConnections),
-    rateLimit:
-      values.rateLimit === undefined
-        ? undefined
-        : { perMinute: values.rateLimit, trustedProxies: values.trustedProxies ?? [] },
+    rateLimit: values.rateLimit,
+    refusedExchanges: checked(values.refusedExchanges),
+    trustedProxies: values.trustedProxies ?? [],
+    behindUnknownProxy: isBehindUnknownProxy(values, baseUrl),
     certificate,
     baseUrl,
     redirectUri: `${baseUrl}/auth/${pathName}/callback`,

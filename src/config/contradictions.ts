@@ -64,21 +64,28 @@ export function warnOfDoubts(
   baseUrl: string,
   warn: Report,
 ): void {
-  warnOfRateLimit(values, baseUrl, warn);
+  warnOfRateLimits(values, baseUrl, warn);
   warnOfTwoProviders(values, sources, warn);
 }
 
-function warnOfRateLimit(values: OptionValues, baseUrl: string, warn: Report): void {
-  const { rateLimit, trustedProxies, tlsCert } = values;
-  if (rateLimit === undefined && trustedProxies !== undefined) {
+/** Whether every request comes from a proxy that ends TLS, and none is trusted. */
+export function isBehindUnknownProxy(
+  { trustedProxies, tlsCert }: OptionValues,
+  baseUrl: string,
+): boolean {
+  return trustedProxies === undefined && tlsCert === undefined && baseUrl.startsWith('https:');
+}
+
+function warnOfRateLimits(values: OptionValues, baseUrl: string, warn: Report): void {
+  const { rateLimit, refusedExchanges, trustedProxies } = values;
+  if (rateLimit === undefined && refusedExchanges === 0 && trustedProxies !== undefined) {
     warn('trustedProxies', `has no effect without ${describeOption('rateLimit')}`);
   }
-  const behindProxy = tlsCert === undefined && baseUrl.startsWith('https:');
-  if (rateLimit !== undefined && trustedProxies === undefined && behindProxy) {
-    warn(
-      'rateLimit',
-      `counts everyone as one client, the proxy: name that in ${describeOption('trustedProxies')}`,
-    );
+  if (!isBehindUnknownProxy(values, baseUrl)) return;
+  const remedy = `name the proxy that ends TLS in ${describeOption('trustedProxies')}`;
+  if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
+  if (refusedExchanges) {
+    warn('refusedExchanges', `has no effect, since no client address is known: ${remedy}`);
   }
 }
 

@@ -67,11 +67,14 @@ export const listenHost = v.pipe(
   v.regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an IP address'),
 );
 
-/** IP addresses and networks, such as `10.0.0.0/8, ::1`. */
-export const networks = v.pipe(
+/** IP addresses and networks, such as `10.0.0.0/8, ::1`, and `unix` for a Unix socket. */
+export const trustedProxies = v.pipe(
   v.string(),
   v.transform((list) => list.split(',').map((entry) => entry.trim())),
-  v.check((entries) => entries.every(isNetwork), 'must be IP addresses or networks (10.0.0.0/8)'),
+  v.check(
+    (entries) => entries.every((entry) => entry === 'unix' || isNetwork(entry)),
+    'must be IP addresses or networks (10.0.0.0/8), or unix',
+  ),
 );
 
 function isNetwork(entry: string): boolean {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
@@ -21,6 +22,13 @@ export interface Registration {
   expectRoom(): void;
   /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
   exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse>;
+  /**
+   * Runs what exchanges a code, unless the provider refused too many exchanges of this client. It waits
+   * while those in flight could still be refused.
+   *
+   * @throws {RelayError} `too_many_refusals` or `rate_limited`
+   */
+  limitExchange<Result>(request: IncomingMessage, exchange: () => Promise<Result>): Promise<Result>;
   /** The exchanges of this process, one a login. */
   readonly exchanges: Exchanges<TokenResponse>;
   /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */

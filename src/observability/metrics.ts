@@ -31,6 +31,7 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
   request_timeout: 'request_time',
   overloaded: 'provider_calls',
   rate_limited: 'rate',
+  too_many_refusals: 'refused_exchanges',
 };
 
 /**

@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts';
-import type { Exchanges } from '../login/exchanges.ts';
+import { ownAddressBehind } from '../http/client-address.ts';
 import type { StateKeys } from '../login/keys.ts';
 import type { Registration } from '../login/login.ts';
+import type { LoginMemory } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
 import type { ProviderClient } from '../upstream/client.ts';
 import { exchangeCode } from '../upstream/exchange-code.ts';
 import { lookUpUser } from '../upstream/look-up-user.ts';
@@ -16,13 +16,14 @@ import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts
  * @param now milliseconds since 1970
  */
 export function createRegistration(
-  { pathName: name, clientId, clientSecret, baseUrl, redirectUri, stateCheck }: Config,
+  config: Config,
   source: ProviderSource,
   client: ProviderClient,
   keys: StateKeys,
-  exchanges: Exchanges<TokenResponse>,
+  memory: LoginMemory,
   now: () => number,
 ): Registration {
+  const { pathName: name, clientId, clientSecret, baseUrl, redirectUri, stateCheck } = config;
   const registered = { clientId, clientSecret, redirectUri };
   const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...registered }));
   const audience = { registration: name, clientId, baseUrl, redirectUri };
@@ -37,9 +38,22 @@ export function createRegistration(
       authorizationRequestUrl(registered, provider),
     ),
     expectRoom: () => client.expectRoom('token'),
-    exchanges,
+    exchanges: memory.exchanges,
+    limitExchange: exchangeLimit(config, memory),
     exchangeCode: async (grant, observe) => exchangeCode(client, endpoint(), grant, observe),
     lookUpUser: async (accessToken, observe, clientGone) =>
       lookUpUser(client, source.current(), accessToken, observe, clientGone),
+  };
+}
+
+function exchangeLimit(
+  { refusedExchanges: most, trustedProxies, behindUnknownProxy }: Config,
+  { refusedExchanges }: LoginMemory,
+): Registration['limitExchange'] {
+  if (most === 0 || behindUnknownProxy) return (_request, exchange) => exchange();
+  const ownAddressOf = ownAddressBehind(trustedProxies);
+  return (request, exchange) => {
+    const address = ownAddressOf(request);
+    return address === undefined ? exchange() : refusedExchanges.limit(address, most, exchange);
   };
 }

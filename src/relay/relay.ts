@@ -3,11 +3,12 @@ import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { ProviderSettings } from '../config/provider-settings.ts';
+import { clientAddressBehind } from '../http/client-address.ts';
+import { rateLimit } from '../http/rate-limit.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { limits } from '../limits.ts';
-import { createExchanges, type Exchanges } from '../login/exchanges.ts';
 import { deriveStateKey, type StateKeys } from '../login/keys.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
+import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
@@ -40,25 +41,24 @@ export interface Relay {
  *
  * @param now milliseconds since 1970
  * @param observers called with every request once it is over, besides the log
- * @param exchanges those of this process so far, which outlast a reload
+ * @param memory what this process remembers of earlier logins
  */
 export async function createRelay(
   config: Config,
   logger: Logger,
   now: () => number = Date.now,
   observers: readonly ((record: RequestRecord) => void)[] = [],
-  exchanges: Exchanges<TokenResponse> = createExchanges(now),
+  memory: LoginMemory = createLoginMemory(now),
 ): Promise<Relay> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createProviderClient(`login-relay/${version}`, within, config.proxy);
-  const [stateKeys, source, rateLimit] = await Promise.all([
+  const [stateKeys, source] = await Promise.all([
     stateKeysOf(config),
     providerSource(config.provider, client, logger),
-    rateLimitOf(config),
   ]);
   const readiness = createReadiness(source.known);
   const app = createApp({
-    registration: createRegistration(config, source, client, stateKeys, exchanges, now),
+    registration: createRegistration(config, source, client, stateKeys, memory, now),
     frontEnd: createFrontEnd(config),
     baseUrl: config.baseUrl,
     answerFailure: failureAnswer(config),
@@ -66,7 +66,7 @@ export async function createRelay(
     onForeignOrigin: foreignOriginLog(logger, config.origin),
     onOtherHost: otherHostLog(logger, config.baseUrl),
     readiness,
-    rateLimit,
+    rateLimit: rateLimitOf(config),
   });
   return {
     listener: app.callback(),
@@ -79,12 +79,9 @@ export async function createRelay(
   };
 }
 
-// Loaded only if a rate limit is configured.
-async function rateLimitOf({ rateLimit: wanted }: Config): Promise<Middleware | undefined> {
-  if (wanted === undefined) return undefined;
-  const { rateLimit } = await import('../http/rate-limit.ts');
-  const { clientAddressBehind } = await import('../http/client-address.ts');
-  return rateLimit(wanted.perMinute, clientAddressBehind(wanted.trustedProxies));
+function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): Middleware | undefined {
+  if (perMinute === undefined) return undefined;
+  return rateLimit(perMinute, clientAddressBehind(trustedProxies));
 }
 
 function stateKeysOf({ stateKeys, clientSecret }: Config): StateKeys | Promise<StateKeys> {

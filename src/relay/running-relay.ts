@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { unixSocket } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
-import { createExchanges } from '../login/exchanges.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
+import { createLoginMemory } from '../login/memory.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../server/limit-log.ts';
@@ -45,8 +45,8 @@ export async function startRelay(
   let situation = (): Situation => ({ callsUnderWay: 0, ready: false });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
-  const exchanges = createExchanges<TokenResponse>(Date.now);
-  const create = (by: Config) => createRelay(by, logger, Date.now, observers, exchanges);
+  const memory = createLoginMemory(Date.now);
+  const create = (by: Config) => createRelay(by, logger, Date.now, observers, memory);
   // Opened first: metrics are answered while the relay waits for its issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);
   let relay = await create(config);
@@ -62,6 +62,7 @@ export async function startRelay(
     config.certificate,
   );
   settleEngine();
+  if (server.address === 'unix') warnOfUnixSocket(config, logger);
   return {
     address: server.address,
     metricsAddress: metricsPort?.address,
@@ -86,6 +87,17 @@ export async function startRelay(
       relay.close();
     },
   };
+}
+
+function warnOfUnixSocket(
+  { rateLimit, refusedExchanges, trustedProxies }: Config,
+  logger: Logger,
+): void {
+  const counts = rateLimit !== undefined || refusedExchanges > 0;
+  if (!counts || trustedProxies.includes(unixSocket)) return;
+  logger.warn(
+    '--trusted-proxies (TRUSTED_PROXIES) does not list unix: behind the Unix socket all clients share one rate limit, and refused exchanges are not limited',
+  );
 }
 
 // Loaded only if metrics are enabled.

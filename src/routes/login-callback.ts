@@ -22,20 +22,26 @@ export function loginCallback(
       ctx.state.answerFailure = (_, failure) => delivery.fail(ctx, failure, login);
       registration.protection?.checkAge(ctx, login);
     }
-    if (response.error === undefined && isNew(login, registration)) registration.expectRoom();
-    if (login !== undefined) registration.protection?.end(ctx, login);
-    const grant = {
-      code: authorizationCode(response, provider),
-      codeVerifier: provider.pkce ? login?.codeVerifier : undefined,
-    };
-    const exchange = (): Promise<TokenResponse> =>
-      registration.exchangeCode(grant, (call) => {
-        ctx.state.providerCall = call;
-      });
-    ctx.state.codeMayBeSpent = true;
-    await delivery.succeed(ctx, login, () =>
-      login === undefined ? exchange() : registration.exchanges.once(keyOf(login), exchange),
-    );
+    const startsExchange = response.error === undefined && isNew(login, registration);
+
+    async function finish(): Promise<void> {
+      if (startsExchange) registration.expectRoom();
+      if (login !== undefined) registration.protection?.end(ctx, login);
+      const grant = {
+        code: authorizationCode(response, provider),
+        codeVerifier: provider.pkce ? login?.codeVerifier : undefined,
+      };
+      const exchange = (): Promise<TokenResponse> =>
+        registration.exchangeCode(grant, (call) => {
+          ctx.state.providerCall = call;
+        });
+      ctx.state.codeMayBeSpent = true;
+      await delivery.succeed(ctx, login, () =>
+        login === undefined ? exchange() : registration.exchanges.once(keyOf(login), exchange),
+      );
+    }
+
+    await (startsExchange ? registration.limitExchange(ctx.req, finish) : finish());
   };
 }
 

@@ -135,7 +135,8 @@ describe('a relay on a socket that systemd has passed', () => {
         flags: flagsFor(provider, file),
         env: { LISTEN_PID: '1', LISTEN_FDS: '1' },
       });
-      expect(relay.logLines[0]).to.not.have.property('socketActivated');
+      const line = await relay.logLine(({ msg }) => msg === 'listening');
+      expect(line).to.not.have.property('socketActivated');
       await relay.stop();
     });
     await provider.stop();

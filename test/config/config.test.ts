@@ -58,6 +58,9 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       maxConnections: 4096,
       rateLimit: undefined,
+      refusedExchanges: 10,
+      trustedProxies: [],
+      behindUnknownProxy: false,
       certificate: undefined,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
       origin: 'https://app.example.com',
@@ -523,10 +526,17 @@ describe('the configuration', () => {
         RATE_LIMIT: '60',
         TRUSTED_PROXIES: '10.0.0.0/8,::1, 192.0.2.1',
       };
-      expect(config({ environment }).rateLimit).to.deep.equal({
-        perMinute: 60,
+      expect(config({ environment })).to.deep.include({
+        rateLimit: 60,
         trustedProxies: ['10.0.0.0/8', '::1', '192.0.2.1'],
       });
+    });
+
+    it('may trust whoever connects through a Unix socket', () => {
+      const environment = { ...minimal, TRUSTED_PROXIES: 'unix, 10.0.0.0/8' };
+      const { config: found, warnings } = read({ environment });
+      expect(found.trustedProxies).to.deep.equal(['unix', '10.0.0.0/8']);
+      expect(warnings).to.deep.equal([]);
     });
 
     it('refuses proxies that are no addresses', () => {
@@ -536,10 +546,12 @@ describe('the configuration', () => {
         '::1/129',
         '10.0.0.1,',
         '/8',
+        'unix/8',
+        'UNIX',
       ]) {
         const found = faults({ environment: { ...minimal, RATE_LIMIT: '1', TRUSTED_PROXIES } });
         expect(found, TRUSTED_PROXIES).to.deep.equal([
-          `--trusted-proxies (TRUSTED_PROXIES) "${TRUSTED_PROXIES}" must be IP addresses or networks (10.0.0.0/8)`,
+          `--trusted-proxies (TRUSTED_PROXIES) "${TRUSTED_PROXIES}" must be IP addresses or networks (10.0.0.0/8), or unix`,
         ]);
       }
     });
@@ -549,8 +561,33 @@ describe('the configuration', () => {
         environment: { ...minimal, BASE_URL: 'https://relay.example', RATE_LIMIT: '60' },
       });
       expect(warnings.join()).to.match(/^--rate-limit .* counts everyone as one client/);
-      const useless = read({ environment: { ...minimal, TRUSTED_PROXIES: '::1' } });
+      const useless = read({
+        environment: { ...minimal, TRUSTED_PROXIES: '::1', REFUSED_EXCHANGES: '0' },
+      });
       expect(useless.warnings.join()).to.match(/^--trusted-proxies .* has no effect/);
+    });
+  });
+
+  describe('the limit of refused exchanges', () => {
+    const BASE_URL = 'https://relay.example';
+
+    it('brings a warning if a proxy ends TLS and none is trusted: it has no effect then', () => {
+      const behind = read({ environment: { ...minimal, BASE_URL } });
+      expect(behind.config.behindUnknownProxy).to.equal(true);
+      expect(behind.warnings).to.have.length(1);
+      expect(behind.warnings[0]).to.match(
+        /^--refused-exchanges .* has no effect.*--trusted-proxies/,
+      );
+    });
+
+    it('brings none if the proxy is trusted, if there is none, or if nothing is limited', () => {
+      for (const environment of [
+        { BASE_URL, TRUSTED_PROXIES: '127.0.0.1' },
+        { BASE_URL: 'http://localhost:8000' },
+        { BASE_URL, REFUSED_EXCHANGES: '0' },
+      ]) {
+        expect(read({ environment: { ...minimal, ...environment } }).warnings).to.deep.equal([]);
+      }
     });
   });
 });

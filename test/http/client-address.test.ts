@@ -1,18 +1,35 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { clientAddressBehind } from '../../src/http/client-address.ts';
+import { clientAddressBehind, ownAddressBehind } from '../../src/http/client-address.ts';
+
+interface Peer {
+  remoteAddress: string | undefined;
+  localAddress: string | undefined;
+}
+
+/** What a Unix socket has. */
+const unix: Peer = { remoteAddress: undefined, localAddress: undefined };
+/** What a TCP connection has once its client has reset it. */
+const gone: Peer = { remoteAddress: undefined, localAddress: '192.0.2.99' };
+
+function requestFrom(peer: Peer | string, forwardedFor?: string): IncomingMessage {
+  const socket = new Socket();
+  const { remoteAddress, localAddress } =
+    typeof peer === 'string' ? { remoteAddress: peer, localAddress: '192.0.2.99' } : peer;
+  Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
+  Object.defineProperty(socket, 'localAddress', { value: localAddress });
+  const request = new IncomingMessage(socket);
+  if (forwardedFor !== undefined) request.headers['x-forwarded-for'] = forwardedFor;
+  return request;
+}
 
 function addressOf(
-  remoteAddress: string | undefined,
+  peer: Peer | string,
   forwardedFor?: string,
   trustedProxies: readonly string[] = [],
 ): string {
-  const socket = new Socket();
-  Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
-  const request = new IncomingMessage(socket);
-  if (forwardedFor !== undefined) request.headers['x-forwarded-for'] = forwardedFor;
-  return clientAddressBehind(trustedProxies)(request);
+  return clientAddressBehind(trustedProxies)(requestFrom(peer, forwardedFor));
 }
 
 describe('the address of a client', () => {
@@ -73,6 +90,61 @@ describe('the address of a client', () => {
   });
 
   it('is one for all who come through a Unix socket', () => {
-    expect(addressOf(undefined, '192.0.2.1', proxies)).to.equal('');
+    expect(addressOf(unix, '192.0.2.1', proxies)).to.equal('');
+  });
+
+  it('is what a proxy on a trusted Unix socket tells', () => {
+    expect(addressOf(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
+    expect(addressOf(unix, '198.51.100.7, 192.0.2.1', ['unix'])).to.equal('192.0.2.1');
+    expect(addressOf(unix, '192.0.2.1, 10.2.2.2', ['unix', ...proxies])).to.equal('192.0.2.1');
+    expect(addressOf(unix, undefined, ['unix'])).to.equal('');
+    expect(addressOf(unix, 'nonsense', ['unix'])).to.equal('');
+  });
+
+  it('is not what a client tells over TCP, though the Unix socket is trusted', () => {
+    expect(addressOf('192.0.2.1', '198.51.100.7', ['unix'])).to.equal('192.0.2.1');
+    expect(addressOf(gone, '198.51.100.7', ['unix'])).to.equal('');
+  });
+});
+
+describe('an address that is known to be the client’s own', () => {
+  const ownAddressOf = (
+    peer: Peer | string,
+    forwardedFor?: string,
+    trustedProxies: readonly string[] = [],
+  ) => ownAddressBehind(trustedProxies)(requestFrom(peer, forwardedFor));
+
+  it('is that of a connection from another machine', () => {
+    expect(ownAddressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
+    expect(ownAddressOf('192.0.2.1', '198.51.100.7', ['10.0.0.0/8'])).to.equal('192.0.2.1');
+  });
+
+  it('is what a trusted proxy tells', () => {
+    expect(ownAddressOf('127.0.0.1', '192.0.2.1', ['127.0.0.1'])).to.equal('192.0.2.1');
+    expect(ownAddressOf('10.1.1.1', '192.0.2.1', ['10.0.0.0/8'])).to.equal('192.0.2.1');
+    expect(ownAddressOf(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
+  });
+
+  it('is never a loopback address: a proxy may be there', () => {
+    for (const loopback of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+      expect(ownAddressOf(loopback, '192.0.2.1'), loopback).to.equal(undefined);
+      expect(ownAddressOf('10.1.1.1', loopback, ['10.0.0.0/8']), loopback).to.equal(undefined);
+    }
+  });
+
+  it('is never that of a trusted proxy, which has told none', () => {
+    expect(ownAddressOf('10.1.1.1', undefined, ['10.0.0.0/8'])).to.equal(undefined);
+    expect(ownAddressOf('10.1.1.1', 'nonsense', ['10.0.0.0/8'])).to.equal(undefined);
+    expect(ownAddressOf('10.1.1.1', '10.2.2.2', ['10.0.0.0/8'])).to.equal(undefined);
+  });
+
+  it('is not known on a Unix socket that is not trusted, or that tells none', () => {
+    expect(ownAddressOf(unix, '192.0.2.1')).to.equal(undefined);
+    expect(ownAddressOf(unix, undefined, ['unix'])).to.equal(undefined);
+  });
+
+  it('is one for all who hang up before they are asked, or they would have no limit', () => {
+    expect(ownAddressOf(gone)).to.equal('');
+    expect(ownAddressOf(gone, '192.0.2.1', ['unix'])).to.equal('');
   });
 });

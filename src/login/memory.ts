@@ -1,0 +1,14 @@
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { createExchanges, type Exchanges } from './exchanges.ts';
+import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
+
+/** What a process remembers of logins. It outlasts a reload of the configuration. */
+export interface LoginMemory {
+  readonly exchanges: Exchanges<TokenResponse>;
+  readonly refusedExchanges: RefusedExchanges;
+}
+
+/** @param now milliseconds since 1970 */
+export function createLoginMemory(now: () => number): LoginMemory {
+  return { exchanges: createExchanges(now), refusedExchanges: createRefusedExchanges() };
+}

@@ -1,0 +1,111 @@
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
+import { type FailureCode, RelayError } from '../errors.ts';
+import { createAddressCounters } from '../http/address-counters.ts';
+
+const windowSeconds = 600;
+const mostWaiting = 256;
+const longestWait = 10_000;
+
+/** What the provider says of a code that it did not issue, or that is spent. */
+const refusals: ReadonlySet<FailureCode> = new Set([
+  'code_refused',
+  'token_refused',
+  'token_missing',
+]);
+
+/**
+ * Counts the token exchanges that the provider refuses, by client address, for ten minutes: a client that
+ * makes codes up must not use up the token requests that the provider allows the relay.
+ */
+export interface RefusedExchanges {
+  /**
+   * Makes an exchange for a client. If all that are in flight for its address could still be refused, it
+   * waits for one of them to end, so that no burst of made-up codes gets past the limit, and no burst of
+   * honest logins fails.
+   *
+   * @param most refused exchanges from one address
+   * @throws {RelayError} `too_many_refusals` or `rate_limited`, before the exchange starts, or why the
+   *   exchange failed
+   */
+  limit<Result>(address: string, most: number, exchange: () => Promise<Result>): Promise<Result>;
+}
+
+/** Counts in memory: 65,536 counters at most, whatever the number of addresses. */
+export function createRefusedExchanges(): RefusedExchanges {
+  const limiter = new RateLimiterMemory({ points: 1, duration: windowSeconds });
+  const counterOf = createAddressCounters();
+  const inFlight = new Map<number, number>();
+  // Called when an exchange of the counter ends.
+  const waiting = new Map<number, (() => void)[]>();
+  let waitingInAll = 0;
+
+  function add(counter: number, exchanges: 1 | -1): void {
+    const count = (inFlight.get(counter) ?? 0) + exchanges;
+    if (count > 0) inFlight.set(counter, count);
+    else inFlight.delete(counter);
+  }
+
+  async function untilOneEnds(counter: number): Promise<void> {
+    if (waitingInAll >= mostWaiting) throw tooManyAtOnce();
+    waitingInAll += 1;
+    await new Promise<void>((resolve) => {
+      const others = waiting.get(counter);
+      if (others) others.push(resolve);
+      else waiting.set(counter, [resolve]);
+    });
+    waitingInAll -= 1;
+  }
+
+  function wake(counter: number): void {
+    const resolvers = waiting.get(counter) ?? [];
+    waiting.delete(counter);
+    for (const resolve of resolvers) resolve();
+  }
+
+  /** Takes one of the places that refused exchanges have left, as soon as there is one. */
+  async function takePlace(counter: number, most: number): Promise<void> {
+    const begun = performance.now();
+    for (;;) {
+      const counted = await limiter.get(counter);
+      const refused = counted?.consumedPoints ?? 0;
+      if (counted && refused >= most) throw tooManyRefusals(counted.msBeforeNext);
+      // Nothing is awaited between the check and the taking: nobody else gets the same place.
+      if (refused + (inFlight.get(counter) ?? 0) < most) {
+        add(counter, 1);
+        return;
+      }
+      if (performance.now() - begun > longestWait) throw tooManyAtOnce();
+      await untilOneEnds(counter);
+    }
+  }
+
+  return {
+    async limit(address, most, exchange) {
+      const counter = counterOf(address);
+      await takePlace(counter, most);
+      try {
+        return await exchange();
+      } catch (error) {
+        const isRefusal = error instanceof RelayError && refusals.has(error.code);
+        if (isRefusal) await limiter.penalty(counter);
+        throw error;
+      } finally {
+        add(counter, -1);
+        wake(counter);
+      }
+    },
+  };
+}
+
+function tooManyAtOnce(): RelayError {
+  return new RelayError('rate_limited', { headers: { 'Retry-After': '1' } });
+}
+
+function tooManyRefusals(wait: number): RelayError {
+  const minutes = Math.ceil(wait / 60_000);
+  const when = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  return new RelayError('too_many_refusals', {
+    detail: `The provider refused too many logins from this address. Start the login again in ${when}.`,
+    headers: { 'Retry-After': String(Math.ceil(wait / 1000)) },
+  });
+}

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
+import {
+  createRefusedExchanges,
+  type RefusedExchanges,
+} from '../../src/login/refused-exchanges.ts';
+
+const most = 10;
+
+describe('the limit of refused exchanges', () => {
+  let refused: RefusedExchanges;
+  let started: number;
+  beforeEach(() => {
+    refused = createRefusedExchanges();
+    started = 0;
+  });
+
+  /** @returns `token`, or the code of the failure */
+  async function attempt(address: string, failure?: FailureCode): Promise<string> {
+    const exchange = async () => {
+      started += 1;
+      // As an answer of the provider: later than whatever else was asked for at once.
+      await new Promise(setImmediate);
+      if (failure !== undefined) throw new RelayError(failure);
+      return 'token';
+    };
+    return await refused.limit(address, most, exchange).catch(({ code }) => code);
+  }
+
+  async function use(address: string, failure: FailureCode, times = most): Promise<void> {
+    for (let time = 0; time < times; time += 1) {
+      expect(await attempt(address, failure)).to.equal(failure);
+    }
+  }
+
+  for (const failure of ['code_refused', 'token_refused', 'token_missing'] as const) {
+    it(`is reached by ten that end with ${failure}`, async () => {
+      await use('192.0.2.1', failure);
+      expect(await attempt('192.0.2.1')).to.equal('too_many_refusals');
+      expect(started).to.equal(most);
+    });
+  }
+
+  for (const failure of [
+    'client_refused',
+    'redirect_uri_refused',
+    'token_endpoint_failed',
+    'provider_timeout',
+    'provider_unreachable',
+    'overloaded',
+  ] as const) {
+    it(`is not reached by ${failure}, which is no fault of the client`, async () => {
+      await use('192.0.2.1', failure, 2 * most);
+      expect(await attempt('192.0.2.1')).to.equal('token');
+    });
+  }
+
+  it('is not reached by logins that succeed', async () => {
+    for (let time = 0; time < 2 * most; time += 1) {
+      expect(await attempt('192.0.2.1')).to.equal('token');
+    }
+  });
+
+  it('is each address’s own', async () => {
+    await use('192.0.2.1', 'code_refused');
+    expect(await attempt('192.0.2.2')).to.equal('token');
+  });
+
+  it('holds for a burst: no more than ten are made, however many come at once', async () => {
+    const burst = Array.from({ length: 100 }, () => attempt('192.0.2.1', 'code_refused'));
+    const results = await Promise.all(burst);
+    expect(started).to.equal(most);
+    expect(results.filter((result) => result === 'code_refused')).to.have.lengthOf(most);
+    expect(results.filter((result) => result === 'too_many_refusals')).to.have.lengthOf(90);
+  });
+
+  it('fails no burst of honest logins: they take turns', async () => {
+    const burst = Array.from({ length: 100 }, () => attempt('192.0.2.1'));
+    expect(new Set(await Promise.all(burst))).to.deep.equal(new Set(['token']));
+    expect(started).to.equal(100);
+  });
+
+  it('lets 256 wait for their turn, and tells others to come back in a second', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const inFlight = Array.from({ length: most }, () =>
+      refused.limit('192.0.2.1', most, () => promise),
+    );
+    const waiting = Array.from({ length: 256 }, () => attempt('192.0.2.1'));
+    const error = await refused.limit('192.0.2.1', most, async () => '').catch((e: unknown) => e);
+    expect(error).to.be.an.instanceOf(RelayError);
+    expect(error).to.include({ code: 'rate_limited' });
+    expect(error).to.have.deep.property('headers', { 'Retry-After': '1' });
+    expect(await attempt('192.0.2.2')).to.equal('token');
+    resolve('token');
+    expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
+  });
+
+  it('says when to come again', async () => {
+    await use('192.0.2.1', 'code_refused');
+    const error = await refused.limit('192.0.2.1', most, async () => '').catch((e: unknown) => e);
+    if (!(error instanceof RelayError)) throw new Error('no RelayError');
+    expect(Number(error.headers['Retry-After'])).to.be.within(500, 600);
+    expect(error.detail).to.match(/Start the login again in (9|10) minutes\.$/);
+  });
+});

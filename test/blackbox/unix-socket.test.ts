@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { needs } from '../release/support/run.ts';
 import { canary } from '../support/canaries.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { json } from '../support/provider-behaviours.ts';
 import { type Flags, RelayProcess } from '../support/relay-process.ts';
 import {
@@ -55,9 +55,9 @@ async function withRelay(flags: Flags, act: (running: Running) => Promise<void>)
   }
 }
 
-describe('a relay on a Unix socket', () => {
-  needs('systemd-socket-activate');
+const { describe } = needsPrograms('systemd-socket-activate');
 
+describe('a relay on a Unix socket', () => {
   it('counts every client by itself if it trusts whoever connects there', async () => {
     await withRelay({ 'rate-limit': '2', 'trusted-proxies': 'unix' }, async ({ relay, ask }) => {
       for (const client of ['192.0.2.1', '192.0.2.2']) {

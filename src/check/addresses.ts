@@ -6,8 +6,8 @@ import { type Finding, ok, warning } from './finding.ts';
 
 const subject = 'addresses';
 
-/** Judges whether browsers elsewhere can use the addresses, and safely. */
-export function judgeAddresses({ redirectUri, origin }: Config): Finding[] {
+/** Checks whether browsers on other machines can use the addresses, and safely. */
+export function checkAddresses({ redirectUri, origin }: Config): Finding[] {
   const findings: Finding[] = [];
   const relay = new URL(redirectUri);
   const frontEnd = new URL(origin);
@@ -41,8 +41,8 @@ export function judgeAddresses({ redirectUri, origin }: Config): Finding[] {
   return findings.length > 0 ? findings : [ok(subject, 'base URL and origin fit together')];
 }
 
-/** Judges whether what is sent to the provider can be read on the way. */
-export function judgeProviderAddresses({ authorizeUrl, tokenUrl, userUrl }: Provider): Finding[] {
+/** Checks whether others can read on the way what is sent to the provider. */
+export function checkProviderAddresses({ authorizeUrl, tokenUrl, userUrl }: Provider): Finding[] {
   const urls = [authorizeUrl, tokenUrl, userUrl].map((url) => new URL(url));
   if (!urls.some(isExposed)) return [];
   return [

@@ -3,10 +3,10 @@ import type { ReadFile } from '../config/secret-file.ts';
 import { type Finding, ok, problem } from './finding.ts';
 
 const subject = 'certificate authorities';
-const mend = 'set NODE_EXTRA_CA_CERTS to a PEM file that the relay’s user may read';
+const fix = 'set NODE_EXTRA_CA_CERTS to a PEM file that the relay’s user may read';
 
 /** Judges the file with further certificate authorities, which Node ignores when it is of no use. */
-export function judgeCertificateAuthorities(
+export function checkCertificateAuthorities(
   environment: OptionSources['environment'],
   readFile: ReadFile,
 ): Finding[] {
@@ -16,11 +16,11 @@ export function judgeCertificateAuthorities(
   try {
     ({ text } = readFile(path));
   } catch {
-    return [problem(subject, 'the file that NODE_EXTRA_CA_CERTS names cannot be read', mend)];
+    return [problem(subject, 'the file that NODE_EXTRA_CA_CERTS names cannot be read', fix)];
   }
   return [
     text.includes('-----BEGIN CERTIFICATE-----')
-      ? ok(subject, 'those of NODE_EXTRA_CA_CERTS count too')
-      : problem(subject, 'the file that NODE_EXTRA_CA_CERTS names holds no PEM certificate', mend),
+      ? ok(subject, 'those of NODE_EXTRA_CA_CERTS are trusted, too')
+      : problem(subject, 'the file that NODE_EXTRA_CA_CERTS names holds no PEM certificate', fix),
   ];
 }

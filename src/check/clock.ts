@@ -5,9 +5,9 @@ const tolerated = 60_000;
 /**
  * Judges this machine's clock.
  *
- * @param ahead milliseconds by which it is ahead of the provider's; undefined where no answer told
+ * @param ahead milliseconds by which it is ahead of the provider's; undefined if no answer told it
  */
-export function judgeClock(ahead: number | undefined): Finding[] {
+export function checkClock(ahead: number | undefined): Finding[] {
   if (ahead === undefined) return [];
   if (Math.abs(ahead) <= tolerated) return [ok('clock', 'agrees with the provider’s')];
   const direction = ahead > 0 ? 'ahead of' : 'behind';

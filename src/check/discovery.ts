@@ -5,8 +5,8 @@ import * as schemas from '../config/schemas.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
 import { DiscoveryError, discoverProvider } from '../upstream/discovery.ts';
-import { connectionProblem } from './connection.ts';
 import { type Finding, ok, problem } from './finding.ts';
+import { explainCall } from './unreached.ts';
 import type { WatchedClient } from './watched-client.ts';
 
 const subject = 'discovery';
@@ -15,8 +15,8 @@ const endpointsByHand = (['authorizeUrl', 'tokenUrl', 'userUrl'] as const)
   .map(describeOption)
   .join(', ');
 
-/** What to change, where it is not just the issuer. */
-const mends: Partial<Record<DiscoveryError['reason'], string>> = {
+/** What to change, if it is not just the issuer. */
+const fixes: Partial<Record<DiscoveryError['reason'], string>> = {
   unavailable: 'try again later: a relay that runs keeps trying',
   not_found: `${correctIssuer}; a provider without metadata needs ${endpointsByHand}`,
   endpoint_missing: `give it by hand: ${endpointsByHand}`,
@@ -29,9 +29,9 @@ const mends: Partial<Record<DiscoveryError['reason'], string>> = {
 /**
  * Learns about the provider from its issuer, as a relay does when it starts.
  *
- * @param proxyError see {@link connectionProblem}
+ * @param proxyError see {@link explainCall}
  */
-export async function examineDiscovery(
+export async function checkDiscovery(
   client: WatchedClient,
   discovered: DiscoveredProvider,
   proxyError: string | undefined,
@@ -53,17 +53,18 @@ function explain(
 ): Finding {
   const call = client.lastCall();
   if (call !== undefined && call.outcome !== 'answered') {
-    return connectionProblem(subject, new URL(issuer), call, proxyError);
+    const { message, fix } = explainCall(new URL(issuer), call, proxyError);
+    return problem(subject, message, fix);
   }
   const name = reason === 'issuer_mismatch' ? metadataIssuer(client) : undefined;
-  const mend =
+  const fix =
     name === undefined
-      ? (mends[reason] ?? correctIssuer)
+      ? (fixes[reason] ?? correctIssuer)
       : `if that is your provider, set ${describeOption('issuer')} to exactly ${name}`;
-  return problem(subject, explanation.replace(/:.*/, ''), mend);
+  return problem(subject, explanation.replace(/:.*/, ''), fix);
 }
 
-/** How the metadata calls its issuer, where that can be shown: providers may send anything. */
+/** The issuer that the metadata names, if it can be shown: providers may send anything. */
 function metadataIssuer(client: WatchedClient): string | undefined {
   const answer = client.lastAnswer();
   const name = answer && parseJsonObject(answer.body)?.['issuer'];

@@ -3,14 +3,13 @@ import { type OptionSources, readOptionValues, sourceOf } from '../config/option
 import { type Option, type OptionName, options } from '../config/options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { clientSecretSource } from './client-secret-source.ts';
-import { environmentSettings } from './environment-settings.ts';
 
 /** One setting as it is in effect. */
 export interface EffectiveOption {
-  /** Null where the environment alone can give it. */
+  /** Null if only a variable can give it. */
   readonly flag: string | null;
   readonly variable: string;
-  /** Null where it has none, or one that cannot be used. Secrets are masked. */
+  /** Null if it has none, or one that cannot be used. Secrets are masked. */
   readonly value: string | null;
   /**
    * Where the value came from. `preset` and `issuer`: what is known of the provider by them; `file`:
@@ -33,10 +32,10 @@ const masked = '[secret]';
 const none: Effect = { value: null, source: 'none' };
 
 /**
- * Every option with its value and where that came from.
+ * Every option with its value and its source.
  *
- * @param config undefined where it has faults
- * @param provider undefined where it is not known
+ * @param config undefined if it has faults
+ * @param provider undefined if it is not known
  */
 export function effectiveOptions(
   sources: OptionSources,
@@ -64,7 +63,7 @@ export function effectiveOptions(
   return [...effects, ...environmentSettings(sources.environment)];
 }
 
-/** What has a value of its own that is not the one in effect. */
+/** The value in effect of an option whose own value is not. */
 function overruled(name: OptionName, sources: OptionSources): Effect | undefined {
   if (name === 'provider' && sourceOf('issuer', sources) !== undefined) return none;
   const isSecret = name === 'clientSecret' && clientSecretSource(sources) === 'file';
@@ -95,4 +94,22 @@ function derivedFromProvider(
     ...(scope !== undefined && { scope: { value: scope, source } }),
     tokenRequest: { value: tokenRequest, source },
   };
+}
+
+/** The settings that have no flag: the usual variables for outbound calls. */
+function environmentSettings(environment: OptionSources['environment']): EffectiveOption[] {
+  return ['HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS'].map((variable) => {
+    const lowerCase = variable.endsWith('_PROXY') ? environment[variable.toLowerCase()] : undefined;
+    const raw = environment[variable] || lowerCase;
+    if (!raw) return { flag: null, variable, value: null, source: 'none' };
+    const value = variable === 'HTTPS_PROXY' ? withoutPassword(raw) : raw;
+    return { flag: null, variable, value, source: 'environment' };
+  });
+}
+
+function withoutPassword(proxy: string): string | null {
+  const url = URL.parse(proxy);
+  if (url === null || url.host === '') return null;
+  const credentials = url.username === '' && url.password === '' ? '' : '[secret]@';
+  return `${url.protocol}//${credentials}${url.host}`;
 }

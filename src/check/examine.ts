@@ -3,30 +3,36 @@ import type { OptionSources } from '../config/option-values.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createProviderClient } from '../upstream/client.ts';
 import { version } from '../version.ts';
-import { judgeAddresses, judgeProviderAddresses } from './addresses.ts';
-import { examineAuthorizationEndpoint } from './authorization-endpoint.ts';
+import { checkAddresses, checkProviderAddresses } from './addresses.ts';
+import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';
+import { checkBaseUrl } from './base-url.ts';
 import { describeClientSecret } from './client-secret-source.ts';
-import { judgeClock } from './clock.ts';
-import { examineDiscovery } from './discovery.ts';
+import { checkClock } from './clock.ts';
+import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
-import { type EndpointOption, mendUrl } from './mend-url.ts';
+import { fixUrl } from './fix-url.ts';
+import { checkFrontEnd } from './front-end.ts';
 import { createProbe, type Probe } from './probe.ts';
-import { examineProxy } from './proxy.ts';
-import { examineTokenEndpoint } from './token-endpoint.ts';
-import { examineUserEndpoint } from './user-endpoint.ts';
+import { checkProxy } from './proxy.ts';
+import { checkTokenEndpoint } from './token-endpoint.ts';
+import { checkUserEndpoint } from './user-endpoint.ts';
 import { watched } from './watched-client.ts';
 
-/** What looking at a configuration and its provider has brought. */
+const concurrentCalls = 5;
+// RFC 7636 §4.1: at least 43 characters.
+const madeUpVerifier = 'login-relay-check'.padEnd(43, '-');
+
+/** What the checks of a configuration that has no faults found. */
 export interface Examination {
   readonly findings: readonly Finding[];
-  /** Undefined where its issuer did not tell. */
+  /** Undefined if its issuer did not describe it. */
   readonly provider: Provider | undefined;
 }
 
 /**
- * Looks at the configuration and at the provider, with a code and a token that nobody issued.
+ * Checks the relay's own addresses, and asks the provider with a code and a token that nobody issued.
  *
- * @param sources where the configuration came from: what has to be changed depends on it
+ * @param sources where the configuration came from: what to change depends on it
  * @param now milliseconds since 1970
  */
 export async function examine(
@@ -34,53 +40,54 @@ export async function examine(
   sources: OptionSources,
   now: () => number,
 ): Promise<Examination> {
-  const limits = { timeout: config.providerTimeout, concurrentCalls: 3 };
-  const client = watched(createProviderClient(`login-relay/${version}`, limits, config.proxy), now);
+  const limits = { timeout: config.providerTimeout, concurrentCalls };
+  const client = createProviderClient(`login-relay/${version}`, limits, config.proxy);
+  const providerClient = watched(client, now);
   try {
-    const findings = judgeAddresses(config);
-    const { findings: ofProxy, proxyError } = await examineProxy(
-      config.proxy,
-      config.providerTimeout,
-    );
-    findings.push(...ofProxy);
-    let provider: Provider | undefined;
-    if ('known' in config.provider) {
-      provider = config.provider.known;
-    } else {
-      const { discovered } = config.provider;
-      const discovery = await examineDiscovery(client, discovered, proxyError);
-      findings.push(discovery.finding);
-      provider = discovery.provider;
-    }
+    const { findings: ofProxy, proxyError } = await checkProxy(config.proxy, limits.timeout);
+    const probe = createProbe(client, proxyError);
+    const ownAddresses = Promise.all([checkBaseUrl(probe, config), checkFrontEnd(probe, config)]);
+    const { provider, findings: ofProvider } = await findProvider();
     if (provider !== undefined) {
-      const probe = createProbe(client, proxyError);
-      findings.push(...judgeProviderAddresses(provider));
-      findings.push(...(await examineEndpoints(probe, config, sources, provider)));
+      const probeProvider = createProbe(providerClient, proxyError);
+      ofProvider.push(...checkProviderAddresses(provider));
+      ofProvider.push(...(await checkEndpoints(probeProvider, config, sources, provider)));
     }
-    findings.push(...judgeClock(client.clockAhead()));
+    const findings = [
+      ...checkAddresses(config),
+      ...(await ownAddresses),
+      ...ofProxy,
+      ...ofProvider,
+      ...checkClock(providerClient.clockAhead()),
+    ];
     return { findings, provider };
+
+    async function findProvider(): Promise<{ provider?: Provider; findings: Finding[] }> {
+      if ('known' in config.provider) return { provider: config.provider.known, findings: [] };
+      const { discovered } = config.provider;
+      const { finding, ...found } = await checkDiscovery(providerClient, discovered, proxyError);
+      return { ...found, findings: [finding] };
+    }
   } finally {
     client.close();
   }
 }
 
-function examineEndpoints(
+function checkEndpoints(
   probe: Probe,
   config: Config,
   sources: OptionSources,
   provider: Provider,
 ): Promise<Finding[]> {
   const verifier = provider.pkce ? madeUpVerifier : undefined;
-  const mend = (name: EndpointOption) => mendUrl(name, sources);
+  const authorizeFix = fixUrl('authorizeUrl', sources);
+  const tokenFix = {
+    url: fixUrl('tokenUrl', sources),
+    clientSecret: describeClientSecret(sources),
+  };
   return Promise.all([
-    examineAuthorizationEndpoint(probe, config, provider, verifier, mend('authorizeUrl')),
-    examineTokenEndpoint(probe, config, provider, verifier, {
-      url: mend('tokenUrl'),
-      clientSecret: describeClientSecret(sources),
-    }),
-    examineUserEndpoint(probe, provider, mend('userUrl')),
+    checkAuthorizationEndpoint(probe, config, provider, verifier, authorizeFix),
+    checkTokenEndpoint(probe, config, provider, verifier, tokenFix),
+    checkUserEndpoint(probe, provider, fixUrl('userUrl', sources)),
   ]);
 }
-
-// RFC 7636 §4.1: 43 characters at least.
-const madeUpVerifier = 'login-relay-check'.padEnd(43, '-');

@@ -1,29 +1,35 @@
-/** One thing that was looked at, and what came of it, in words for the operator. */
+/** One thing that was checked, and the result, in words for the operator. */
 export interface Finding {
-  /** What was looked at: `token endpoint`. */
+  /** What was checked: `token endpoint`. */
   readonly subject: string;
-  readonly verdict: 'ok' | 'warning' | 'problem';
+  /** `not_checked`: it may be right or wrong, `login-relay check` cannot see it. */
+  readonly verdict: 'ok' | 'not_checked' | 'warning' | 'problem';
   readonly message: string;
-  /** What to change, where the message does not say so itself. */
-  readonly mend: string | null;
+  /** What to change or to do, if the message does not say so itself. */
+  readonly fix: string | null;
 }
 
 /** Nothing to change. */
 export function ok(subject: string, message: string): Finding {
-  return { subject, verdict: 'ok', message, mend: null };
+  return { subject, verdict: 'ok', message, fix: null };
 }
 
-/** It works, or may work, but should be looked at. */
-export function warning(subject: string, message: string, mend: string | null): Finding {
-  return { subject, verdict: 'warning', message, mend };
+/** Nobody knows: the operator has to look. */
+export function notChecked(subject: string, message: string, fix: string | null): Finding {
+  return { subject, verdict: 'not_checked', message, fix };
 }
 
-/** Logins fail until it is mended. */
-export function problem(subject: string, message: string, mend: string | null): Finding {
-  return { subject, verdict: 'problem', message, mend };
+/** It works, or may work, but the operator should look at it. */
+export function warning(subject: string, message: string, fix: string | null): Finding {
+  return { subject, verdict: 'warning', message, fix };
 }
 
-/** The provider answers, but not now: no fault of the configuration. */
+/** Logins fail until it is fixed. */
+export function problem(subject: string, message: string, fix: string | null): Finding {
+  return { subject, verdict: 'problem', message, fix };
+}
+
+/** The provider answers with an error of its own: not a fault of the configuration. */
 export function providerInTrouble(subject: string, status: number): Finding {
   return warning(
     subject,

@@ -1,18 +1,23 @@
 import { RelayError } from '../errors.ts';
-import type { ProviderAnswer, ProviderCall, ProviderRequest } from '../upstream/client.ts';
-import { connectionProblem } from './connection.ts';
-import type { Finding } from './finding.ts';
-import type { WatchedClient } from './watched-client.ts';
+import type {
+  ProviderAnswer,
+  ProviderCall,
+  ProviderClient,
+  ProviderRequest,
+} from '../upstream/client.ts';
+import { explainCall, type Unreached } from './unreached.ts';
 
 /** Makes one call: the answer, or why there is none. */
 export type Probe = (
-  subject: string,
   request: ProviderRequest,
-) => Promise<{ readonly answer: ProviderAnswer } | { readonly finding: Finding }>;
+) => Promise<{ readonly answer: ProviderAnswer } | { readonly unreached: Unreached }>;
 
-/** @param proxyError see {@link connectionProblem} */
-export function createProbe(client: WatchedClient, proxyError: string | undefined): Probe {
-  return async (subject, request) => {
+/** @param proxyError see {@link explainCall} */
+export function createProbe(
+  client: Pick<ProviderClient, 'call'>,
+  proxyError: string | undefined,
+): Probe {
+  return async (request) => {
     let seen: ProviderCall | undefined;
     try {
       const answer = await client.call(request, (call) => {
@@ -21,7 +26,7 @@ export function createProbe(client: WatchedClient, proxyError: string | undefine
       return { answer };
     } catch (error) {
       if (!(error instanceof RelayError) || seen === undefined) throw error;
-      return { finding: connectionProblem(subject, new URL(request.url), seen, proxyError) };
+      return { unreached: explainCall(new URL(request.url), seen, proxyError) };
     }
   };
 }

@@ -1,36 +1,33 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ProxyEnvironment } from '../upstream/connection-pool.ts';
-import { explainConnection } from './connection.ts';
 import { type Finding, ok, warning } from './finding.ts';
+import { explainConnection } from './unreached.ts';
 
 const subject = 'proxy';
 const variable = 'HTTPS_PROXY';
 
-/** What came of looking at the outbound proxy. */
-export interface ProxyExamination {
+/** What is known of the outbound proxy. */
+interface ProxyCheck {
   readonly findings: readonly Finding[];
-  /** The system's code of why the proxy cannot be reached; undefined where it can, or there is none. */
+  /** The system's code of why the proxy cannot be reached; undefined if it can, or there is none. */
   readonly proxyError: string | undefined;
 }
 
 /**
- * Looks whether the proxy takes connections: a call that fails does not tell whether it was the
- * proxy or the provider that could not be reached.
+ * Connects to the proxy. A call that fails does not show whether the proxy or the provider could not
+ * be reached.
  *
  * @param timeout milliseconds
  */
-export async function examineProxy(
-  proxy: ProxyEnvironment,
-  timeout: number,
-): Promise<ProxyExamination> {
+export async function checkProxy(proxy: ProxyEnvironment, timeout: number): Promise<ProxyCheck> {
   const value = proxy[variable];
   if (value === undefined) return { findings: [], proxyError: undefined };
   const url = new URL(value);
   const proxyError = await connectionError(url, timeout);
   const finding =
     proxyError === undefined
-      ? ok(subject, `that of ${variable} takes connections`)
+      ? ok(subject, `the one of ${variable} takes connections`)
       : warning(
           subject,
           `${explainConnection(proxyError).message} (${url.host})`,

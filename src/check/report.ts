@@ -3,26 +3,26 @@ import type { EffectiveOption } from './effective-options.ts';
 import type { Finding } from './finding.ts';
 import { wrap } from './wrap.ts';
 
-/** What the doctor has to say. */
-export interface DoctorReport {
+/** What `login-relay check` has to say. */
+export interface CheckReport {
   readonly options: readonly EffectiveOption[];
-  /** What to register at the provider; null where the configuration does not tell. */
+  /** What to register at the provider; null if the configuration is at fault. */
   readonly callbackUrl: string | null;
   readonly findings: readonly Finding[];
 }
 
 /** The report for scripts. */
-export function reportAsJson(report: DoctorReport): string {
+export function reportAsJson(report: CheckReport): string {
   return `${JSON.stringify(report, undefined, 2)}\n`;
 }
 
-/** The report for people, 80 columns wide; in colour where standard output is a terminal. */
-export function reportAsText({ options, callbackUrl, findings }: DoctorReport): string {
+/** The report for people, 80 columns wide; in colour if standard output is a terminal. */
+export function reportAsText({ options, callbackUrl, findings }: CheckReport): string {
   const lines = [styleText('bold', 'Configuration'), ...optionLines(options)];
   if (callbackUrl !== null) lines.push('', `Callback URL to register: ${callbackUrl}`);
-  const said = merged(findings);
-  lines.push('', styleText('bold', 'Checks'), ...said.flatMap(findingLines));
-  lines.push('', summary(said), '');
+  const merged = mergeEqual(findings);
+  lines.push('', styleText('bold', 'Checks'), ...merged.flatMap(findingLines));
+  lines.push('', summary(merged), '');
   return lines.join('\n');
 }
 
@@ -42,23 +42,29 @@ function sourceInWords({ flag, source, variable }: EffectiveOption): string {
   return source === 'credential' ? 'systemd credential' : source;
 }
 
-const colours = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
-const verdictWidth = 'problem'.length;
+const labels = {
+  ok: { text: 'ok', colour: 'green' },
+  not_checked: { text: 'not checked', colour: 'cyan' },
+  warning: { text: 'warning', colour: 'yellow' },
+  problem: { text: 'problem', colour: 'red' },
+} as const;
+const labelWidth = labels.not_checked.text.length;
 
-function findingLines({ subject, verdict, message, mend }: Finding): string[] {
-  const indent = ' '.repeat(verdictWidth + 4);
+function findingLines({ subject, verdict, message, fix }: Finding): string[] {
+  const indent = ' '.repeat(labelWidth + 4);
   const [first = '', ...rest] = wrap(`${subject}: ${message}`, 80 - indent.length);
-  const remedy = mend === null ? [] : wrap(`→ ${mend}`, 80 - indent.length);
-  const label = styleText(colours[verdict], verdict.padEnd(verdictWidth));
+  const remedy = fix === null ? [] : wrap(`→ ${fix}`, 80 - indent.length);
+  const { text, colour } = labels[verdict];
+  const label = styleText(colour, text.padEnd(labelWidth));
   return [`  ${label}  ${first}`, ...[...rest, ...remedy].map((line) => indent + line)];
 }
 
 /** Findings that say the same of several subjects, as one. */
-function merged(findings: readonly Finding[]): Finding[] {
-  const said = Map.groupBy(findings, ({ verdict, message, mend }) =>
-    JSON.stringify([verdict, message, mend]),
+function mergeEqual(findings: readonly Finding[]): Finding[] {
+  const equal = Map.groupBy(findings, ({ verdict, message, fix }) =>
+    JSON.stringify([verdict, message, fix]),
   );
-  return [...said.values()].flatMap(([first, ...others]) =>
+  return [...equal.values()].flatMap(([first, ...others]) =>
     first === undefined
       ? []
       : [{ ...first, subject: [first, ...others].map(({ subject }) => subject).join(', ') }],
@@ -66,20 +72,20 @@ function merged(findings: readonly Finding[]): Finding[] {
 }
 
 function summary(findings: readonly Finding[]): string {
-  const problems = count(findings, 'problem');
-  const warnings = count(findings, 'warning');
-  if (problems + warnings === 0) return 'All is well.';
   const counts = [
-    ...(problems > 0 ? [plural(problems, 'problem')] : []),
-    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
+    count(findings, 'problem', 'problem', 'problems') ?? 'No problem found',
+    count(findings, 'warning', 'warning', 'warnings'),
+    count(findings, 'not_checked', 'not checked', 'not checked'),
   ];
-  return `${counts.join(', ')}.`;
+  return `${counts.filter((text) => text !== undefined).join(', ')}.`;
 }
 
-function count(findings: readonly Finding[], wanted: Finding['verdict']): number {
-  return findings.filter(({ verdict }) => verdict === wanted).length;
-}
-
-function plural(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`;
+function count(
+  findings: readonly Finding[],
+  wanted: Finding['verdict'],
+  one: string,
+  many: string,
+): string | undefined {
+  const number = findings.filter(({ verdict }) => verdict === wanted).length;
+  return number === 0 ? undefined : `${number} ${number === 1 ? one : many}`;
 }

@@ -1,116 +1,91 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
 import { parseJsonObject } from '../oauth/json.ts';
+import { tokenError } from '../oauth/token-error.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
 import type { ProviderAnswer, ProviderRequest } from '../upstream/client.ts';
-import { isHtml, isRedirect } from './answer.ts';
-import { type Finding, ok, problem, providerInTrouble, warning } from './finding.ts';
+import { wrongKind } from './answer.ts';
+import { type Finding, notChecked, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
-import { clientUnknown, redirectUriRefused } from './registration.ts';
-import { meaningOf, type TokenAnswerMeaning } from './token-error.ts';
 
 const subject = 'token endpoint';
 
-/** A code that no provider has issued: what it says of this one tells what it thinks of the client. */
+/** A code that no provider has issued: a provider that refuses only the code accepts the client. */
 const madeUpCode = 'login-relay-check';
 
-/** What to change where something of the configuration is wrong. */
-export interface TokenEndpointMends {
+/** What to change if something of the configuration is wrong. */
+export interface TokenEndpointFixes {
   readonly url: string;
-  /** Where the client secret is given, as the operator is told of it. */
+  /** Where the client secret is given. */
   readonly clientSecret: string;
 }
 
 /**
- * Sends a token request with a made-up code, and where the client is refused finds out whether the
- * provider would take its credentials in another way. They never travel in a query unless that is
- * configured: queries end up in logs.
+ * Sends a token request with a made-up code. If the client is refused, finds out whether the provider
+ * accepts its credentials in another form. They never travel in a query unless that is configured:
+ * queries end up in logs.
  */
-export async function examineTokenEndpoint(
+export async function checkTokenEndpoint(
   probe: Probe,
   config: Config,
   provider: Provider,
   codeVerifier: string | undefined,
-  mend: TokenEndpointMends,
+  fix: TokenEndpointFixes,
 ): Promise<Finding> {
-  const requestIn = (way: TokenRequest): ProviderRequest => ({
+  const requestIn = (form: TokenRequest): ProviderRequest => ({
     endpoint: 'token',
     ...tokenRequest(
-      { ...provider, ...config, tokenRequest: way },
+      { ...provider, ...config, tokenRequest: form },
       { code: madeUpCode, codeVerifier },
     ),
   });
-
-  const otherWays = (['body', 'basic'] as const).filter((way) => way !== provider.tokenRequest);
-
-  const probed = await probe(subject, requestIn(provider.tokenRequest));
-  if ('finding' in probed) return probed.finding;
-  const misplaced = judgeKind(probed.answer, mend.url);
+  const probed = await probe(requestIn(provider.tokenRequest));
+  if ('unreached' in probed)
+    return problem(subject, probed.unreached.message, probed.unreached.fix);
+  const misplaced = wrongKind(subject, probed.answer, fix.url);
   if (misplaced !== undefined) return misplaced;
-  const meaning = meaningOf(probed.answer);
-  if (meaning === 'client_refused' || meaning === 'request_not_understood') {
-    for (const way of otherWays) if (await accepts(way)) return notInThisWay(way);
+  if (parseJsonObject(probed.answer.body)?.['access_token'] !== undefined) {
+    return problem(subject, 'gives a token for a made-up code: anyone could log in', fix.url);
   }
-  return explain(meaning, probed.answer);
 
-  function notInThisWay(...ways: readonly TokenRequest[]): Finding {
+  const refusal = refusalIn(probed.answer);
+  if (refusal === 'code') return ok(subject, 'accepts the client identifier and secret');
+  if (refusal === 'redirect_uri') {
     return problem(
       subject,
-      `the provider does not take the token request in the way "${provider.tokenRequest}"`,
-      `set ${describeOption('tokenRequest')} to ${ways.join(' or ')}`,
+      'the provider does not accept the redirect URI',
+      `register exactly ${config.redirectUri} as callback URL, or correct ${describeOption('baseUrl')}`,
     );
   }
-
-  async function accepts(way: TokenRequest): Promise<boolean> {
-    const other = await probe(subject, requestIn(way));
-    return 'answer' in other && meaningOf(other.answer) === 'code_unknown';
+  for (const form of (['body', 'basic'] as const).filter((one) => one !== provider.tokenRequest)) {
+    const other = await probe(requestIn(form));
+    if (!('answer' in other) || refusalIn(other.answer) !== 'code') continue;
+    return problem(
+      subject,
+      `the provider does not take the token request in the form "${provider.tokenRequest}"`,
+      `set ${describeOption('tokenRequest')} to ${form}`,
+    );
   }
-
-  function explain(meaning: TokenAnswerMeaning, { status }: ProviderAnswer): Finding {
-    switch (meaning) {
-      case 'code_unknown':
-        return ok(subject, 'accepts the client identifier and secret');
-      case 'client_unknown':
-        return clientUnknown(subject);
-      case 'client_refused':
-        return problem(
-          subject,
-          'the provider does not accept the client secret for this client identifier',
-          `correct the secret in ${mend.clientSecret}, or ${describeOption('clientId')}`,
-        );
-      case 'redirect_uri_refused':
-        return redirectUriRefused(subject, config.redirectUri);
-      case 'request_not_understood':
-        return notInThisWay(...otherWays);
-      case 'unclear':
-        return warning(
-          subject,
-          `what answers tells nothing about client identifier and secret (status ${status})`,
-          'try a login',
-        );
-    }
+  if (refusal === 'client') {
+    return problem(
+      subject,
+      'the provider does not accept the client identifier with this client secret',
+      `correct the secret in ${fix.clientSecret}, or ${describeOption('clientId')}`,
+    );
   }
+  return notChecked(
+    subject,
+    `the answer does not say whether client identifier and secret are right (status ${probed.answer.status})`,
+    'try a login',
+  );
 }
 
-/** Judges whether it is a token endpoint that answers. */
-function judgeKind(answer: ProviderAnswer, mendUrl: string): Finding | undefined {
-  const { status, body } = answer;
-  if (status >= 500 || status === 429) return providerInTrouble(subject, status);
-  if (isRedirect(answer)) {
-    return problem(subject, 'redirects elsewhere, where the relay sends no secret', mendUrl);
-  }
-  if (status === 404 || status === 405) {
-    return problem(
-      subject,
-      `nothing there takes the request (status ${status})`,
-      `${mendUrl}; some providers answer so to an unknown ${describeOption('clientId')}`,
-    );
-  }
-  if (isHtml(answer))
-    return problem(subject, `answers with a page for people (status ${status})`, mendUrl);
-  if (parseJsonObject(body)?.['access_token'] !== undefined) {
-    return problem(subject, 'gives a token for a made-up code: anyone could log in', mendUrl);
-  }
-  return undefined;
+/** What the provider refuses of a token request with a made-up code. */
+function refusalIn(answer: ProviderAnswer): 'code' | 'client' | 'redirect_uri' | 'unknown' {
+  const { code, providerError } = tokenError(answer);
+  if (code === 'code_refused') return 'code';
+  if (code === 'redirect_uri_refused') return 'redirect_uri';
+  const bare = answer.status === 401 && providerError === undefined;
+  return code === 'client_refused' || bare ? 'client' : 'unknown';
 }

@@ -2,11 +2,11 @@ import type { ProviderAnswer, ProviderCall, ProviderClient } from '../upstream/c
 
 /** A client that remembers how its last call went, and what time the provider has. */
 export interface WatchedClient extends ProviderClient {
-  /** How the last call to end went. */
+  /** How the last call went. */
   lastCall(): ProviderCall | undefined;
   /** The last answer. */
   lastAnswer(): ProviderAnswer | undefined;
-  /** Milliseconds by which this machine's clock is ahead, where an answer told the time. */
+  /** Milliseconds by which this machine's clock is ahead, if an answer told the time. */
   clockAhead(): number | undefined;
 }
 

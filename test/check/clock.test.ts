@@ -36,7 +36,7 @@ describe('login-relay check, about the clock', () => {
     expect(finding).to.include({
       verdict: 'warning',
       message: 'this machine’s is 3 days behind the provider’s',
-      mend: 'let this machine keep its time by NTP: logins and certificates expire by the clock',
+      fix: 'let this machine keep its time by NTP: logins and certificates expire by the clock',
     });
   });
 

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { canary } from '../support/canaries.ts';
 import { check, clientSecret, type Result, redirectUri } from './support/check.ts';
 import { withFakeProvider } from './support/fake-provider.ts';
+import { ownAddress } from './support/own-addresses.ts';
 
 describe('login-relay check, about the configuration', () => {
   let directory: string;
@@ -27,13 +28,13 @@ describe('login-relay check, about the configuration', () => {
         {
           flag: '--origin',
           variable: 'FRONTEND_ORIGIN',
-          value: 'https://app.example',
+          value: ownAddress,
           source: 'flag',
         },
         {
           flag: '--base-url',
           variable: 'BASE_URL',
-          value: 'https://relay.example',
+          value: ownAddress,
           source: 'flag',
         },
         { flag: '--issuer', variable: 'PROVIDER_ISSUER', value: null, source: 'none' },
@@ -215,15 +216,15 @@ describe('login-relay check, about the configuration', () => {
 
   const addresses: Record<string, [Record<string, string>, RegExp]> = {
     'a base URL on plain http': [
-      { 'base-url': 'http://relay.example' },
+      { 'base-url': 'http://relay.example', origin: 'https://app.example' },
       /^the base URL is on plain http: .* can be read on the way$/,
     ],
     'a front end on plain http': [
-      { origin: 'http://app.example' },
+      { 'base-url': 'https://relay.example', origin: 'http://app.example' },
       /^the front end is on plain http: .* can be read on the way/,
     ],
     'a base URL that only this machine can reach': [
-      { 'base-url': 'http://localhost:8000' },
+      { origin: 'https://app.example' },
       /^the base URL is this machine’s own, but the front end is elsewhere$/,
     ],
   };
@@ -254,7 +255,7 @@ describe('login-relay check, about the configuration', () => {
   it('names the redirect URI with the path word that is configured', async () => {
     await withFakeProvider({}, async (flags) => {
       const { report } = await check({ flags: { ...flags, 'path-name': 'github' } });
-      expect(report.callbackUrl).to.equal(redirectUri.replace('provider', 'github'));
+      expect(report.callbackUrl).to.equal(redirectUri.replace('/provider/', '/github/'));
     });
   });
 });

@@ -18,14 +18,14 @@ async function complaint(address: string, checkup: Checkup = {}): Promise<[strin
   });
   expect(result.code).to.equal(1);
   const [first, ...others] = endpoints.map((subject) => result.finding(subject));
-  for (const { verdict, message, mend } of others) {
-    expect({ verdict, message, mend }).to.deep.equal({
+  for (const { verdict, message, fix } of others) {
+    expect({ verdict, message, fix }).to.deep.equal({
       verdict: 'problem',
       message: first?.message,
-      mend: first?.mend,
+      fix: first?.fix,
     });
   }
-  return [first?.message ?? '', first?.mend ?? null];
+  return [first?.message ?? '', first?.fix ?? null];
 }
 
 /** Runs the task with what serves, and its port. */
@@ -63,16 +63,16 @@ describe('login-relay check, about the way to the provider', () => {
   }
 
   it('names a host name that does not resolve', async () => {
-    const [message, mend] = await complaint('https://provider.invalid');
+    const [message, fix] = await complaint('https://provider.invalid');
     expect(message).to.equal('the host name cannot be resolved (provider.invalid)');
-    expect(mend).to.match(/^check the host name/);
+    expect(fix).to.match(/^check the host name/);
   }).timeout(60_000);
 
   it('names a provider that is not there', async () => {
     const port = await freePort();
-    const [message, mend] = await complaint(`http://127.0.0.1:${port}`);
+    const [message, fix] = await complaint(`http://127.0.0.1:${port}`);
     expect(message).to.equal(`nothing listens at the address (127.0.0.1:${port})`);
-    expect(mend).to.match(/^check host and port/);
+    expect(fix).to.match(/^check host and port/);
   });
 
   it('names a provider that does not answer in time', async () => {
@@ -96,25 +96,25 @@ describe('login-relay check, about the way to the provider', () => {
 
   it('names https at a port without TLS', async () => {
     await using(serve(listenerFor(healthy)), async (port) => {
-      const [message, mend] = await complaint(`https://localhost:${port}`);
+      const [message, fix] = await complaint(`https://localhost:${port}`);
       expect(message).to.equal(`the port does not speak TLS (localhost:${port})`);
-      expect(mend).to.match(/http:\/\/ in place of https:\/\//);
+      expect(fix).to.match(/http:\/\/ instead of https:\/\//);
     });
   });
 
   it('names http at a port with TLS', async () => {
     await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
-      const [message, mend] = await complaint(`http://localhost:${port}`);
+      const [message, fix] = await complaint(`http://localhost:${port}`);
       expect(message).to.match(/^the connection was cut /);
-      expect(mend).to.match(/https:\/\/ in place of http:\/\//);
+      expect(fix).to.match(/https:\/\/ instead of http:\/\//);
     });
   });
 
   it('names a certificate of an unknown authority', async () => {
     await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
-      const [message, mend] = await complaint(`https://localhost:${port}`);
+      const [message, fix] = await complaint(`https://localhost:${port}`);
       expect(message).to.match(/^the certificate is self-signed, or /);
-      expect(mend).to.match(/NODE_EXTRA_CA_CERTS/);
+      expect(fix).to.match(/NODE_EXTRA_CA_CERTS/);
     });
   });
 
@@ -151,6 +151,19 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
+  it('names an expired certificate at the base URL as a problem: no browser accepts it', async () => {
+    const env = await trusting(expired);
+    await using(serveTls(expired, listenerFor(healthy)), async (port) => {
+      await withFakeProvider({}, async (flags) => {
+        const baseUrl = { 'base-url': `https://localhost:${port}` };
+        const result = await check({ flags: { ...flags, ...baseUrl }, env });
+        expect(result.code).to.equal(1);
+        expect(result.finding('base URL')).to.include({ verdict: 'problem' });
+        expect(result.finding('base URL').message).to.match(/^the certificate has expired/);
+      });
+    });
+  });
+
   it('names a proxy that is not there, and not the provider', async () => {
     const port = await freePort();
     const env = { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${port}` };
@@ -160,7 +173,7 @@ describe('login-relay check, about the way to the provider', () => {
       subject: 'proxy',
       verdict: 'warning',
       message: `nothing listens at the address (127.0.0.1:${port})`,
-      mend: 'correct or unset HTTPS_PROXY',
+      fix: 'correct or unset HTTPS_PROXY',
     });
     for (const subject of endpoints) {
       expect(result.finding(subject).message).to.equal(
@@ -189,9 +202,9 @@ describe('login-relay check, about the way to the provider', () => {
     const refuse = serveTunnels((socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'));
     await using(refuse, async (port) => {
       const env = { https_proxy: `http://user:hunter2@127.0.0.1:${port}` };
-      const [message, mend] = await complaint('https://provider.invalid', { env });
+      const [message, fix] = await complaint('https://provider.invalid', { env });
       expect(message).to.equal('the proxy does not let the connection through (provider.invalid)');
-      expect(mend).to.match(/^check HTTPS_PROXY, its user and password/);
+      expect(fix).to.match(/^check HTTPS_PROXY, its user and password/);
     });
   });
 

@@ -23,7 +23,7 @@ function metadata(changes: (issuer: string) => Record<string, unknown>): Respond
 }
 
 describe('login-relay check, about discovery', () => {
-  const faults: Record<string, [metadata: Respond, message: RegExp, mend: string | RegExp]> = {
+  const faults: Record<string, [metadata: Respond, message: RegExp, fix: string | RegExp]> = {
     'an issuer without metadata': [
       html(404, 'Not found'),
       /^there is no metadata at the issuer$/,
@@ -73,7 +73,7 @@ describe('login-relay check, about discovery', () => {
       correctIssuer,
     ],
   };
-  for (const [name, [fault, message, mend]] of Object.entries(faults)) {
+  for (const [name, [fault, message, fix]] of Object.entries(faults)) {
     it(`names ${name}`, async () => {
       await withFakeProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
         const patience = name === 'metadata that is slow' ? '0.5' : '10';
@@ -82,8 +82,8 @@ describe('login-relay check, about discovery', () => {
         expect(result.complaints).to.have.length(1);
         expect(result.finding(subject).verdict).to.equal('problem');
         expect(result.finding(subject).message).to.match(message);
-        if (typeof mend === 'string') expect(result.finding(subject).mend).to.equal(mend);
-        else expect(result.finding(subject).mend).to.match(mend);
+        if (typeof fix === 'string') expect(result.finding(subject).fix).to.equal(fix);
+        else expect(result.finding(subject).fix).to.match(fix);
       });
     });
   }
@@ -98,7 +98,7 @@ describe('login-relay check, about discovery', () => {
           subject,
           verdict: 'problem',
           message: 'the metadata names another issuer',
-          mend: `if that is your provider, set --issuer (PROVIDER_ISSUER) to exactly ${issuer}`,
+          fix: `if that is your provider, set --issuer (PROVIDER_ISSUER) to exactly ${issuer}`,
         });
       },
     );
@@ -118,6 +118,8 @@ describe('login-relay check, about discovery', () => {
       const { report } = await check({ flags: { issuer } });
       expect(report.findings.map((finding) => finding.subject)).to.deep.equal([
         'addresses',
+        'base URL',
+        'front end',
         'discovery',
         'clock',
       ]);

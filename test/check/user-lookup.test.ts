@@ -53,7 +53,7 @@ describe('login-relay check, about the user lookup', () => {
         expect(result.complaints).to.have.length(1);
         expect(result.finding(subject)).to.include({
           verdict: 'problem',
-          mend: 'correct --user-url (PROVIDER_USER_URL)',
+          fix: 'correct --user-url (PROVIDER_USER_URL)',
         });
         expect(result.finding(subject).message).to.match(message);
       });
@@ -80,7 +80,7 @@ describe('login-relay check, about the user lookup', () => {
     };
     await withFakeProvider({ metadata, user: json(404, {}) }, async (_flags, _arrivals, issuer) => {
       const result = await diagnoseHere({ flags: { issuer } });
-      expect(result.finding(subject).mend).to.equal(
+      expect(result.finding(subject).fix).to.equal(
         'correct --issuer (PROVIDER_ISSUER), or give --user-url (PROVIDER_USER_URL)',
       );
     });

@@ -1,8 +1,8 @@
-import { judgeCertificateAuthorities } from '../../check/certificate-authorities.ts';
+import { checkCertificateAuthorities } from '../../check/certificate-authorities.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine } from '../../check/examine.ts';
 import { type Finding, problem, warning } from '../../check/finding.ts';
-import { type DoctorReport, reportAsJson, reportAsText } from '../../check/report.ts';
+import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
 import { readTextFile } from '../../config/text-file.ts';
@@ -10,11 +10,11 @@ import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 
 /**
- * `login-relay check`: shows the configuration in effect, and what is wrong with it and with the
- * provider.
+ * `login-relay check`: shows the configuration in effect, and what is wrong with it, with its addresses
+ * and with the provider.
  *
- * @returns the exit code: 0 no problem, though there may be warnings; 1 a problem; 2 the
- *   configuration is at fault
+ * @returns the exit code: 0 no problem found, though there may be warnings, and things that could not be
+ *   checked; 1 a problem; 2 the configuration is at fault
  */
 export async function check(sources: OptionSources, json: boolean): Promise<0 | 1 | 2> {
   const { report, code } = await diagnose(sources);
@@ -22,10 +22,10 @@ export async function check(sources: OptionSources, json: boolean): Promise<0 | 
   return code;
 }
 
-/** What {@link check} has to say, and its exit code. */
+/** Makes the report of {@link check}, and its exit code. */
 export async function diagnose(
   given: OptionSources,
-): Promise<{ readonly report: DoctorReport; readonly code: 0 | 1 | 2 }> {
+): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
   const sources = withoutOverruled(given);
   let config: Config;
   let warnings: readonly string[];
@@ -40,7 +40,7 @@ export async function diagnose(
   const { findings: examined, provider } = await examine(config, sources, Date.now);
   const findings: Finding[] = [
     ...warnings.map((message) => warning('configuration', message, null)),
-    ...judgeCertificateAuthorities(sources.environment, readTextFile),
+    ...checkCertificateAuthorities(sources.environment, readTextFile),
     ...examined,
   ];
   const options = effectiveOptions(sources, config, provider);

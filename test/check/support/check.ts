@@ -3,13 +3,14 @@ import { type OptionName, options } from '../../../src/config/options.ts';
 import { canary, inspectForLeaks } from '../../support/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../support/relay-process.ts';
 import { withSecretFile } from '../../support/relay-under-test.ts';
+import { clientId, ownAddress } from './own-addresses.ts';
 
 /** One finding of the report. */
 export interface Finding {
   subject: string;
   verdict: string;
   message: string;
-  mend: string | null;
+  fix: string | null;
 }
 
 /** One setting of the report. */
@@ -38,10 +39,7 @@ export interface Checkup {
 
 /** A secret that must not be seen anywhere but at the token endpoint. */
 export const clientSecret = canary('secret');
-export const clientId = 'client-1';
-const origin = 'https://app.example';
-const baseUrl = 'https://relay.example';
-export const redirectUri = `${baseUrl}/auth/provider/callback`;
+export const redirectUri = `${ownAddress}/auth/provider/callback`;
 
 /** Runs `login-relay check` with everything that is required, and reads what it prints for people. */
 export async function checkAsText(checkup: Checkup, ...words: string[]): Promise<Ending> {
@@ -57,8 +55,8 @@ async function withRequiredFlags<T>(
 ): Promise<T> {
   return await withSecretFile(secret, (file) =>
     task({
-      origin,
-      'base-url': baseUrl,
+      origin: ownAddress,
+      'base-url': ownAddress,
       'client-id': clientId,
       'client-secret-file': file,
       ...flags,
@@ -86,11 +84,11 @@ export class Result {
     return finding;
   }
 
-  /** The findings that something is wrong, as `subject: message → mend`. */
+  /** The findings that something is wrong, as `subject: message → fix`. */
   get complaints(): string[] {
     return this.report.findings
-      .filter(({ verdict }) => verdict !== 'ok')
-      .map(({ verdict, subject, message, mend }) => `${verdict}: ${subject}: ${message} → ${mend}`);
+      .filter(({ verdict }) => verdict === 'warning' || verdict === 'problem')
+      .map(({ verdict, subject, message, fix }) => `${verdict}: ${subject}: ${message} → ${fix}`);
   }
 
   /** The setting of a flag or variable. */

@@ -4,8 +4,8 @@ import { describeOption } from '../config/options.ts';
 /** The options that give an endpoint by hand. */
 export type EndpointOption = 'authorizeUrl' | 'tokenUrl' | 'userUrl';
 
-/** What to change where the address of an endpoint is wrong: that depends on where it came from. */
-export function mendUrl(name: EndpointOption, sources: OptionSources): string {
+/** What to change if the address of an endpoint is wrong: that depends on where it came from. */
+export function fixUrl(name: EndpointOption, sources: OptionSources): string {
   const isGiven = (option: Parameters<typeof sourceOf>[0]) =>
     sourceOf(option, sources) !== undefined;
   if (isGiven(name)) return `correct ${describeOption(name)}`;

@@ -1,0 +1,52 @@
+import type { Config } from '../config/config.ts';
+import { describeOption } from '../config/options.ts';
+import type { ProviderAnswer } from '../upstream/client.ts';
+import { type Finding, notChecked, ok, problem } from './finding.ts';
+import type { Probe } from './probe.ts';
+
+const subject = 'base URL';
+const start = 'start the relay, then check again';
+const correct = `correct ${describeOption('baseUrl')} or ${describeOption('pathName')}`;
+
+/**
+ * Starts a login at the base URL, as a browser does. The provider's address in the answer shows the
+ * callback URL and the client identifier of the relay that answers.
+ */
+export async function checkBaseUrl(probe: Probe, config: Config): Promise<Finding> {
+  const url = `${config.baseUrl}/auth/${config.pathName}`;
+  const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers: {} });
+  if ('answer' in probed) return judge(probed.answer, config);
+  const { message, fix, byEveryone } = probed.unreached;
+  return byEveryone
+    ? problem(subject, message, fix)
+    : notChecked(subject, message, `${start}; otherwise ${fix}`);
+}
+
+function judge({ status, headers }: ProviderAnswer, config: Config): Finding {
+  const request = URL.parse(headers.location ?? '')?.searchParams;
+  const redirectUri = request?.get('redirect_uri');
+  if (redirectUri === config.redirectUri) {
+    return request?.get('client_id') === config.clientId
+      ? ok(subject, 'reaches a relay with this callback URL and client identifier')
+      : problem(
+          subject,
+          'reaches a relay with another client identifier',
+          `restart that relay, or correct ${describeOption('clientId')}`,
+        );
+  }
+  if (redirectUri) {
+    return problem(
+      subject,
+      'reaches a relay with another callback URL',
+      `restart that relay, or ${correct}`,
+    );
+  }
+  if (status === 502 || status === 503 || status === 504) {
+    return notChecked(subject, `no relay is ready there (status ${status})`, start);
+  }
+  return problem(
+    subject,
+    `what answers at ${new URL(config.redirectUri).pathname.replace(/\/callback$/, '')} is not a relay (status ${status})`,
+    `let the proxy pass that path to the relay, or ${correct}`,
+  );
+}

@@ -1,0 +1,152 @@
+import type { RequestListener } from 'node:http';
+import { expect } from 'chai';
+import { selfSignedCertificate } from '../support/certificate.ts';
+import { freePort } from '../support/free-port.ts';
+import type { Flags } from '../support/relay-process.ts';
+import { startRelay } from '../support/relay-under-test.ts';
+import { diagnoseHere } from './support/check.ts';
+import { withFakeProvider } from './support/fake-provider.ts';
+import { clientId } from './support/own-addresses.ts';
+import { serve, serveTls } from './support/serve.ts';
+
+/** What is said of the subject with these flags, and the exit code. */
+async function findingOn(subject: string, changes: Flags) {
+  return await withFakeProvider({}, async (flags) => {
+    const result = await diagnoseHere({ flags: { ...flags, ...changes } });
+    const { verdict, message, fix } = result.finding(subject);
+    return { code: result.code, verdict, message, fix };
+  });
+}
+
+/** The same while something answers at that address. */
+async function whileServing(subject: string, flag: string, listener: RequestListener) {
+  const server = await serve(listener);
+  try {
+    return await findingOn(subject, { [flag]: `http://127.0.0.1:${server.port}` });
+  } finally {
+    await server.close();
+  }
+}
+
+const redirectTo =
+  (location: string): RequestListener =>
+  (_request, response) => {
+    response.writeHead(307, { Location: location }).end();
+  };
+const answer =
+  (status: number): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status).end();
+  };
+
+describe('login-relay check, about the base URL', () => {
+  const subject = 'base URL';
+  const startIt = /^start the relay, then check again/;
+
+  it('sees that it reaches a relay with this configuration', async () => {
+    const port = String(await freePort());
+    const ownUrl = { 'base-url': `http://localhost:${port}` };
+    const underTest = await startRelay({ port, ...ownUrl });
+    try {
+      const flags = { ...ownUrl, 'client-id': underTest.provider.registration.clientId };
+      expect(await findingOn(subject, flags)).to.deep.equal({
+        code: 0,
+        verdict: 'ok',
+        message: 'reaches a relay with this callback URL and client identifier',
+        fix: null,
+      });
+      const other = await findingOn(subject, { ...flags, 'client-id': 'another' });
+      expect(other).to.include({ code: 1, verdict: 'problem' });
+      expect(other.message).to.equal('reaches a relay with another client identifier');
+    } finally {
+      await underTest.stop();
+    }
+  });
+
+  it('does not call it checked before the relay runs', async () => {
+    const finding = await findingOn(subject, {
+      'base-url': `http://127.0.0.1:${await freePort()}`,
+    });
+    expect(finding).to.include({ code: 0, verdict: 'not_checked' });
+    expect(finding.message).to.match(/^nothing listens at the address/);
+    expect(finding.fix).to.match(startIt);
+  });
+
+  for (const status of [502, 503, 504]) {
+    it(`does not call it checked if a proxy without its relay answers ${status}`, async () => {
+      const finding = await whileServing(subject, 'base-url', answer(status));
+      expect(finding).to.include({ code: 0, verdict: 'not_checked' });
+      expect(finding.message).to.equal(`no relay is ready there (status ${status})`);
+      expect(finding.fix).to.match(startIt);
+    });
+  }
+
+  const others: Record<string, [listener: RequestListener, message: RegExp]> = {
+    'a relay with another callback URL': [
+      redirectTo(
+        `https://id.example/?client_id=${clientId}&redirect_uri=https://a.example/callback`,
+      ),
+      /^reaches a relay with another callback URL$/,
+    ],
+    'a page': [answer(200), /^what answers at \/auth\/provider is not a relay \(status 200\)$/],
+    'nothing at the path': [answer(404), /is not a relay \(status 404\)$/],
+    'a redirect elsewhere': [redirectTo('https://www.example/'), /not a relay \(status 307\)$/],
+    'a redirect to nowhere': [redirectTo('http://['), /not a relay \(status 307\)$/],
+  };
+  for (const [name, [listener, message]] of Object.entries(others)) {
+    it(`names ${name} as a problem`, async () => {
+      const finding = await whileServing(subject, 'base-url', listener);
+      expect(finding).to.include({ code: 1, verdict: 'problem' });
+      expect(finding.message).to.match(message);
+      expect(finding.fix).to.contain('--base-url (BASE_URL)');
+    });
+  }
+
+  it('does not call it checked if the authority of its certificate is unknown here', async () => {
+    const server = await serveTls(await selfSignedCertificate('localhost'), answer(200));
+    try {
+      const flags = { 'base-url': `https://localhost:${server.port}` };
+      expect(await findingOn(subject, flags)).to.include({ code: 0, verdict: 'not_checked' });
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('login-relay check, about the front end', () => {
+  const subject = 'front end';
+
+  it('warns if it does not answer', async () => {
+    const finding = await findingOn(subject, { origin: `http://127.0.0.1:${await freePort()}` });
+    expect(finding).to.include({ code: 0, verdict: 'warning' });
+    expect(finding.message).to.match(/^nothing listens at the address/);
+    expect(finding.fix).to.match(/^start it, or correct --origin \(FRONTEND_ORIGIN\)/);
+  });
+
+  it('warns if it redirects to another origin', async () => {
+    const finding = await whileServing(subject, 'origin', redirectTo('https://www.app.example/in'));
+    expect(finding).to.include({ code: 0, verdict: 'warning' });
+    expect(finding.message).to.equal(
+      'redirects to another origin, https://www.app.example: requests from there are refused',
+    );
+  });
+
+  it('warns if the page that a login ends at is missing', async () => {
+    const finding = await whileServing(subject, 'origin', answer(404));
+    expect(finding).to.include({ code: 0, verdict: 'warning', message: 'answers with status 404' });
+    expect(finding.fix).to.contain('--frontend-url (FRONTEND_URL)');
+  });
+
+  for (const [name, listener] of Object.entries({
+    'shows a page': answer(200),
+    'redirects inside its origin': redirectTo('/home'),
+  })) {
+    it(`is content if it ${name}`, async () => {
+      expect(await whileServing(subject, 'origin', listener)).to.include({
+        code: 0,
+        verdict: 'ok',
+        message: 'answers',
+      });
+    });
+  }
+});

@@ -22,6 +22,10 @@ export async function bundle(entryPoint: string): Promise<string> {
     // `minifySyntax` would drop as well.
     minifyWhitespace: true,
     legalComments: 'none',
+    // The manual page carries the date of the release.
+    define: {
+      'process.env.SOURCE_DATE_EPOCH': JSON.stringify(process.env['SOURCE_DATE_EPOCH'] ?? '0'),
+    },
     plugins: [embedFiles, fewMimeTypes],
     // `debug` uses it if it is installed. Only a tool of the tests installs it.
     external: ['supports-color'],

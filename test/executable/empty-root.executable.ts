@@ -73,6 +73,16 @@ describe('the executable, alone with the libraries that it is linked with', () =
     });
   });
 
+  it('prints its manual page, with the date of the release, and the completions', async () => {
+    const date = new Date(Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) * 1000);
+    const env = { SOURCE_DATE_EPOCH: '1700000000' };
+    const man = await runRelay(inside({ words: ['man'], env }));
+    expect(man).to.include({ code: 0, stderr: '' });
+    expect(man.stdout).to.contain(`.TH LOGIN-RELAY 1 ${date.toISOString().slice(0, 10)} `);
+    const { stdout } = await runRelay(inside({ words: ['completion', 'bash'] }));
+    expect(stdout).to.contain('complete -F _login_relay login-relay');
+  });
+
   it('runs the demo, up to a user record', async () => {
     const demo = new RelayProcess(inside({ words: ['demo'], flags: { port: '0' } }));
     const url = (of: string) =>

@@ -54,7 +54,12 @@ describe('the operations manual', () => {
     const provider = await StrictProvider.start(registration());
     await withSecretFile(provider.registration.clientSecret, async (file) => {
       const flags = { ...flagsFor(provider, file), 'metrics-port': '0' };
-      const limited = { 'max-connections': '1', 'rate-limit': '5', 'log-level': 'debug' };
+      const limited = {
+        'max-connections': '1',
+        'rate-limit': '5',
+        'log-client-address': 'whole',
+        'log-level': 'debug',
+      };
       const { relay, port } = await listening({ flags: { ...flags, ...limited } });
       const underTest = new RelayUnderTest(relay, port, provider);
       await underTest.get(loginPath);

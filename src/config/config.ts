@@ -55,6 +55,8 @@ export interface Config {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Undefined: pretty on a terminal, else json. */
   readonly logFormat: 'pretty' | 'json' | undefined;
+  /** Whether the log shows clients' addresses: not at all, whole, or cut to their /24 or /48. */
+  readonly logClientAddress: 'off' | 'whole' | 'cut';
   /** Where metrics are answered, if anywhere. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
 }
@@ -123,6 +125,7 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
     stateKeys,
     logLevel: checked(values.logLevel),
     logFormat: values.logFormat,
+    logClientAddress: checked(values.logClientAddress),
     metrics:
       values.metricsPort === undefined
         ? undefined

@@ -77,8 +77,9 @@ export function isBehindUnknownProxy(
 }
 
 function warnOfRateLimits(values: OptionValues, baseUrl: string, warn: Report): void {
-  const { rateLimit, refusedExchanges, trustedProxies } = values;
-  if (rateLimit === undefined && refusedExchanges === 0 && trustedProxies !== undefined) {
+  const { rateLimit, refusedExchanges, trustedProxies, logClientAddress } = values;
+  const used = rateLimit !== undefined || refusedExchanges !== 0 || logClientAddress !== 'off';
+  if (!used && trustedProxies !== undefined) {
     warn('trustedProxies', `has no effect without ${describeOption('rateLimit')}`);
   }
   if (!isBehindUnknownProxy(values, baseUrl)) return;

@@ -333,6 +333,15 @@ export const options = {
     otherwise: 'pretty on a terminal, else json',
     schema: schemas.oneOf(['pretty', 'json']),
   },
+  logClientAddress: {
+    flag: '--log-client-address',
+    argument: '<how>',
+    variable: 'LOG_CLIENT_ADDRESS',
+    group: 'Logs and metrics',
+    help: "client's address in the log: off, whole, or cut to its /24 (IPv4) or /48 (IPv6) network",
+    default: 'off',
+    schema: schemas.oneOf(['off', 'whole', 'cut']),
+  },
   metricsPort: {
     flag: '--metrics-port',
     argument: '<number>',

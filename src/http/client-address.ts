@@ -40,7 +40,12 @@ export function ownAddressBehind(
   };
 }
 
-function resolverFor(trustedProxies: readonly string[]) {
+/**
+ * Tells the address from which a request comes, and which addresses are trusted proxies.
+ *
+ * @param trustedProxies addresses and networks, and `unix` for a Unix socket
+ */
+export function resolverFor(trustedProxies: readonly string[]) {
   const addresses = trustedProxies.filter((entry) => entry !== unixSocket);
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;

@@ -44,6 +44,7 @@ function request(line: Record<string, unknown>): string {
     provider,
     providerError,
     excused,
+    clientAddress,
     stack,
   } = line;
   return lines(
@@ -51,6 +52,7 @@ function request(line: Record<string, unknown>): string {
     providerCall(provider),
     excused && 'excused from the state check',
     providerError && `provider's error code: ${providerError}`,
+    clientAddress && `client: ${clientAddress}`,
     outcome !== 'ok' && `request ID: ${requestId}`,
     stack,
   );

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
 import type { RequestState } from '../http/context.ts';
@@ -13,6 +13,8 @@ const clientClosedRequest = 499;
  */
 export interface RequestRecord {
   readonly requestId: string;
+  /** Whole or cut, as configured; undefined by default. */
+  readonly clientAddress: string | undefined;
   readonly method: string;
   /** The route's pattern; null where no route matches. */
   readonly route: string | null;
@@ -33,12 +35,17 @@ export interface RequestRecord {
 /**
  * Tells every observer of each request, once the answer is out, or the client gone and what it had
  * asked for at its end.
+ *
+ * @param clientAddress tells the client's address for the log, if the log shows it
  */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],
+  clientAddress: (request: IncomingMessage) => string | undefined,
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
+    // Once the client has hung up, the socket no longer knows it.
+    const address = clientAddress(ctx.req);
     let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
     let isHandled = false;
 
@@ -48,6 +55,7 @@ export function recordRequests(
       const route: unknown = ctx['_matchedRoute'];
       const line: RequestRecord = {
         requestId,
+        clientAddress: address,
         method: ctx.method,
         route: typeof route === 'string' ? route : null,
         ...closed,

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
@@ -32,6 +33,8 @@ export interface Dependencies {
   readonly answerFailure: AnswerFailure;
   /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
+  /** Tells the client's address for the log, if the log shows it. */
+  readonly clientAddress: (request: IncomingMessage) => string | undefined;
   /** Told of each request from another origin than the front end's. */
   readonly onForeignOrigin: (origin: string) => void;
   /** Called with the host of a login that starts under another host name than the base URL's. */
@@ -47,6 +50,7 @@ export function createApp({
   frontEnd,
   answerFailure,
   observers,
+  clientAddress,
   onForeignOrigin,
   onOtherHost,
   baseUrl,
@@ -82,7 +86,7 @@ export function createApp({
   const app = new Koa<RequestState>({ env: 'production' });
   // Koa would write a connection that breaks to standard error: its line in the log says enough.
   app.silent = true;
-  app.use(recordRequests(observers));
+  app.use(recordRequests(observers, clientAddress));
   app.use(ignoreBody);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(answerFailure));

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { ProviderSettings } from '../config/provider-settings.ts';
 import { clientAddressBehind } from '../http/client-address.ts';
+import { loggedAddresses } from '../http/logged-address.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { limits } from '../limits.ts';
@@ -63,6 +64,7 @@ export async function createRelay(
     baseUrl: config.baseUrl,
     answerFailure: failureAnswer(config),
     observers: [requestLog(logger), ...observers],
+    clientAddress: loggedAddresses(config).of,
     onForeignOrigin: foreignOriginLog(logger, config.origin),
     onOtherHost: otherHostLog(logger, config.baseUrl),
     readiness,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { unixSocket } from '../http/client-address.ts';
+import { loggedAddresses } from '../http/logged-address.ts';
 import { limits } from '../limits.ts';
 import { createLoginMemory } from '../login/memory.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
@@ -58,7 +59,7 @@ export async function startRelay(
     relay.listener,
     socket ?? config,
     { ...limits, connections: config.maxConnections },
-    serverObserver(logger, metrics),
+    serverObserver(config, logger, metrics),
     config.certificate,
   );
   settleEngine();
@@ -112,11 +113,17 @@ async function createMetricsFor(
   return createMetrics(routes, situation);
 }
 
-function serverObserver(logger: Logger, metrics: Metrics | undefined): ServerObserver {
+function serverObserver(
+  config: Config,
+  logger: Logger,
+  metrics: Metrics | undefined,
+): ServerObserver {
   const logLimit = limitLog(logger);
+  const addresses = loggedAddresses(config);
   return {
-    unreadableRequest(request) {
-      logger.info({ ...request, method: null, route: null }, 'request');
+    unreadableRequest(request, peer) {
+      const clientAddress = addresses.ofPeer(peer);
+      logger.info({ ...request, clientAddress, method: null, route: null }, 'request');
       metrics?.observeUnreadable(request);
     },
     limitHit(limit) {

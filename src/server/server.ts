@@ -17,8 +17,12 @@ const backlog = 65_535;
 
 /** Receives what never reaches the application. */
 export interface ServerObserver {
-  /** Called for every request that the HTTP parser refused. */
-  unreadableRequest(request: UnreadableRequest): void;
+  /**
+   * Called for every request that the HTTP parser refused.
+   *
+   * @param peer the address of whoever sent it; undefined behind a Unix socket
+   */
+  unreadableRequest(request: UnreadableRequest, peer: string | undefined): void;
   /** Called for every connection that was closed at a limit. */
   limitHit(limit: CountedLimit): void;
 }
@@ -96,6 +100,10 @@ export async function listen(
     if (answering) observer.limitHit('answer_time');
     socket.destroy();
   });
+  const refuse = (reason: string, socket: Socket) => {
+    const { remoteAddress } = socket;
+    observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);
+  };
   // After the first parse error, every further byte raises the same error again.
   const refused = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -108,14 +116,14 @@ export async function listen(
       const silent = socket.bytesRead === 0 || !connections.has(socket);
       const deaf = !socket.writable || error.code === 'ECONNRESET';
       if (silent || deaf) socket.destroy();
-      else observer.unreadableRequest(answerUnreadableRequest(error.code ?? '', socket));
+      else refuse(error.code ?? '', socket);
     });
   });
   // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy());
     connections.afterAnswers(socket, () => {
-      if (socket.writable) observer.unreadableRequest(answerUnreadableRequest('CONNECT', socket));
+      if (socket.writable) refuse('CONNECT', socket);
     });
   });
   await new Promise<void>((resolve, reject) => {

@@ -297,4 +297,31 @@ describe('the log', () => {
       expect(line).to.include({ msg: 'request', route: userPath });
     });
   });
+
+  describe("with the client's address", () => {
+    const flags = { 'trusted-proxies': '127.0.0.1', 'log-client-address': 'cut' };
+    const underTest = relayUnderTest(flags);
+
+    it('has it in the line of a request, cut as configured', async () => {
+      const { headers } = await underTest().send({
+        path: userPath,
+        headers: [['X-Forwarded-For', '198.51.100.9, 192.0.2.7']],
+      });
+      const line = await underTest().process.logLine(
+        ({ requestId }) => requestId === headers['x-request-id'],
+      );
+      expect(line['clientAddress']).to.equal('192.0.2.0/24');
+      expect(underTest().process.stdout).to.not.contain('192.0.2.7').and.not.contain('198.51.100');
+    });
+  });
+
+  describe("with the client's whole address", () => {
+    const underTest = relayUnderTest({ 'log-client-address': 'whole' });
+
+    it('has it in the lines of requests that cannot be read, too', async () => {
+      await underTest().sendBytes('nonsense\r\n\r\n');
+      const line = await underTest().process.logLine(({ outcome }) => outcome === 'bad_request');
+      expect(line['clientAddress']).to.equal('127.0.0.1');
+    });
+  });
 });

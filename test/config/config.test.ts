@@ -89,6 +89,7 @@ describe('the configuration', () => {
       stateKeys: undefined,
       logLevel: 'info',
       logFormat: undefined,
+      logClientAddress: 'off',
       metrics: undefined,
     });
   });

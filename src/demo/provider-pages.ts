@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, type Markup } from '../delivery/html.ts';
-import { type Account, maxNameLength } from './account.ts';
+import { maxNameLength } from './account.ts';
 
 const style = `
 :root { color-scheme: light dark; --ground: #e9edf5; --sheet: #fff; --ink: #161b2c; --soft: #525b73;
@@ -29,7 +29,6 @@ button.primary { flex: 1; color: var(--on-accent); background: var(--accent);
   border-color: var(--accent); }
 a { color: var(--accent); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-img { display: block; width: 6rem; height: 6rem; border-radius: 50%; margin-bottom: 1.25rem; }
 `;
 
 /** The `style-src` source that allows the pages' one style sheet. */
@@ -48,24 +47,12 @@ export function loginPage(form: { clientName: string; problem?: string }): strin
 <label for="name">Your name</label>
 <input id="name" name="name" required maxlength="${`${maxNameLength}`}" autofocus spellcheck="false"
   autocapitalize="off" aria-describedby="${problem === undefined ? '' : 'problem '}hint">
-${alarm}<p class="hint" id="hint">Any name will do, and there is no password. “Ada Lovelace” has a display
-name; “ada” is an account without one.</p>
+${alarm}<p class="hint" id="hint">Any name will do. There is no password.</p>
 <div class="actions">
 <button class="primary" name="action" value="login">Log in</button>
 <button name="action" value="cancel" formnovalidate>Cancel</button>
 </div>
 </form>`,
-  );
-}
-
-/** An account's public profile. */
-export function profilePage(account: Account, avatarUrl: string): string {
-  return page(
-    account.name ?? account.login,
-    html`<img src="${avatarUrl}" alt="" width="96" height="96">
-<h1>${account.name ?? account.login}</h1>
-<p>Account name: <strong>${account.login}</strong></p>
-<p class="hint">This person exists because somebody typed the name.</p>`,
   );
 }
 

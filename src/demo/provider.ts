@@ -6,9 +6,8 @@ import Router from '@koa/router';
 import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
 import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import { type Account, accountById, accountByLogin, accountFor, parseName } from './account.ts';
-import { drawAvatar } from './avatar.ts';
-import { loginPage, messagePage, profilePage, styleSource } from './provider-pages.ts';
+import { accountId, nameOf, parseName } from './account.ts';
+import { loginPage, messagePage, styleSource } from './provider-pages.ts';
 import { createMemoryStore } from './store.ts';
 
 /** What {@link createDemoProvider} is made from. */
@@ -32,6 +31,10 @@ export interface DemoProviderOptions {
 }
 
 const maxFormBytes = 4096;
+
+/** Everybody's picture. */
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2" width="96" height="96"><circle cx="1" cy="1" r="1" fill="#3346c4"/></svg>';
 
 const minute = 60;
 const hour = 60 * minute;
@@ -93,11 +96,8 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
       Interaction: hour,
       Session: hour,
     },
-    findAccount: (_ctx, id) => {
-      const account = accountById(id);
-      return account && { accountId: id, claims: () => claimsOf(account, issuer) };
-    },
-    // Stands in for a consent page: whatever is asked for is granted.
+    findAccount: (_ctx, id) => ({ accountId: id, claims: () => claimsOf(id, issuer) }),
+    // The login page is the consent page too: what is asked for is granted.
     loadExistingGrant: async (ctx) => {
       const { client: grantee, session } = ctx.oidc;
       if (grantee === undefined || session?.accountId === undefined) return undefined;
@@ -163,23 +163,19 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
       ctx.body = loginPage({ clientName, problem: 'Please enter a name of up to 60 characters.' });
       return;
     }
-    const login = { accountId: accountFor(name).id };
+    const login = { accountId: accountId(name) };
     ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, { login }));
     ctx.status = 303;
   });
 
-  router.get('/people/:login.svg', async (ctx, next) => {
-    const account = accountByLogin(ctx.params['login'] ?? '', displayName(ctx.query['name']));
-    if (account === undefined) return next();
+  router.get('/picture.svg', (ctx) => {
     ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
     ctx.type = 'image/svg+xml';
-    ctx.body = drawAvatar(account);
+    ctx.body = picture;
   });
 
-  router.get('/people/:login', async (ctx, next) => {
-    const account = accountByLogin(ctx.params['login'] ?? '', displayName(ctx.query['name']));
-    if (account === undefined) return next();
-    ctx.body = profilePage(account, claimsOf(account, issuer).avatar_url);
+  router.get('/', (ctx) => {
+    ctx.body = messagePage({ title: 'Everybody', text: 'Any name can log in here.', ...home });
   });
 
   provider.use(async (ctx, next) => {
@@ -220,19 +216,15 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
   return provider.callback();
 }
 
-function claimsOf({ id, login, name }: Account, issuer: string) {
-  const query = name === null ? '' : `?${new URLSearchParams({ name })}`;
+function claimsOf(id: string, issuer: string) {
+  const name = nameOf(id);
   return {
     sub: id,
-    login,
+    login: name.toLowerCase().replaceAll(' ', '-'),
     name,
-    avatar_url: `${issuer}/people/${login}.svg${query}`,
-    html_url: `${issuer}/people/${login}${query}`,
+    avatar_url: `${issuer}/picture.svg`,
+    html_url: `${issuer}/`,
   };
-}
-
-function displayName(parameter: string | string[] | undefined): string | null {
-  return typeof parameter === 'string' ? parameter : null;
 }
 
 /** Reads a URL-encoded form, or answers undefined where it is longer than the login page's can be. */

@@ -35,8 +35,8 @@ describe('demo', () => {
       expect(await response.json()).to.deep.include({
         login: 'ada-lovelace',
         name: 'Ada Lovelace',
-        avatar_url: `${providerUrl}/people/ada-lovelace.svg?name=Ada+Lovelace`,
-        html_url: `${providerUrl}/people/ada-lovelace?name=Ada+Lovelace`,
+        avatar_url: `${providerUrl}/picture.svg`,
+        html_url: `${providerUrl}/`,
       });
     });
   });

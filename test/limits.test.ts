@@ -12,13 +12,13 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   answerTime: 'time without progress while a client takes its answer',
   keepAliveTime: 'idle time of a connection',
   lingerTime: 'time for a client that still sends to read its answer',
-  stopTime: 'requests under way while the relay stops',
+  stopTime: 'requests in flight while the relay stops',
   stopIdleTime: 'another request on a kept connection while the relay stops',
   headerSize: 'request line and headers',
   codeLength: '`code`',
   accessTokenSize: 'an access token',
   frontEndStateLength: "the front end's `state`",
-  providerCalls: 'calls to the provider under way',
+  providerCalls: 'calls to the provider in flight',
   providerAnswerSize: "body of a provider's answer",
 };
 const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 * 1024 };

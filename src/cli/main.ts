@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander';
+import { wrap } from '../check/wrap.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
@@ -108,8 +109,15 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
   throw error;
 }
 
+/** The lines of a fault as a terminal shows them: what does not fit is indented. */
+function wrapFault(line: string, columns: number): string[] {
+  const [first = '', ...rest] = wrap(line, columns - 4);
+  return [first, ...rest.map((more) => `    ${more}`)];
+}
+
 function complain(...lines: string[]): Promise<void> {
-  const text = `${lines.join('\n')}\n`;
+  const { isTTY, columns } = process.stderr;
+  const text = `${(isTTY ? lines.flatMap((line) => wrapFault(line, columns)) : lines).join('\n')}\n`;
   const forJournal = isReadByJournal(process.stderr.fd, process.env['JOURNAL_STREAM']);
   return printError(forJournal ? withPriority(errorLevel, text) : text);
 }

@@ -23,6 +23,9 @@ export function describeUsageError(
       return first === 'help' && argv.length === 2
         ? describeStrayWord(argv[1] ?? '', undefined, program)
         : describeStrayWord(first, command, program);
+    case 'commander.missingArgument':
+    case 'commander.invalidArgument':
+      return `${first} takes one of: ${command?.registeredArguments[0]?.argChoices?.join(', ')}`;
     default:
       return message.replace(/^error: /, '');
   }

@@ -109,8 +109,8 @@ export function describeDemo(demo: Omit<Demo, 'close'>): string {
     relay       ${relayUrl}
     provider    ${providerUrl}
 ${reason}
-  Open ${frontEndUrl} and click “Log in”. At the provider any name will do.
-  Ctrl-C stops the demo.
+  Open ${frontEndUrl} and click “Log in”.
+  At the provider any name will do. Ctrl-C stops the demo.
 
 `;
 }

@@ -124,7 +124,7 @@ describe('the command line', () => {
     const { code, stderr } = await ending;
     expect(code).to.equal(0);
     expect(stderr).to.equal(
-      'Stopping: waiting for 1 request in flight, 30 seconds at most. Press Ctrl-C again to end at once.\n',
+      'Stopping: waiting for 1 request in flight, 30 seconds at most.\nPress Ctrl-C again to end at once.\n',
     );
     await provider.stop();
   });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
+import { needs } from '../support/needs.ts';
 import { relayCommand, runRelay } from '../support/relay-process.ts';
 
 describe('a mistyped command line', () => {
@@ -15,7 +16,8 @@ describe('a mistyped command line', () => {
     '--socket takes no value': ['systemd', '--socket=hunter2'],
     'unknown command or stray argument': ['entirely-different'],
     'serve is followed by a stray argument': ['serve', 'chekc'],
-    "missing required argument 'shell'": ['completion'],
+    'completion takes one of: bash, zsh, fish': ['completion'],
+    'completion takes one of: bash, zsh, fish ': ['completion', 'hunter2'],
   };
   for (const [message, words] of Object.entries(mistakes)) {
     it(`is answered with what was meant: login-relay ${words.join(' ')}`, async () => {
@@ -70,3 +72,25 @@ describe('the command line', () => {
     });
   }
 });
+
+// It runs a program on a terminal.
+const script = String(spawnSync('script', ['--version']).stdout);
+
+needs('script of util-linux', script.includes('util-linux')).describe(
+  'the faults of a configuration on a terminal',
+  () => {
+    it('break no word and keep within its width', () => {
+      const words = ['--frontend-url', 'https://a.example/?access_token=1', '--provider', 'githbu'];
+      const command = [...relayCommand, ...words].map((word) => `'${word}'`).join(' ');
+      const { stdout } = spawnSync('script', ['-qec', `stty cols 60; ${command}`, '/dev/null'], {
+        encoding: 'utf8',
+      });
+      const lines = stdout.trimEnd().split('\r\n');
+      expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(60);
+      expect(lines[0]).to.equal('login-relay cannot start:');
+      expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(
+        '"githbu" must be one that login-relay providers lists: did you mean github?',
+      );
+    });
+  },
+);

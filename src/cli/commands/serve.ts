@@ -79,7 +79,7 @@ function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
 function waitingFor(requests: number): string {
   const what = requests === 1 ? '1 request' : `${requests} requests`;
   const most = limits.stopTime / 1000;
-  return `Stopping: waiting for ${what} in flight, ${most} seconds at most. Press Ctrl-C again to end at once.\n`;
+  return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
 }
 
 // Loaded only under a service manager.

@@ -4,10 +4,10 @@ import { httpUrl, providerUrl } from '../urls.ts';
 import * as schemas from './schemas.ts';
 import { suggestion } from './suggestion.ts';
 
-/** One setting: the single source for its flag, variable, help line and row in the README. */
+/** One setting. Its flag, variable, help text and row in the README all come from here. */
 export interface Option {
   readonly flag: `--${string}`;
-  /** What the flag takes, as help shows it; without one the flag is a switch. */
+  /** The flag's argument, as help shows it. A flag without an argument is a switch. */
   readonly argument?: string;
   readonly variable: string;
   readonly group:
@@ -18,11 +18,11 @@ export interface Option {
     | 'Login protection'
     | 'Logs and metrics';
   readonly help: string;
-  /** The value when neither flag nor variable is given. */
+  /** The value if neither the flag nor the variable is set. */
   readonly default?: string;
-  /** Says in words what happens without a value, where `default` cannot. */
+  /** What happens without a value, in words, if there is no fixed `default`. */
   readonly otherwise?: string;
-  /** Whether the value is a secret, or is one if it was given by mistake: then it is never shown. */
+  /** True if the value is a secret, or may be one by mistake. Messages never show it. */
   readonly secret?: true;
   readonly schema: v.GenericSchema<string, unknown>;
 }
@@ -34,7 +34,7 @@ function didYouMean(name: string): string {
   return preset === undefined ? '' : `: did you mean ${preset}?`;
 }
 
-/** Every option of `login-relay serve`, in the order in which help lists them: first the required ones. */
+/** Every option of `login-relay serve`, in the order of `--help`: the required ones first. */
 export const options = {
   origin: {
     flag: '--origin',
@@ -59,7 +59,7 @@ export const options = {
     argument: '<path>',
     variable: 'PROVIDER_CLIENT_SECRET_FILE',
     group: 'Required',
-    help: 'file that holds the client secret registered at the provider',
+    help: 'file that holds the client secret',
     otherwise: 'required, except with the systemd credential provider-client-secret',
     secret: true,
     schema: schemas.filePath,
@@ -69,8 +69,8 @@ export const options = {
     argument: '<secret>',
     variable: 'PROVIDER_CLIENT_SECRET',
     group: 'Required',
-    help: 'client secret registered at the provider, instead of a file; a file is safer',
-    otherwise: 'required unless a file holds it',
+    help: 'the client secret itself; a file is safer',
+    otherwise: 'required without a file',
     secret: true,
     schema: schemas.visibleCharacters,
   },
@@ -79,7 +79,7 @@ export const options = {
     argument: '<number>',
     variable: 'PORT',
     group: 'Listening',
-    help: 'port to listen on; 0 takes any free one',
+    help: 'port to listen on; 0: any free port',
     default: '8000',
     schema: schemas.wholeNumber(0, 65535),
   },
@@ -97,7 +97,7 @@ export const options = {
     argument: '<url>',
     variable: 'BASE_URL',
     group: 'Listening',
-    help: 'public address of this relay, as browsers and the provider see it',
+    help: 'public URL of this relay, as browsers and the provider see it',
     otherwise: 'http://localhost:PORT, https with a certificate',
     schema: httpUrl,
   },
@@ -105,7 +105,7 @@ export const options = {
     flag: '--insecure-http',
     variable: 'INSECURE_HTTP',
     group: 'Listening',
-    help: 'accept http:// addresses beyond this machine',
+    help: 'allow http:// URLs with hosts other than this machine',
     default: 'false',
     schema: schemas.trueOrFalse,
   },
@@ -114,7 +114,7 @@ export const options = {
     argument: '<path>',
     variable: 'TLS_CERT',
     group: 'Listening',
-    help: 'certificate and those between it and its authority (PEM), to answer https without a proxy; read again when it changes',
+    help: 'TLS certificate with its chain (PEM), to serve https without a proxy; read again when it changes',
     otherwise: 'none: plain http',
     schema: schemas.filePath,
   },
@@ -123,7 +123,7 @@ export const options = {
     argument: '<path>',
     variable: 'TLS_KEY',
     group: 'Listening',
-    help: 'private key of the certificate (PEM)',
+    help: 'private key of the TLS certificate (PEM)',
     otherwise: 'required with a certificate',
     secret: true,
     schema: schemas.filePath,
@@ -133,7 +133,7 @@ export const options = {
     argument: '<number>',
     variable: 'MAX_CONNECTIONS',
     group: 'Listening',
-    help: 'connections to keep; beyond them a new one takes the place of the longest idle one',
+    help: 'maximum number of connections; beyond it, a new connection replaces the one that has been idle longest',
     default: '4096',
     schema: schemas.wholeNumber(1, 1_000_000),
   },
@@ -142,7 +142,7 @@ export const options = {
     argument: '<number>',
     variable: 'RATE_LIMIT',
     group: 'Listening',
-    help: 'callbacks and user lookups a minute that one client address may make, together',
+    help: 'maximum number of callbacks and user lookups, together, per minute and client address',
     otherwise: 'off',
     schema: schemas.wholeNumber(1, 1_000_000),
   },
@@ -151,7 +151,7 @@ export const options = {
     argument: '<number>',
     variable: 'REFUSED_EXCHANGES',
     group: 'Listening',
-    help: 'callbacks of one client address whose code the provider may refuse in ten minutes; 0: any number',
+    help: 'maximum number of codes per client address that the provider may refuse in ten minutes; 0: no limit',
     default: '10',
     schema: schemas.wholeNumber(0, 1_000_000),
   },
@@ -160,8 +160,8 @@ export const options = {
     argument: '<addresses>',
     variable: 'TRUSTED_PROXIES',
     group: 'Listening',
-    help: 'comma-separated IPs or CIDRs of proxies whose X-Forwarded-For is trusted; unix: whoever connects through a Unix socket',
-    otherwise: 'nobody',
+    help: 'comma-separated IPs or CIDRs of proxies whose X-Forwarded-For is trusted; unix: any proxy that connects through a Unix socket',
+    otherwise: 'none',
     schema: schemas.trustedProxies,
   },
   frontendUrl: {
@@ -169,7 +169,7 @@ export const options = {
     argument: '<url>',
     variable: 'FRONTEND_URL',
     group: 'Front end',
-    help: 'page inside the origin that receives the token',
+    help: 'page that receives the token; it must be inside the origin',
     otherwise: 'the origin',
     schema: httpUrl,
   },
@@ -178,7 +178,7 @@ export const options = {
     argument: '<where>',
     variable: 'TOKEN_DELIVERY',
     group: 'Front end',
-    help: 'part of the URL that carries the token to the front end: query or fragment',
+    help: 'part of the front end URL that carries the token: query or fragment',
     default: 'query',
     schema: schemas.oneOf(['query', 'fragment']),
   },
@@ -187,7 +187,7 @@ export const options = {
     argument: '<how>',
     variable: 'ERROR_DELIVERY',
     group: 'Front end',
-    help: 'how failures are answered: json; page for people, json for programs; or redirect of a failed login to the front end, with error, error_description and request_id',
+    help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (a failed login goes to the front end with error, error_description and request_id)',
     default: 'json',
     schema: schemas.oneOf(['json', 'page', 'redirect']),
   },
@@ -211,7 +211,7 @@ export const options = {
     argument: '<host>',
     variable: 'PROVIDER_HOST',
     group: 'Provider',
-    help: 'host of a provider that you run or rent, for presets that need it',
+    help: 'host of your provider, for presets that need one',
     otherwise: "the preset's",
     schema: schemas.providerHost,
   },
@@ -220,7 +220,7 @@ export const options = {
     argument: '<name>',
     variable: 'PROVIDER_TENANT',
     group: 'Provider',
-    help: 'tenant or realm, for presets that need it',
+    help: 'tenant or realm, for presets that need one',
     otherwise: "the preset's",
     schema: schemas.tenant,
   },
@@ -229,7 +229,7 @@ export const options = {
     argument: '<url>',
     variable: 'PROVIDER_ISSUER',
     group: 'Provider',
-    help: 'learn about any other provider from its OpenID Connect or OAuth metadata',
+    help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
     otherwise: 'none',
     schema: schemas.issuer,
   },
@@ -256,7 +256,7 @@ export const options = {
     argument: '<url>',
     variable: 'PROVIDER_USER_URL',
     group: 'Provider',
-    help: 'user lookup',
+    help: 'user lookup endpoint',
     otherwise: "the preset's or the issuer's",
     schema: providerUrl,
   },
@@ -265,7 +265,7 @@ export const options = {
     argument: '<scopes>',
     variable: 'PROVIDER_SCOPE',
     group: 'Provider',
-    help: 'scopes to ask for, with spaces between',
+    help: 'space-separated scopes to request',
     otherwise: "the preset's; openid with an issuer",
     schema: schemas.scope,
   },
@@ -274,7 +274,7 @@ export const options = {
     argument: '<how>',
     variable: 'PROVIDER_TOKEN_REQUEST',
     group: 'Provider',
-    help: 'how the token request is sent: query, body (client_secret_post) or basic (client_secret_basic)',
+    help: 'how the token request carries the client secret: query, body (client_secret_post) or basic (client_secret_basic)',
     otherwise: "the preset's or the issuer's",
     schema: schemas.oneOf(['query', 'body', 'basic']),
   },
@@ -292,7 +292,7 @@ export const options = {
     argument: '<seconds>',
     variable: 'PROVIDER_TIMEOUT',
     group: 'Provider',
-    help: 'time a whole call to the provider may take',
+    help: 'maximum time for one call to the provider',
     default: '10',
     schema: schemas.seconds(0.1, 300),
   },
@@ -301,7 +301,7 @@ export const options = {
     argument: '<who>',
     variable: 'STATE_CHECK',
     group: 'Login protection',
-    help: 'whose callbacks must carry a state: browsers, always (everyone) or off (nobody: the bare protocol)',
+    help: 'which callbacks must carry a state: browsers (those of browsers), always (all) or off (none: the bare protocol)',
     default: 'browsers',
     schema: schemas.oneOf(['browsers', 'always', 'off']),
   },
@@ -310,7 +310,7 @@ export const options = {
     argument: '<path>',
     variable: 'STATE_KEY_FILE',
     group: 'Login protection',
-    help: 'file with a key of 32 or more characters on its first line and, while keys are rotated, the previous one on its second',
+    help: 'file with the key that signs states, 32 or more characters; a second line may hold the previous key',
     otherwise: 'the systemd credential state-key, else derived from the client secret',
     secret: true,
     schema: schemas.filePath,
@@ -320,7 +320,7 @@ export const options = {
     argument: '<level>',
     variable: 'LOG_LEVEL',
     group: 'Logs and metrics',
-    help: 'least level that is logged: debug, info, warn, error or silent',
+    help: 'lowest level that is logged: debug, info, warn, error or silent',
     default: 'info',
     schema: schemas.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
   },
@@ -329,7 +329,7 @@ export const options = {
     argument: '<format>',
     variable: 'LOG_FORMAT',
     group: 'Logs and metrics',
-    help: 'pretty or json',
+    help: 'log format: pretty or json',
     otherwise: 'pretty on a terminal, else json',
     schema: schemas.oneOf(['pretty', 'json']),
   },
@@ -347,7 +347,7 @@ export const options = {
     argument: '<number>',
     variable: 'METRICS_PORT',
     group: 'Logs and metrics',
-    help: 'port that answers GET /metrics, for Prometheus; keep it from the public',
+    help: 'port that serves GET /metrics for Prometheus; keep it private',
     otherwise: 'off',
     schema: schemas.wholeNumber(0, 65535),
   },
@@ -362,15 +362,15 @@ export const options = {
   },
 } as const satisfies Record<string, Option>;
 
-/** The name of an option, which is also the name under which commander files its flag. */
+/** The name of an option. Commander uses the same name for the flag's value. */
 export type OptionName = keyof typeof options;
 
-/** The values of all options that have one, each in its own type. */
+/** The parsed value of each option that has one. */
 export type OptionValues = {
   readonly [Name in OptionName]?: v.InferOutput<(typeof options)[Name]['schema']> | undefined;
 };
 
-/** The option as a person is told of it: flag and variable. */
+/** The flag and the variable of an option, for messages: `--port (PORT)`. */
 export function describeOption(name: OptionName): string {
   return `${options[name].flag} (${options[name].variable})`;
 }

@@ -338,7 +338,7 @@ export const options = {
     argument: '<how>',
     variable: 'LOG_CLIENT_ADDRESS',
     group: 'Logs and metrics',
-    help: "client's address in the log: off, whole, or cut to its /24 (IPv4) or /48 (IPv6) network",
+    help: 'client address in the log: off, whole, or cut to its network (IPv4 /24, IPv6 /48)',
     default: 'off',
     schema: schemas.oneOf(['off', 'whole', 'cut']),
   },

@@ -6,52 +6,41 @@ import { type Finding, ok, warning } from './finding.ts';
 
 const subject = 'addresses';
 
-/** Checks whether browsers on other machines can use the addresses, and safely. */
-export function checkAddresses({ redirectUri, origin }: Config): Finding[] {
-  const findings: Finding[] = [];
+/** Checks whether browsers on other machines can use the addresses, and whether anyone can listen in. */
+export function checkAddresses(
+  { redirectUri, origin }: Config,
+  provider: Provider | undefined,
+): Finding[] {
   const relay = new URL(redirectUri);
   const frontEnd = new URL(origin);
-  if (isLoopback(relay) && !isLoopback(frontEnd)) {
-    findings.push(
-      warning(
-        subject,
-        'the base URL is this machine’s own, but the front end is elsewhere',
-        `set ${describeOption('baseUrl')} to the address by which browsers reach the relay`,
-      ),
-    );
-  }
-  if (isExposed(relay)) {
-    findings.push(
-      warning(
-        subject,
-        'the base URL is on plain http: codes and tokens can be read on the way',
-        `put TLS in front of the relay, and set ${describeOption('baseUrl')} to https://…`,
-      ),
-    );
-  }
-  if (isExposed(frontEnd)) {
-    findings.push(
-      warning(
-        subject,
-        'the front end is on plain http: the token can be read on the way to it',
-        `serve it by https, and set ${describeOption('origin')} to https://…`,
-      ),
-    );
-  }
-  return findings.length > 0 ? findings : [ok(subject, 'base URL and origin fit together')];
-}
-
-/** Checks whether others can read on the way what is sent to the provider. */
-export function checkProviderAddresses({ authorizeUrl, tokenUrl, userUrl }: Provider): Finding[] {
-  const urls = [authorizeUrl, tokenUrl, userUrl].map((url) => new URL(url));
-  if (!urls.some(isExposed)) return [];
-  return [
-    warning(
-      subject,
+  const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
+  const endpoints = [authorizeUrl, tokenUrl, userUrl].flatMap((url) => url ?? []);
+  const doubts: readonly (readonly [applies: boolean, message: string, fix: string])[] = [
+    [
+      isLoopback(relay) && !isLoopback(frontEnd),
+      'the base URL is this machine’s own, but the front end is elsewhere',
+      `set ${describeOption('baseUrl')} to the address by which browsers reach the relay`,
+    ],
+    [
+      isExposed(relay),
+      'the base URL is on plain http: codes and tokens can be read on the way',
+      `put TLS in front of the relay, and set ${describeOption('baseUrl')} to https://…`,
+    ],
+    [
+      isExposed(frontEnd),
+      'the front end is on plain http: the token can be read on the way to it',
+      `serve it by https, and set ${describeOption('origin')} to https://…`,
+    ],
+    [
+      endpoints.some((url) => isExposed(new URL(url))),
       'the provider is called on plain http: the client secret and tokens can be read on the way',
       'use the provider’s https:// addresses',
-    ),
+    ],
   ];
+  const findings = doubts.flatMap(([applies, message, fix]) =>
+    applies ? [warning(subject, message, fix)] : [],
+  );
+  return findings.length > 0 ? findings : [ok(subject, 'base URL and origin fit together')];
 }
 
 function isExposed(url: URL): boolean {

@@ -1,19 +1,23 @@
+import type { ProviderAnswer } from '../upstream/client.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
+const subject = 'clock';
 const tolerated = 60_000;
 
 /**
- * Judges this machine's clock.
+ * Compares this machine's clock with the one of a provider's answer.
  *
- * @param ahead milliseconds by which it is ahead of the provider's; undefined if no answer told it
+ * @param answer undefined if there is none
+ * @param now milliseconds since 1970
  */
-export function checkClock(ahead: number | undefined): Finding[] {
-  if (ahead === undefined) return [];
-  if (Math.abs(ahead) <= tolerated) return [ok('clock', 'agrees with the provider’s')];
+export function checkClock(answer: ProviderAnswer | undefined, now: number): Finding[] {
+  const ahead = now - Date.parse(answer?.headers.date ?? '');
+  if (Number.isNaN(ahead)) return [];
+  if (Math.abs(ahead) <= tolerated) return [ok(subject, 'agrees with the provider’s')];
   const direction = ahead > 0 ? 'ahead of' : 'behind';
   return [
     warning(
-      'clock',
+      subject,
       `this machine’s is ${inWords(Math.abs(ahead))} ${direction} the provider’s`,
       'let this machine keep its time by NTP: logins and certificates expire by the clock',
     ),

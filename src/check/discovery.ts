@@ -2,12 +2,13 @@ import * as v from 'valibot';
 import { describeOption } from '../config/options.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import * as schemas from '../config/schemas.ts';
-import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { ProviderClient } from '../upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../upstream/discovery.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import { explainCall } from './unreached.ts';
-import type { WatchedClient } from './watched-client.ts';
+
+type Reason = DiscoveryError['reason'];
 
 const subject = 'discovery';
 const correctIssuer = `correct ${describeOption('issuer')}`;
@@ -16,7 +17,7 @@ const endpointsByHand = (['authorizeUrl', 'tokenUrl', 'userUrl'] as const)
   .join(', ');
 
 /** What to change, if it is not just the issuer. */
-const fixes: Partial<Record<DiscoveryError['reason'], string>> = {
+const fixes: Partial<Record<Reason, string>> = {
   unavailable: 'try again later: a relay that runs keeps trying',
   not_found: `${correctIssuer}; a provider without metadata needs ${endpointsByHand}`,
   endpoint_missing: `give it by hand: ${endpointsByHand}`,
@@ -26,13 +27,20 @@ const fixes: Partial<Record<DiscoveryError['reason'], string>> = {
   client_authentication: 'register a confidential client at another kind of provider',
 };
 
+/** The reasons that a call without an answer has. */
+const outcomes = {
+  unreachable: 'provider_unreachable',
+  timeout: 'provider_timeout',
+  too_large: 'provider_answer_unusable',
+} as const satisfies Partial<Record<Reason, string>>;
+
 /**
  * Learns about the provider from its issuer, as a relay does when it starts.
  *
  * @param proxyError see {@link explainCall}
  */
 export async function checkDiscovery(
-  client: WatchedClient,
+  client: ProviderClient,
   discovered: DiscoveredProvider,
   proxyError: string | undefined,
 ): Promise<{ readonly finding: Finding; readonly provider?: Provider }> {
@@ -41,32 +49,24 @@ export async function checkDiscovery(
     return { finding: ok(subject, 'the issuer tells its endpoints'), provider };
   } catch (error) {
     if (!(error instanceof DiscoveryError)) throw error;
-    return { finding: explain(error, client, discovered.issuer, proxyError) };
+    return { finding: explain(error, new URL(discovered.issuer), proxyError) };
   }
 }
 
 function explain(
-  { reason, explanation }: DiscoveryError,
-  client: WatchedClient,
-  issuer: string,
+  { reason, explanation, code, metadataIssuer }: DiscoveryError,
+  issuer: URL,
   proxyError: string | undefined,
 ): Finding {
-  const call = client.lastCall();
-  if (call !== undefined && call.outcome !== 'answered') {
-    const { message, fix } = explainCall(new URL(issuer), call, proxyError);
+  if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
+    const call = { outcome: outcomes[reason], error: code };
+    const { message, fix } = explainCall(issuer, call, proxyError);
     return problem(subject, message, fix);
   }
-  const name = reason === 'issuer_mismatch' ? metadataIssuer(client) : undefined;
-  const fix =
-    name === undefined
-      ? (fixes[reason] ?? correctIssuer)
-      : `if that is your provider, set ${describeOption('issuer')} to exactly ${name}`;
+  // Providers may send anything: only an issuer is shown.
+  const isShown = v.is(schemas.issuer, metadataIssuer) && metadataIssuer.length <= 200;
+  const fix = isShown
+    ? `if that is your provider, set ${describeOption('issuer')} to exactly ${metadataIssuer}`
+    : (fixes[reason] ?? correctIssuer);
   return problem(subject, explanation.replace(/:.*/, ''), fix);
-}
-
-/** The issuer that the metadata names, if it can be shown: providers may send anything. */
-function metadataIssuer(client: WatchedClient): string | undefined {
-  const answer = client.lastAnswer();
-  const name = answer && parseJsonObject(answer.body)?.['issuer'];
-  return v.is(schemas.issuer, name) && name.length <= 200 ? name : undefined;
 }

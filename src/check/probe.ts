@@ -7,16 +7,14 @@ import type {
 } from '../upstream/client.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
-/** Makes one call: the answer, or why there is none. */
-export type Probe = (
-  request: ProviderRequest,
-) => Promise<{ readonly answer: ProviderAnswer } | { readonly unreached: Unreached }>;
+/** The answer to a call, or why there is none. */
+type Probed = { readonly answer: ProviderAnswer } | { readonly unreached: Unreached };
+
+/** Makes one call. */
+export type Probe = (request: ProviderRequest) => Promise<Probed>;
 
 /** @param proxyError see {@link explainCall} */
-export function createProbe(
-  client: Pick<ProviderClient, 'call'>,
-  proxyError: string | undefined,
-): Probe {
+export function createProbe(client: ProviderClient, proxyError: string | undefined): Probe {
   return async (request) => {
     let seen: ProviderCall | undefined;
     try {

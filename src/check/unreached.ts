@@ -99,7 +99,7 @@ export function explainConnection(code: string | undefined): Unreached {
  */
 export function explainCall(
   { host, protocol }: URL,
-  { outcome, error }: ProviderCall,
+  { outcome, error }: Pick<ProviderCall, 'outcome'> & { readonly error?: string | undefined },
   proxyError: string | undefined,
 ): Unreached {
   // NO_PROXY may exempt the host: it was the proxy only if both failed alike.

@@ -33,12 +33,15 @@ export class DiscoveryError extends Error {
   readonly explanation: string;
   /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
+  /** What the metadata calls its issuer, if that is the reason. */
+  readonly metadataIssuer: unknown;
 
-  constructor(reason: keyof typeof reasons, code?: string) {
+  constructor(reason: keyof typeof reasons, code?: string, metadataIssuer?: unknown) {
     super(reason);
     this.reason = reason;
     this.explanation = reasons[reason];
     this.code = code;
+    this.metadataIssuer = metadataIssuer;
   }
 }
 
@@ -101,7 +104,8 @@ function parseMetadata(bytes: Uint8Array, source: DiscoverySource): Provider {
   const metadata = parseJsonObject(bytes);
   if (metadata === undefined) throw new DiscoveryError('not_json');
   // Otherwise one provider could impersonate another. @see RFC 8414 §3.3
-  if (metadata['issuer'] !== source.issuer) throw new DiscoveryError('issuer_mismatch');
+  const { issuer } = metadata;
+  if (issuer !== source.issuer) throw new DiscoveryError('issuer_mismatch', undefined, issuer);
   const { given } = source;
   const endpoint = (name: keyof typeof endpoints) =>
     given[name] ?? endpointUrl(name, metadata[endpoints[name]], source);

@@ -121,7 +121,6 @@ describe('login-relay check, about discovery', () => {
         'base URL',
         'front end',
         'discovery',
-        'clock',
       ]);
       expect(arrivals.map(({ url }) => url.pathname)).to.deep.equal([
         '/.well-known/openid-configuration',

@@ -66,6 +66,16 @@ export function warnOfDoubts(
 ): void {
   warnOfRateLimits(values, baseUrl, warn);
   warnOfTwoProviders(values, sources, warn);
+  warnOfNoEffect(values, sources, warn);
+}
+
+function warnOfNoEffect(values: OptionValues, sources: OptionSources, warn: Report): void {
+  if (sourceOf('metricsHost', sources) !== undefined && values.metricsPort === undefined) {
+    warn('metricsHost', `has no effect without ${describeOption('metricsPort')}`);
+  }
+  if (values.stateKeyFile !== undefined && values.stateCheck === 'off') {
+    warn('stateKeyFile', `has no effect with ${describeOption('stateCheck')} off`);
+  }
 }
 
 /** Whether every request comes from a proxy that ends TLS, and none is trusted. */
@@ -85,6 +95,9 @@ function warnOfRateLimits(values: OptionValues, baseUrl: string, warn: Report): 
   if (!isBehindUnknownProxy(values, baseUrl)) return;
   const remedy = `name the proxy that ends TLS in ${describeOption('trustedProxies')}`;
   if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
+  if (logClientAddress !== 'off') {
+    warn('logClientAddress', `logs the proxy's address in place of the client's: ${remedy}`);
+  }
   if (refusedExchanges) {
     warn('refusedExchanges', `has no effect, since no client address is known: ${remedy}`);
   }

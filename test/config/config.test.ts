@@ -569,6 +569,30 @@ describe('the configuration', () => {
     });
   });
 
+  it('warns of settings that have no effect', () => {
+    const files = { '/key': { text: 'k'.repeat(32) } };
+    const warningsOf = (given: Given) => read({ files, ...given }).warnings;
+    expect(warningsOf({ flags: { metricsHost: '0.0.0.0' } })).to.deep.equal([
+      '--metrics-host (METRICS_HOST) has no effect without --metrics-port (METRICS_PORT)',
+    ]);
+    expect(warningsOf({ flags: { stateKeyFile: '/key', stateCheck: 'off' } })).to.deep.equal([
+      '--state-key-file (STATE_KEY_FILE) has no effect with --state-check (STATE_CHECK) off',
+    ]);
+    expect(warningsOf({ flags: { metricsHost: '0.0.0.0', metricsPort: '9001' } })).to.deep.equal(
+      [],
+    );
+    expect(warningsOf({ flags: { stateKeyFile: '/key' } })).to.deep.equal([]);
+  });
+
+  it("warns where the log would show the proxy's address in place of the client's", () => {
+    const flags = { logClientAddress: 'cut', baseUrl: 'https://relay.example' };
+    const [first = '', ...others] = read({ flags }).warnings;
+    expect(first).to.match(/^--log-client-address .*--trusted-proxies/);
+    expect(others.join()).to.not.contain('--log-client-address');
+    const trusting = read({ flags: { ...flags, trustedProxies: '127.0.0.1' } });
+    expect(trusting.warnings).to.deep.equal([]);
+  });
+
   describe('the limit of refused exchanges', () => {
     const BASE_URL = 'https://relay.example';
 

@@ -15,7 +15,7 @@ import { print } from '../print.ts';
  * containers and timers.
  *
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
- * @throws {ConfigError} where nobody can tell where it listens
+ * @throws {ConfigError} if port or host are at fault
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults: string[] = [];

@@ -15,7 +15,7 @@ export async function systemd(file: keyof typeof unitFiles): Promise<void> {
     );
   }
   const start = command.map(quoted).join(' ');
-  // By a function: a replacement text would have signs of its own.
+  // A function: in a replacement text, $ has a meaning.
   await print(unitFiles[file].replace(/(?<=^ExecStart=)\S+/m, () => start));
 }
 

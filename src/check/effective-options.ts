@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
+import type { Option } from '../config/option.ts';
 import { type OptionSources, readOptionValues, sourceOf } from '../config/option-values.ts';
-import { type Option, type OptionName, options } from '../config/options.ts';
+import { type OptionName, options } from '../config/options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { clientSecretSource } from './client-secret-source.ts';
 

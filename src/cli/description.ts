@@ -1,5 +1,6 @@
 import type { Command, Option as Flag } from 'commander';
-import { type Option, options } from '../config/options.ts';
+import type { Option } from '../config/option.ts';
+import { options } from '../config/options.ts';
 import * as schemas from '../config/schemas.ts';
 import { presets } from '../providers/presets.ts';
 import { argumentTerm } from './help.ts';

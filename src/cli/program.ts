@@ -1,5 +1,6 @@
 import { Argument, Command, Option as Flag } from 'commander';
-import { type Option, type OptionName, options } from '../config/options.ts';
+import type { Option } from '../config/option.ts';
+import { type OptionName, options } from '../config/options.ts';
 import { version } from '../version.ts';
 import { type Shell, shells } from './completions/shells.ts';
 import { helpLayout } from './help.ts';

@@ -3,36 +3,31 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../secret.ts';
 import type { Certificate } from '../server/certificate.ts';
-import type { Report } from './option-values.ts';
-import { describeOption, type OptionValues } from './options.ts';
-import { type ReadFile, readSecretFile } from './secret-file.ts';
+import type { Reading } from './reading.ts';
+import { readSecretFile } from './secret-file.ts';
 
 /**
  * Reads the relay's own certificate and its key.
  *
  * @param baseUrl the relay's public address, which the certificate should be for
- * @returns undefined where none is given, or after reporting why they are of no use
+ * @returns undefined if none is configured, or after reporting why they cannot be used
  */
-export function readCertificate(
-  { tlsCert, tlsKey }: OptionValues,
-  baseUrl: string,
-  readFile: ReadFile,
-  fault: Report,
-  warn: Report,
-): Certificate | undefined {
+export function readCertificate(reading: Reading, baseUrl: string): Certificate | undefined {
+  const { describe, fault } = reading;
+  const { tlsCert, tlsKey } = reading.values;
   if (tlsCert === undefined || tlsKey === undefined) {
-    if (tlsKey !== undefined) fault('tlsCert', `is required with ${describeOption('tlsKey')}`);
-    if (tlsCert !== undefined) fault('tlsKey', `is required with ${describeOption('tlsCert')}`);
+    if (tlsKey !== undefined) fault('tlsCert', `is required with ${describe('tlsKey')}`);
+    if (tlsCert !== undefined) fault('tlsKey', `is required with ${describe('tlsCert')}`);
     return undefined;
   }
-  // A certificate is public.
-  const chain = readSecretFile('tlsCert', tlsCert, readFile, fault, () => {});
-  const key = readSecretFile('tlsKey', tlsKey, readFile, fault, warn);
+  // A certificate is public: its file may be readable by everyone.
+  const chain = readSecretFile({ ...reading, warn: () => {} }, 'tlsCert', tlsCert);
+  const key = readSecretFile(reading, 'tlsKey', tlsKey);
   const certificate = chain === undefined ? undefined : parseCertificate(chain, fault);
   const privateKey = key === undefined ? undefined : parseKey(key, fault);
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
-    fault('tlsKey', `names a key that is not the one of ${describeOption('tlsCert')}`);
+    fault('tlsKey', `names a key that is not the one of ${describe('tlsCert')}`);
     return undefined;
   }
   try {
@@ -41,11 +36,11 @@ export function readCertificate(
     fault('tlsCert', 'names a certificate that TLS does not take, such as one with a short key');
     return undefined;
   }
-  judge(certificate, baseUrl, warn);
+  warnOf(certificate, baseUrl, reading);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
-function parseCertificate(chain: string, fault: Report): X509Certificate | undefined {
+function parseCertificate(chain: string, fault: Reading['fault']): X509Certificate | undefined {
   try {
     return new X509Certificate(chain);
   } catch {
@@ -54,7 +49,7 @@ function parseCertificate(chain: string, fault: Report): X509Certificate | undef
   }
 }
 
-function parseKey(key: string, fault: Report): KeyObject | undefined {
+function parseKey(key: string, fault: Reading['fault']): KeyObject | undefined {
   try {
     return createPrivateKey(key);
   } catch {
@@ -66,13 +61,13 @@ function parseKey(key: string, fault: Report): KeyObject | undefined {
   }
 }
 
-function judge(certificate: X509Certificate, baseUrl: string, warn: Report): void {
+function warnOf(certificate: X509Certificate, baseUrl: string, { describe, warn }: Reading): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');
   if (certificate.validFromDate > now) warn('tlsCert', 'names a certificate that is not valid yet');
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
   const covers = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host);
   if (covers === undefined) {
-    warn('tlsCert', `names a certificate that is not for the host of ${describeOption('baseUrl')}`);
+    warn('tlsCert', `names a certificate that is not for the host of ${describe('baseUrl')}`);
   }
 }

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { Secret } from '../secret.ts';
-import { type OptionSources, type Report, sourceOf } from './option-values.ts';
-import { describeOption, type OptionValues } from './options.ts';
+import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
-import { isMissingCredential, type ReadFile, readSecretFile } from './secret-file.ts';
+import { isMissingCredential, readSecretFile } from './secret-file.ts';
 
 const credentialName = 'provider-client-secret';
 
@@ -16,16 +15,12 @@ const noCredential =
  *
  * @returns the secret, or undefined after reporting why there is none
  */
-export function readClientSecret(
-  sources: OptionSources & { readonly readFile: ReadFile },
-  values: OptionValues,
-  fault: Report,
-  warn: Report,
-): Secret | undefined {
-  const direct = sourceOf('clientSecret', sources);
-  const file = sourceOf('clientSecretFile', sources);
+export function readClientSecret(reading: Reading): Secret | undefined {
+  const { values, environment, readFile, sourceOf, describe, fault, warn } = reading;
+  const direct = sourceOf('clientSecret');
+  const file = sourceOf('clientSecretFile');
   if (direct !== undefined && file !== undefined) {
-    fault('clientSecret', `and ${describeOption('clientSecretFile')} are both given: give one`);
+    fault('clientSecret', `and ${describe('clientSecretFile')} are both given: give one`);
     return undefined;
   }
   if (direct !== undefined) {
@@ -35,7 +30,7 @@ export function readClientSecret(
     return asSecret('clientSecret', values.clientSecret, warn);
   }
 
-  const directory = sources.environment['CREDENTIALS_DIRECTORY'];
+  const directory = environment['CREDENTIALS_DIRECTORY'];
   const path =
     file === undefined ? directory && `${directory}/${credentialName}` : values.clientSecretFile;
   if (file === undefined && !path) {
@@ -43,11 +38,11 @@ export function readClientSecret(
     return undefined;
   }
   if (!path) return undefined;
-  if (file === undefined && isMissingCredential(path, sources.readFile)) {
+  if (file === undefined && isMissingCredential(path, readFile)) {
     fault('clientSecretFile', noCredential);
     return undefined;
   }
-  const text = readSecretFile('clientSecretFile', path, sources.readFile, fault, warn);
+  const text = readSecretFile(reading, 'clientSecretFile', path);
   if (text === undefined) return undefined;
   if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
   fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
@@ -57,7 +52,7 @@ export function readClientSecret(
 function asSecret(
   name: 'clientSecret' | 'clientSecretFile',
   secret: string | undefined,
-  warn: Report,
+  warn: Reading['warn'],
 ): Secret | undefined {
   if (secret === undefined) return undefined;
   if (secret.trim() !== secret) warn(name, 'holds a secret with a space at its start or end');

@@ -1,5 +1,6 @@
+import type { Option } from './option.ts';
 import type { OptionSources } from './option-values.ts';
-import { describeOption, type Option, type OptionName, options } from './options.ts';
+import { describeOption, type OptionName, options } from './options.ts';
 
 const longest = 100;
 

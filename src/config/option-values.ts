@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type Option, type OptionName, type OptionValues, options } from './options.ts';
+import type { Option } from './option.ts';
+import { type OptionName, type OptionValues, options } from './options.ts';
 
 /** What was given on the command line and in the environment, before anything is checked. */
 export interface OptionSources {

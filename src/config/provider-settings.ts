@@ -1,8 +1,7 @@
 import { presets } from '../providers/presets.ts';
 import type { Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
-import { type OptionSources, type Report, sourceOf } from './option-values.ts';
-import { describeOption, type OptionValues } from './options.ts';
+import type { Reading } from './reading.ts';
 
 /** What of a provider is configured by hand; it beats preset and discovery. */
 type GivenProvider = Partial<
@@ -27,16 +26,15 @@ export type ProviderSettings =
  * @returns undefined after reporting why the settings make no provider
  */
 export function readProviderSettings(
-  values: OptionValues,
-  sources: OptionSources,
+  reading: Reading,
   baseUrl: string,
-  fault: Report,
 ): ProviderSettings | undefined {
+  const { values, sourceOf, describe, fault } = reading;
   const given = givenProvider(values);
-  if (sourceOf('issuer', sources) !== undefined) {
+  if (sourceOf('issuer') !== undefined) {
     for (const name of ['provider', 'providerHost', 'providerTenant'] as const) {
-      if (sourceOf(name, sources) === undefined) continue;
-      fault(name, `and ${describeOption('issuer')} are both given: give one`);
+      if (sourceOf(name) === undefined) continue;
+      fault(name, `and ${describe('issuer')} are both given: give one`);
     }
     if (values.issuer === undefined) return undefined;
     const { issuer, insecureHttp = false } = values;
@@ -44,8 +42,8 @@ export function readProviderSettings(
   }
   const preset = presets.find(({ name }) => name === values.provider);
   if (preset === undefined) return undefined;
-  const host = placeholder('providerHost', 'host', preset, values, sources, fault);
-  const tenant = placeholder('providerTenant', 'tenant', preset, values, sources, fault);
+  const host = placeholder('providerHost', 'host', preset, reading);
+  const tenant = placeholder('providerTenant', 'tenant', preset, reading);
   const provider = { ...filledIn(preset, { host, tenant, baseUrl }), ...given };
   // Another authorization endpoint answers in another name than the preset's.
   const issuer = given.authorizeUrl === undefined ? provider.issuer : undefined;
@@ -56,12 +54,10 @@ function placeholder(
   option: 'providerHost' | 'providerTenant',
   part: 'host' | 'tenant',
   preset: Preset,
-  values: OptionValues,
-  sources: OptionSources,
-  fault: Report,
+  { values, sourceOf, fault }: Reading,
 ): string {
   const declared = preset[part];
-  const isGiven = sourceOf(option, sources) !== undefined;
+  const isGiven = sourceOf(option) !== undefined;
   if (declared === undefined && isGiven) fault(option, 'does not go with this provider');
   if (declared !== undefined && declared.default === undefined && !isGiven) {
     fault(option, `is required with this provider: ${declared.meaning}`);
@@ -98,7 +94,7 @@ function mapValues(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-function givenProvider(values: OptionValues): GivenProvider {
+function givenProvider(values: Reading['values']): GivenProvider {
   return {
     ...(values.authorizeUrl && { authorizeUrl: values.authorizeUrl.href }),
     ...(values.tokenUrl && { tokenUrl: values.tokenUrl.href }),

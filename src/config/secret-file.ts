@@ -1,5 +1,5 @@
-import type { Report } from './option-values.ts';
 import type { OptionName } from './options.ts';
+import type { Reading } from './reading.ts';
 
 /** What reading a small text file yields. */
 export interface TextFile {
@@ -32,14 +32,12 @@ export function isMissingCredential(path: string, readFile: ReadFile): boolean {
  * Reads a file that holds a secret, without its final newline.
  *
  * @param name the option that names the file, for what is reported
- * @returns undefined after reporting why the file is of no use
+ * @returns undefined after reporting why the file cannot be used
  */
 export function readSecretFile(
+  { readFile, fault, warn }: Reading,
   name: OptionName,
   path: string,
-  readFile: ReadFile,
-  fault: Report,
-  warn: Report,
 ): string | undefined {
   let file: TextFile;
   try {

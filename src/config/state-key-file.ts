@@ -1,6 +1,6 @@
 import { Secret } from '../secret.ts';
-import type { OptionSources, Report } from './option-values.ts';
-import { isMissingCredential, type ReadFile, readSecretFile } from './secret-file.ts';
+import type { Reading } from './reading.ts';
+import { isMissingCredential, readSecretFile } from './secret-file.ts';
 
 const shortestKey = 32;
 const credentialName = 'state-key';
@@ -11,12 +11,8 @@ const credentialName = 'state-key';
  *
  * @returns undefined if neither exists
  */
-export function stateKeyPath(
-  optionValue: string | undefined,
-  environment: OptionSources['environment'],
-  readFile: ReadFile,
-): string | undefined {
-  if (optionValue !== undefined) return optionValue;
+function stateKeyPath({ values, environment, readFile }: Reading): string | undefined {
+  if (values.stateKeyFile !== undefined) return values.stateKeyFile;
   const directory = environment['CREDENTIALS_DIRECTORY'];
   if (!directory) return undefined;
   const path = `${directory}/${credentialName}`;
@@ -26,20 +22,19 @@ export function stateKeyPath(
 /**
  * Reads the keys for states: a line each, the current one first, then the previous one if any.
  *
- * @returns undefined if there is no file, or after reporting why it is of no use
+ * @returns undefined if there is no file, or after reporting why it cannot be used
  */
-export function readStateKeys(
-  path: string | undefined,
-  readFile: ReadFile,
-  fault: Report,
-  warn: Report,
-): readonly [Secret, ...Secret[]] | undefined {
+export function readStateKeys(reading: Reading): readonly [Secret, ...Secret[]] | undefined {
+  const path = stateKeyPath(reading);
   if (path === undefined) return undefined;
-  const text = readSecretFile('stateKeyFile', path, readFile, fault, warn);
+  const text = readSecretFile(reading, 'stateKeyFile', path);
   if (text === undefined) return undefined;
   const [current = '', ...previous] = text.split(/\r?\n/);
   if ([current, ...previous].some((key) => key.length < shortestKey) || previous.length > 1) {
-    fault('stateKeyFile', 'must name a file of one or two lines, each of 32 or more characters');
+    reading.fault(
+      'stateKeyFile',
+      'must name a file of one or two lines, each of 32 or more characters',
+    );
     return undefined;
   }
   return [new Secret(current), ...previous.map((key) => new Secret(key))];

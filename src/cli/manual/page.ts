@@ -1,4 +1,5 @@
-import { type Option, options } from '../../config/options.ts';
+import type { Option } from '../../config/option.ts';
+import { options } from '../../config/options.ts';
 import { version } from '../../version.ts';
 import type { CommandDescription, FlagDescription, ProgramDescription } from '../description.ts';
 import { example, item, literal, placeholder, section, subsection, text } from './roff.ts';

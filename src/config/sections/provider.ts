@@ -1,0 +1,150 @@
+import * as v from 'valibot';
+import { ownParameters } from '../../oauth/parameters.ts';
+import { presets } from '../../providers/presets.ts';
+import { providerUrl } from '../../urls.ts';
+import type { Option } from '../option.ts';
+import { type ProviderSettings, readProviderSettings } from '../provider-settings.ts';
+import { checked, type Reading, reportOwnParameters } from '../reading.ts';
+import * as schemas from '../schemas.ts';
+import { suggestion } from '../suggestion.ts';
+
+/** The provider, and how it is called. */
+export interface ProviderSection {
+  readonly provider: ProviderSettings;
+  /** Milliseconds that a whole call to the provider may take. */
+  readonly providerTimeout: number;
+}
+
+const presetNames = presets.map(({ name }) => name);
+
+function didYouMean(name: string): string {
+  const preset = suggestion(name, presetNames);
+  return preset === undefined ? '' : `: did you mean ${preset}?`;
+}
+
+/** The options of {@link ProviderSection}. */
+export const providerOptions = {
+  provider: {
+    flag: '--provider',
+    argument: '<name>',
+    variable: 'PROVIDER',
+    group: 'Provider',
+    help: 'provider preset; login-relay providers lists them',
+    default: 'github',
+    schema: v.pipe(
+      v.string(),
+      v.check(
+        (name) => presetNames.includes(name),
+        ({ input }) => `must be one that login-relay providers lists${didYouMean(input)}`,
+      ),
+    ),
+  },
+  providerHost: {
+    flag: '--provider-host',
+    argument: '<host>',
+    variable: 'PROVIDER_HOST',
+    group: 'Provider',
+    help: 'host of your provider, for presets that need one',
+    otherwise: "the preset's",
+    schema: schemas.providerHost,
+  },
+  providerTenant: {
+    flag: '--provider-tenant',
+    argument: '<name>',
+    variable: 'PROVIDER_TENANT',
+    group: 'Provider',
+    help: 'tenant or realm, for presets that need one',
+    otherwise: "the preset's",
+    schema: schemas.tenant,
+  },
+  issuer: {
+    flag: '--issuer',
+    argument: '<url>',
+    variable: 'PROVIDER_ISSUER',
+    group: 'Provider',
+    help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
+    otherwise: 'none',
+    schema: schemas.issuer,
+  },
+  authorizeUrl: {
+    flag: '--authorize-url',
+    argument: '<url>',
+    variable: 'PROVIDER_AUTHORIZE_URL',
+    group: 'Provider',
+    help: 'authorization endpoint',
+    otherwise: "the preset's or the issuer's",
+    schema: providerUrl,
+  },
+  tokenUrl: {
+    flag: '--token-url',
+    argument: '<url>',
+    variable: 'PROVIDER_TOKEN_URL',
+    group: 'Provider',
+    help: 'token endpoint',
+    otherwise: "the preset's or the issuer's",
+    schema: providerUrl,
+  },
+  userUrl: {
+    flag: '--user-url',
+    argument: '<url>',
+    variable: 'PROVIDER_USER_URL',
+    group: 'Provider',
+    help: 'user lookup endpoint',
+    otherwise: "the preset's or the issuer's",
+    schema: providerUrl,
+  },
+  scope: {
+    flag: '--scope',
+    argument: '<scopes>',
+    variable: 'PROVIDER_SCOPE',
+    group: 'Provider',
+    help: 'space-separated scopes to request',
+    otherwise: "the preset's; openid with an issuer",
+    schema: schemas.scope,
+  },
+  tokenRequest: {
+    flag: '--token-request',
+    argument: '<how>',
+    variable: 'PROVIDER_TOKEN_REQUEST',
+    group: 'Provider',
+    help: 'how the token request carries the client secret: query, body (client_secret_post) or basic (client_secret_basic)',
+    otherwise: "the preset's or the issuer's",
+    schema: schemas.oneOf(['query', 'body', 'basic']),
+  },
+  providerTimeout: {
+    flag: '--provider-timeout',
+    argument: '<seconds>',
+    variable: 'PROVIDER_TIMEOUT',
+    group: 'Provider',
+    help: 'maximum time for one call to the provider',
+    default: '10',
+    schema: schemas.seconds(0.1, 300),
+  },
+} as const satisfies Record<string, Option>;
+
+/** Reads the section. Call the result once no fault was reported. */
+export function readProvider(reading: Reading, baseUrl: string): () => ProviderSection {
+  const provider = readProviderSettings(reading, baseUrl);
+  for (const setting of ['authorizeUrl', 'tokenUrl', 'userUrl'] as const) {
+    reportOwnParameters(reading, setting, ownParameters[setting]);
+  }
+  warnOfTwoProviders(reading);
+  return () => ({
+    provider: checked(provider),
+    providerTimeout: checked(reading.values.providerTimeout),
+  });
+}
+
+/** Warns if only some endpoints are configured: secret or token would go to the preset's provider. */
+function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void {
+  if (sourceOf('provider') ?? sourceOf('issuer')) return;
+  const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
+  const byDefault = endpoints.filter((name) => values[name] === undefined);
+  if (byDefault.length === endpoints.length) return;
+  for (const name of byDefault) {
+    warn(
+      name,
+      `is that of ${values.provider}, unlike others: give it too, or ${describe('provider')} if that is meant`,
+    );
+  }
+}

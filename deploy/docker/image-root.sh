@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gathers the whole content of the image: image-root.sh BINARY DIRECTORY
-# The binary, the libraries that it is linked with, CA certificates, and names for users and hosts.
+# Collects the content of the image: image-root.sh BINARY DIRECTORY
+# This is the binary, its shared libraries, CA certificates, and the files for user and host names.
 set -eu
 binary=$1
 root=$2

@@ -6,7 +6,7 @@ export const caddy: BalancerKind = {
   file: 'deploy/caddy/Caddyfile',
   replacements: ({ port, pem, relayPorts }) => [
     ['login.example.com {', `https://:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`],
-    ['{\n\t# Whatever', '{\n\tadmin off\n\t# Whatever'],
+    ['\n{\n', '\n{\n\tadmin off\n'],
     [/to( 10[.\d]+:8000)+/g, `to ${relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`],
   ],
   check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],

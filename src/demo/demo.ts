@@ -17,7 +17,7 @@ export interface Demo {
   readonly relayUrl: string;
   readonly frontEndUrl: string;
   readonly providerUrl: string;
-  /** Whether another program uses one of the usual ports. */
+  /** Whether another program uses one of the ports 8000 to 8002. */
   readonly movedOn: boolean;
   /** Ends the three servers and every connection to them. */
   close(): Promise<void>;
@@ -101,7 +101,9 @@ export async function startDemo(options: {
 /** What to tell a person about a demo that has just started; ends with a newline. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
   const { relayUrl, frontEndUrl, providerUrl, movedOn } = demo;
-  const reason = movedOn ? '\n  The usual ports are in use: these are the next free ones.\n' : '';
+  const reason = movedOn
+    ? '\n  Ports 8000 to 8002 are not all free: the demo uses the next free ones.\n'
+    : '';
   return `
   The demo runs, on this machine alone:
 

@@ -4,11 +4,10 @@ import { describeFault } from '../../config/fault.ts';
 import { type OptionSources, readOptionValues } from '../../config/option-values.ts';
 import type { OptionName } from '../../config/options.ts';
 import { ConfigError } from '../../start-errors.ts';
+import { print } from '../print.ts';
 
 const patience = 3_000;
 const whereToAsk: ReadonlySet<OptionName> = new Set(['port', 'host']);
-
-import { print } from '../print.ts';
 
 /**
  * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of

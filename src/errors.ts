@@ -168,7 +168,7 @@ const failures = {
   },
   overloaded: {
     status: 503,
-    detail: 'Too many logins and lookups are under way. Try again in a moment.',
+    detail: 'Too many logins and lookups are in flight. Try again in a moment.',
     headers: { 'Retry-After': '1' },
   },
   prefetch_refused: {

@@ -15,7 +15,7 @@ export const limits = {
   keepAliveTime: 125_000,
   /** For a client that is still sending to read what it was answered. */
   lingerTime: 1_000,
-  /** For requests under way while the relay stops. */
+  /** For requests in flight while the relay stops. */
   stopTime: 30_000,
   /** For kept connections to bring another request while the relay stops. */
   stopIdleTime: 500,
@@ -27,7 +27,7 @@ export const limits = {
   accessTokenSize: 15 * 1024,
   /** The state that a front end gives to the start of a login, in characters. */
   frontEndStateLength: 512,
-  /** Calls to the provider that are under way. */
+  /** Calls to the provider that are in flight. */
   providerCalls: 256,
   /** The body of a provider's answer, decompressed. */
   providerAnswerSize: 1024 * 1024,

@@ -28,7 +28,7 @@ export interface Report {
   /** The start of a login, with nothing else to do, and while the provider hangs. */
   readonly idle: Quantiles;
   readonly hanging: Quantiles;
-  /** Calls that were refused because all were under way. */
+  /** Calls that were refused because all were in flight. */
   readonly refused: Quantiles;
   /** Calls that took all their time. */
   readonly timedOut: number;

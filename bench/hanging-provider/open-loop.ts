@@ -33,7 +33,7 @@ export async function sample(
  * Makes requests at a steady rate until it is stopped, whether or not earlier ones were answered.
  *
  * @param rate requests a second
- * @returns stops, waits for what is under way, and tells of all
+ * @returns stops, waits for what is in flight, and tells of all
  */
 export function openLoop(rate: number, request: () => Promise<Sample>): () => Promise<Sample[]> {
   const begun = performance.now();

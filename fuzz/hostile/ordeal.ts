@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { RelayError } from '../../src/errors.ts';
-import { createProviderClient } from '../../src/upstream/client.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
 import { call } from './call.ts';
 import type { HostileProvider } from './hostile-provider.ts';
@@ -13,7 +13,7 @@ export interface Ordeal {
   readonly provider: HostileProvider;
   /** How many hostile answers to wait for. */
   readonly answers: number;
-  /** How many calls to have under way at a time. */
+  /** How many calls to have in flight at a time. */
   readonly calls: number;
   /** The number of the first call: with the provider's seed it says what is answered. */
   readonly first?: number;
@@ -33,7 +33,7 @@ const hang = 60_000;
 export async function endure(plan: Ordeal): Promise<OrdealReport> {
   const report: OrdealReport = { ends: new Map(), faults: [] };
   const agent = new Agent({ keepAlive: true });
-  const client = createProviderClient('login-relay/fuzz', {
+  const client = createUpstreamClient('login-relay/fuzz', {
     timeout: 1_000,
     concurrentCalls: plan.calls,
   });
@@ -99,7 +99,7 @@ function faultOfRecord(body: string): string | undefined {
 async function metadata(
   origin: string,
   number: number,
-  client: ReturnType<typeof createProviderClient>,
+  client: ReturnType<typeof createUpstreamClient>,
 ) {
   const issuer = `${origin}/${number}`;
   try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
-import type { ProviderClient } from '../../src/upstream/client.ts';
+import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
 import { exchangeCode } from '../../src/upstream/exchange-code.ts';
 import { lookUpUser } from '../../src/upstream/look-up-user.ts';
@@ -22,10 +22,10 @@ const userEndpoint = {
 
 /** Fails where the body of a provider's 200 is not read as it has to be. */
 export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
-  const client: ProviderClient = {
+  const client: UpstreamClient = {
     call: async () => ({ status: 200, headers: {}, body }),
     expectRoom() {},
-    underWay: () => 0,
+    inFlight: () => 0,
     close() {},
   };
   await checkToken(client, body);
@@ -37,7 +37,7 @@ export async function fuzz(data: Buffer): Promise<void> {
   await checkProviderAnswer(data);
 }
 
-async function checkToken(client: ProviderClient, body: Uint8Array): Promise<void> {
+async function checkToken(client: UpstreamClient, body: Uint8Array): Promise<void> {
   const token = await outcomeOf(exchangeCode(client, endpoint, grant, () => {}));
   assert.ok(!(token instanceof DiscoveryError));
   if (token instanceof RelayError) {
@@ -50,7 +50,7 @@ async function checkToken(client: ProviderClient, body: Uint8Array): Promise<voi
   assert.equal(JSON.parse(Buffer.from(body).toString()).access_token, accessToken);
 }
 
-async function checkUser(client: ProviderClient, body: Uint8Array): Promise<void> {
+async function checkUser(client: UpstreamClient, body: Uint8Array): Promise<void> {
   const record = await outcomeOf(lookUpUser(client, userEndpoint, 'token', () => {}));
   assert.ok(!(record instanceof DiscoveryError));
   if (record instanceof RelayError) {
@@ -61,7 +61,7 @@ async function checkUser(client: ProviderClient, body: Uint8Array): Promise<void
   assert.match(Buffer.from(record).toString(), /^\s*\{.*\}\s*$/s);
 }
 
-async function checkMetadata(client: ProviderClient): Promise<void> {
+async function checkMetadata(client: UpstreamClient): Promise<void> {
   const source = { issuer, given: {}, insecureHttp: false };
   const provider = await outcomeOf(discoverProvider(client, source));
   if (provider instanceof DiscoveryError) return;

@@ -1,13 +1,13 @@
-import type { ProviderAnswer } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, problem, providerInTrouble } from './finding.ts';
 
 /** Whether the answer is a page for people. */
-export function isHtml({ headers }: ProviderAnswer): boolean {
+export function isHtml({ headers }: UpstreamResponse): boolean {
   return /\b(text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
 }
 
 /** Whether the answer sends its reader elsewhere. */
-export function isRedirect({ status }: ProviderAnswer): boolean {
+export function isRedirect({ status }: UpstreamResponse): boolean {
   return status >= 300 && status < 400;
 }
 
@@ -18,7 +18,7 @@ export function isRedirect({ status }: ProviderAnswer): boolean {
  */
 export function wrongKind(
   subject: string,
-  answer: ProviderAnswer,
+  answer: UpstreamResponse,
   fixUrl: string,
 ): Finding | undefined {
   const { status } = answer;

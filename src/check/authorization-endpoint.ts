@@ -4,7 +4,7 @@ import { codeChallenge } from '../login/pkce.ts';
 import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
 import { providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ProviderAnswer } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/client.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import { type Finding, notChecked, problem, providerInTrouble } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -37,14 +37,14 @@ export async function checkAuthorizationEndpoint(
   const { answer } = probed;
   return isRedirect(answer) ? judgeRedirect(answer) : judgePage(answer);
 
-  function judgeRedirect({ headers }: ProviderAnswer): Finding {
+  function judgeRedirect({ headers }: UpstreamResponse): Finding {
     const target = URL.parse(headers.location ?? '', url);
     if (target === null) return problem(subject, 'redirects to nowhere', fixUrl);
     const error = providerErrorCode(target.searchParams.get('error'));
     return error === undefined ? seenByPeopleOnly() : refused(error);
   }
 
-  function judgePage(answer: ProviderAnswer): Finding {
+  function judgePage(answer: UpstreamResponse): Finding {
     const { status } = answer;
     if (status >= 500) return providerInTrouble(subject, status);
     if (status === 404 || status === 405) {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
-import type { ProviderAnswer } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, notChecked, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
 
@@ -22,7 +22,7 @@ export async function checkBaseUrl(probe: Probe, config: Config): Promise<Findin
     : notChecked(subject, message, `${start}; otherwise ${fix}`);
 }
 
-function judge({ status, headers }: ProviderAnswer, config: Config): Finding {
+function judge({ status, headers }: UpstreamResponse, config: Config): Finding {
   const request = URL.parse(headers.location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
   if (redirectUri === config.redirectUri) {

@@ -1,4 +1,4 @@
-import type { ProviderAnswer } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 const subject = 'clock';
@@ -10,7 +10,7 @@ const tolerated = 60_000;
  * @param answer undefined if there is none
  * @param now milliseconds since 1970
  */
-export function checkClock(answer: ProviderAnswer | undefined, now: number): Finding[] {
+export function checkClock(answer: UpstreamResponse | undefined, now: number): Finding[] {
   const ahead = now - Date.parse(answer?.headers.date ?? '');
   if (Number.isNaN(ahead)) return [];
   if (Math.abs(ahead) <= tolerated) return [ok(subject, 'agrees with the provider’s')];

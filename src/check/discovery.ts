@@ -3,7 +3,7 @@ import { describeOption } from '../config/options.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import * as schemas from '../config/schemas.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ProviderClient } from '../upstream/client.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../upstream/discovery.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import { explainCall } from './unreached.ts';
@@ -40,7 +40,7 @@ const outcomes = {
  * @param proxyError see {@link explainCall}
  */
 export async function checkDiscovery(
-  client: ProviderClient,
+  client: UpstreamClient,
   discovered: DiscoveredProvider,
   proxyError: string | undefined,
 ): Promise<{ readonly finding: Finding; readonly provider?: Provider }> {

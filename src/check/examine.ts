@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createProviderClient, type ProviderAnswer } from '../upstream/client.ts';
+import { createUpstreamClient, type UpstreamResponse } from '../upstream/client.ts';
 import { version } from '../version.ts';
 import { checkAddresses } from './addresses.ts';
 import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';
@@ -40,7 +40,7 @@ export async function examine(
   now: () => number,
 ): Promise<Examination> {
   const limits = { timeout: config.providerTimeout, concurrentCalls };
-  const client = createProviderClient(`login-relay/${version}`, limits, config.proxy);
+  const client = createUpstreamClient(`login-relay/${version}`, limits, config.proxy);
   try {
     const { findings: ofProxy, proxyError } = await checkProxy(config.proxy, limits.timeout);
     const probe = createProbe(client, proxyError);
@@ -71,7 +71,7 @@ async function checkEndpoints(
   provider: Provider,
   now: () => number,
 ): Promise<Finding[]> {
-  let lastAnswer: ProviderAnswer | undefined;
+  let lastAnswer: UpstreamResponse | undefined;
   const ask: Probe = async (request) => {
     const probed = await probe(request);
     if ('answer' in probed) lastAnswer = probed.answer;

@@ -1,22 +1,22 @@
 import { RelayError } from '../errors.ts';
 import type {
-  ProviderAnswer,
-  ProviderCall,
-  ProviderClient,
-  ProviderRequest,
+  UpstreamCall,
+  UpstreamClient,
+  UpstreamRequest,
+  UpstreamResponse,
 } from '../upstream/client.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** The answer to a call, or why there is none. */
-type Probed = { readonly answer: ProviderAnswer } | { readonly unreached: Unreached };
+type Probed = { readonly answer: UpstreamResponse } | { readonly unreached: Unreached };
 
 /** Makes one call. */
-export type Probe = (request: ProviderRequest) => Promise<Probed>;
+export type Probe = (request: UpstreamRequest) => Promise<Probed>;
 
 /** @param proxyError see {@link explainCall} */
-export function createProbe(client: ProviderClient, proxyError: string | undefined): Probe {
+export function createProbe(client: UpstreamClient, proxyError: string | undefined): Probe {
   return async (request) => {
-    let seen: ProviderCall | undefined;
+    let seen: UpstreamCall | undefined;
     try {
       const answer = await client.call(request, (call) => {
         seen = call;

@@ -4,7 +4,7 @@ import { parseJsonObject } from '../oauth/json.ts';
 import { tokenError } from '../oauth/token-error.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
-import type { ProviderAnswer, ProviderRequest } from '../upstream/client.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../upstream/client.ts';
 import { wrongKind } from './answer.ts';
 import { type Finding, notChecked, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -33,7 +33,7 @@ export async function checkTokenEndpoint(
   codeVerifier: string | undefined,
   fix: TokenEndpointFixes,
 ): Promise<Finding> {
-  const requestIn = (form: TokenRequest): ProviderRequest => ({
+  const requestIn = (form: TokenRequest): UpstreamRequest => ({
     endpoint: 'token',
     ...tokenRequest(
       { ...provider, ...config, tokenRequest: form },
@@ -82,7 +82,7 @@ export async function checkTokenEndpoint(
 }
 
 /** What the provider refuses of a token request with a made-up code. */
-function refusalIn(answer: ProviderAnswer): 'code' | 'client' | 'redirect_uri' | 'unknown' {
+function refusalIn(answer: UpstreamResponse): 'code' | 'client' | 'redirect_uri' | 'unknown' {
   const { code, providerError } = tokenError(answer);
   if (code === 'code_refused') return 'code';
   if (code === 'redirect_uri_refused') return 'redirect_uri';

@@ -1,6 +1,6 @@
 import { describeOption } from '../config/options.ts';
 import type { FailureCode } from '../errors.ts';
-import type { ProviderCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/client.ts';
 
 /** Why an address gave no answer, in words for the operator. */
 export interface Unreached {
@@ -99,7 +99,7 @@ export function explainConnection(code: string | undefined): Unreached {
  */
 export function explainCall(
   { host, protocol }: URL,
-  { outcome, error }: Pick<ProviderCall, 'outcome'> & { readonly error?: string | undefined },
+  { outcome, error }: Pick<UpstreamCall, 'outcome'> & { readonly error?: string | undefined },
   proxyError: string | undefined,
 ): Unreached {
   // NO_PROXY may exempt the host: it was the proxy only if both failed alike.

@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
-import type { ProviderCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/client.ts';
 
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
@@ -10,7 +10,7 @@ export interface RequestState {
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string;
-  providerCall?: ProviderCall;
+  providerCall?: UpstreamCall;
   /** The provider's own error code, from its token response or from the address of the callback. */
   providerError?: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */

@@ -21,7 +21,7 @@ export interface Metrics {
 /** What is at the time, rather than counted. */
 export interface Situation {
   /** Calls to the provider that are being made. */
-  readonly callsUnderWay: number;
+  readonly callsInFlight: number;
   /** Whether logins are taken. */
   readonly ready: boolean;
 }
@@ -55,11 +55,11 @@ export function createMetrics(
     registers,
   }).set({ version, node: process.versions.node }, 1);
   new Gauge({
-    name: 'login_relay_provider_calls_under_way',
+    name: 'login_relay_provider_calls_in_flight',
     help: 'Calls to the provider that are being made right now.',
     registers,
     collect() {
-      this.set(situation().callsUnderWay);
+      this.set(situation().callsInFlight);
     },
   });
   new Gauge({

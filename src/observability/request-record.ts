@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
 import type { RequestState } from '../http/context.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
-import type { ProviderCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/client.ts';
 
 const clientClosedRequest = 499;
 
@@ -23,7 +23,7 @@ export interface RequestRecord {
   /** Until the answer was out, or the client gone. */
   readonly durationMs: number;
   readonly outcome: 'ok' | FailureCode;
-  readonly provider: ProviderCall | undefined;
+  readonly provider: UpstreamCall | undefined;
   /** The provider's own error code, from its token response or from the address of the callback. */
   readonly providerError: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */

@@ -5,7 +5,7 @@ import type { Registration } from '../login/login.ts';
 import type { LoginMemory } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
-import type { ProviderClient } from '../upstream/client.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { exchangeCode } from '../upstream/exchange-code.ts';
 import { lookUpUser } from '../upstream/look-up-user.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
@@ -18,7 +18,7 @@ import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts
 export function createRegistration(
   config: Config,
   source: ProviderSource,
-  client: ProviderClient,
+  client: UpstreamClient,
   keys: StateKeys,
   memory: LoginMemory,
   now: () => number,

@@ -15,7 +15,7 @@ import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import type { Secret } from '../secret.ts';
-import { createProviderClient, type ProviderClient } from '../upstream/client.ts';
+import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
 import {
   discoveredProvider,
@@ -32,7 +32,7 @@ export interface Relay {
   readonly listener: RequestListener;
   readonly readiness: Readiness;
   /** How many calls to the provider are in flight. */
-  callsUnderWay(): number;
+  callsInFlight(): number;
   /** Stops learning about the provider, and closes the connections to it. */
   close(): void;
 }
@@ -52,7 +52,7 @@ export async function createRelay(
   memory: LoginMemory = createLoginMemory(now),
 ): Promise<Relay> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
-  const client = createProviderClient(`login-relay/${version}`, within, config.proxy);
+  const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [stateKeys, source] = await Promise.all([
     stateKeysOf(config),
     providerSource(config.provider, client, logger),
@@ -73,7 +73,7 @@ export async function createRelay(
   return {
     listener: app.callback(),
     readiness,
-    callsUnderWay: client.underWay,
+    callsInFlight: client.inFlight,
     close() {
       source.close();
       client.close();
@@ -98,7 +98,7 @@ function toKey(secret: Secret): Buffer {
 
 async function providerSource(
   settings: ProviderSettings,
-  client: ProviderClient,
+  client: UpstreamClient,
   logger: Logger,
 ): Promise<ProviderSource> {
   if ('known' in settings) return knownProvider(settings.known);

@@ -43,7 +43,7 @@ export async function startRelay(
   logger: Logger,
   socket: PassedSocket | undefined,
 ): Promise<RunningRelay> {
-  let situation = (): Situation => ({ callsUnderWay: 0, ready: false });
+  let situation = (): Situation => ({ callsInFlight: 0, ready: false });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const memory = createLoginMemory(Date.now);
@@ -52,7 +52,7 @@ export async function startRelay(
   const metricsPort = await openMetricsPort(metrics, config.metrics);
   let relay = await create(config);
   situation = () => ({
-    callsUnderWay: relay.callsUnderWay(),
+    callsInFlight: relay.callsInFlight(),
     ready: relay.readiness.reasons().length === 0,
   });
   const server = await listen(

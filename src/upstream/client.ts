@@ -10,7 +10,7 @@ import { openRequest } from './open-request.ts';
 type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
 
 /** A request to one of the provider's endpoints. */
-export interface ProviderRequest {
+export interface UpstreamRequest {
   readonly endpoint: Endpoint;
   readonly method: 'GET' | 'POST';
   readonly url: string | URL;
@@ -21,14 +21,14 @@ export interface ProviderRequest {
 }
 
 /** The provider's response. The body is empty if only the status arrived intact. */
-export interface ProviderAnswer {
+export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
 }
 
 /** The result of one call, as far as a log may know it. */
-export interface ProviderCall {
+export interface UpstreamCall {
   readonly endpoint: Endpoint;
   readonly outcome: 'answered' | FailureCode;
   /** The provider's status, if it answered. */
@@ -39,17 +39,17 @@ export interface ProviderCall {
 }
 
 /** Called with every call once it has ended. */
-export type ObserveCall = (call: ProviderCall) => void;
+export type ObserveCall = (call: UpstreamCall) => void;
 
 /** Calls the provider within limits of time, size and number. */
-export interface ProviderClient {
+export interface UpstreamClient {
   /**
    * Makes one call. Redirects are not followed: a 3xx is returned like any other response.
    *
    * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable`
    *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (cancelled). The error never holds the request.
    */
-  call(request: ProviderRequest, observe: ObserveCall): Promise<ProviderAnswer>;
+  call(request: UpstreamRequest, observe: ObserveCall): Promise<UpstreamResponse>;
   /**
    * Checks that a call may be made now. A call that follows in the same tick is not refused.
    *
@@ -57,13 +57,13 @@ export interface ProviderClient {
    */
   expectRoom(endpoint: Endpoint): void;
   /** The number of calls in flight. */
-  underWay(): number;
+  inFlight(): number;
   /** Closes all connections. */
   close(): void;
 }
 
 type Outcome =
-  | { readonly answer: ProviderAnswer }
+  | { readonly answer: UpstreamResponse }
   | { readonly failure: FailureCode; readonly error?: string };
 type Attempt = Outcome | 'died_while_idle';
 type Head = Pick<Response, 'statusCode' | 'headers'>;
@@ -78,11 +78,11 @@ const lookupShare = 3 / 4;
  * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
  *   User lookups get three quarters of them, so that logins always find room.
  */
-export function createProviderClient(
+export function createUpstreamClient(
   userAgent: string,
   within: { readonly timeout: number; readonly concurrentCalls: number },
   proxy: ProxyEnvironment = {},
-): ProviderClient {
+): UpstreamClient {
   const pool = createConnectionPool(within.concurrentCalls, proxy);
   const instance = got.extend({
     headers: {
@@ -98,16 +98,16 @@ export function createProviderClient(
   const pooled = instance.extend({ agent: pool.pooled });
   const unpooled = instance.extend({ agent: pool.unpooled });
   const mostLookups = Math.ceil(within.concurrentCalls * lookupShare);
-  let underWay = 0;
+  let inFlight = 0;
   let lookups = 0;
 
   function expectRoom(endpoint: Endpoint): void {
-    const full = underWay >= within.concurrentCalls;
+    const full = inFlight >= within.concurrentCalls;
     if (full || (endpoint === 'user' && lookups >= mostLookups)) throw new RelayError('overloaded');
   }
 
   /** @param deadline when the attempt ends, on the clock of `performance.now()` */
-  function attempt(by: Got, request: ProviderRequest, deadline: number): Promise<Attempt> {
+  function attempt(by: Got, request: UpstreamRequest, deadline: number): Promise<Attempt> {
     const left = deadline - performance.now();
     // After a VM pause the deadline may already be over. Don't spend the code for a caller who got a
     // timeout.
@@ -170,7 +170,7 @@ export function createProviderClient(
     });
   }
 
-  async function attempts(request: ProviderRequest, deadline: number): Promise<Outcome> {
+  async function attempts(request: UpstreamRequest, deadline: number): Promise<Outcome> {
     await pool.settled();
     const first = await attempt(pooled, request, deadline);
     if (first !== 'died_while_idle') return first;
@@ -184,10 +184,10 @@ export function createProviderClient(
       const { endpoint } = request;
       expectRoom(endpoint);
       const isLookup = endpoint === 'user' ? 1 : 0;
-      underWay += 1;
+      inFlight += 1;
       lookups += isLookup;
       const result = await attempts(request, start + within.timeout).finally(() => {
-        underWay -= 1;
+        inFlight -= 1;
         lookups -= isLookup;
       });
       const durationMs = performance.now() - start;
@@ -200,7 +200,7 @@ export function createProviderClient(
       throw new RelayError(failure);
     },
     expectRoom,
-    underWay: () => underWay,
+    inFlight: () => inFlight,
     close: pool.close,
   };
 }
@@ -211,6 +211,6 @@ function answered(response: Head | undefined, chunks: readonly Buffer[]): Outcom
   return { answer: { status, headers, body: Buffer.concat(chunks) } };
 }
 
-function lengthOf(method: ProviderRequest['method'], body: string): Record<string, string> {
+function lengthOf(method: UpstreamRequest['method'], body: string): Record<string, string> {
   return method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
 }

@@ -4,7 +4,7 @@ import { parseJsonObject } from '../oauth/json.ts';
 import { protocolParameters } from '../oauth/parameters.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isLoopback, mayBeThisMachine, providerUrl } from '../urls.ts';
-import type { ProviderClient } from './client.ts';
+import type { UpstreamClient } from './client.ts';
 
 const reasons = {
   unreachable: 'the issuer cannot be reached',
@@ -13,7 +13,7 @@ const reasons = {
   not_found: 'there is no metadata at the issuer: check the address of the issuer',
   not_json: 'the metadata is not a JSON object: check the address of the issuer',
   too_large: 'the metadata is larger than 1 MiB',
-  overloaded: 'too many calls to the provider are under way',
+  overloaded: 'too many calls to the provider are in flight',
   issuer_mismatch: 'the metadata names another issuer: configure exactly the name it uses',
   endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
   endpoint_unusable:
@@ -61,7 +61,7 @@ export interface DiscoverySource {
  * @see OpenID Connect Discovery 1.0 §4, RFC 8414 §3
  */
 export async function discoverProvider(
-  client: ProviderClient,
+  client: UpstreamClient,
   source: DiscoverySource,
 ): Promise<Provider> {
   for (const url of metadataUrls(source.issuer)) {
@@ -80,7 +80,7 @@ function metadataUrls(issuer: string): string[] {
   ];
 }
 
-async function fetchMetadata(client: ProviderClient, url: string): Promise<Uint8Array | undefined> {
+async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8Array | undefined> {
   let code: string | undefined;
   try {
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;

@@ -1,6 +1,6 @@
 import { type CodeGrant, type TokenEndpoint, tokenRequest } from '../oauth/token-request.ts';
 import { parseTokenResponse, type TokenResponse } from '../oauth/token-response.ts';
-import type { ObserveCall, ProviderClient } from './client.ts';
+import type { ObserveCall, UpstreamClient } from './client.ts';
 
 /**
  * Exchanges an authorization code for an access token.
@@ -9,7 +9,7 @@ import type { ObserveCall, ProviderClient } from './client.ts';
  * @see RFC 6749 §4.1.3
  */
 export async function exchangeCode(
-  client: ProviderClient,
+  client: UpstreamClient,
   endpoint: TokenEndpoint,
   grant: CodeGrant,
   observe: ObserveCall,

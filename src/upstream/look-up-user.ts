@@ -1,7 +1,7 @@
 import { RelayError } from '../errors.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ObserveCall, ProviderClient, ProviderRequest } from './client.ts';
+import type { ObserveCall, UpstreamClient, UpstreamRequest } from './client.ts';
 
 /**
  * Asks the provider for the record of the token's user.
@@ -12,7 +12,7 @@ import type { ObserveCall, ProviderClient, ProviderRequest } from './client.ts';
  *   `provider_answer_unusable` if its 200 is not a JSON object, or why the call itself failed
  */
 export async function lookUpUser(
-  client: ProviderClient,
+  client: UpstreamClient,
   provider: Pick<Provider, 'userUrl' | 'requestHeaders' | 'userRejectedWhen'>,
   accessToken: string,
   observe: ObserveCall,
@@ -35,7 +35,7 @@ export async function lookUpUser(
 export function userRequest(
   { userUrl, requestHeaders }: Pick<Provider, 'userUrl' | 'requestHeaders'>,
   accessToken: string,
-): ProviderRequest {
+): UpstreamRequest {
   const headers = { ...requestHeaders, authorization: `Bearer ${accessToken}` };
   return { endpoint: 'user', method: 'GET', url: userUrl, headers };
 }

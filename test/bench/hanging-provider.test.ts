@@ -11,7 +11,7 @@ describe('a provider that hangs', () => {
       idle: 0.5,
       hang: 1.5,
       recovery: 1,
-      // Longer than it hangs: whatever is under way stays so.
+      // Longer than it hangs: whatever is in flight stays so.
       providerTimeout: 30,
     });
   });
@@ -23,7 +23,7 @@ describe('a provider that hangs', () => {
     expect(others).to.have.members(['start 307', 'health 200']);
   });
 
-  it('has further calls refused while all that may be are under way', () => {
+  it('has further calls refused while all that may be are in flight', () => {
     expect(report.refused.count).to.be.greaterThan(0);
   });
 

@@ -87,7 +87,7 @@ describe('the command line', () => {
     });
   }
 
-  it('lets a login that is under way finish before it ends', async () => {
+  it('lets a login that is in flight finish before it ends', async () => {
     const underTest = await startRelay();
     const { provider } = underTest;
     const code = canary('code');

@@ -70,7 +70,7 @@ async function withRelay(act: (underTest: RelayUnderTest) => Promise<void>): Pro
 }
 
 describe('the life of a relay', () => {
-  it('ends on SIGTERM once the requests under way are answered, and takes no new ones', async () => {
+  it('ends on SIGTERM once the requests in flight are answered, and takes no new ones', async () => {
     await withRelay(async (underTest) => {
       const release = holdLookups(underTest);
       const lookup = underTest.lookUp();

@@ -107,7 +107,7 @@ describe('metrics', () => {
     expect(text).to.contain(
       'login_relay_provider_call_duration_seconds_count{endpoint="token",outcome="answered"} 2',
     );
-    expect(text).to.contain('login_relay_provider_calls_under_way 0');
+    expect(text).to.contain('login_relay_provider_calls_in_flight 0');
   });
 
   it('count callbacks that were excused from the state check', async () => {
@@ -198,7 +198,7 @@ describe('metrics', () => {
     await issuer.connected;
     const answered = await untilItListens(() => send(metricsPort, { path: '/metrics' }));
     expect(answered.status).to.equal(200);
-    expect(answered.body.toString()).to.contain('login_relay_provider_calls_under_way 0');
+    expect(answered.body.toString()).to.contain('login_relay_provider_calls_in_flight 0');
     expect(answered.body.toString()).to.contain('login_relay_ready 0\n');
     issuer.end();
     await relay.logLine(({ msg }) => msg === 'listening');

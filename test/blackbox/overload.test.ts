@@ -35,7 +35,7 @@ describe('overload', () => {
     };
   }
 
-  /** Starts as many calls as may be under way, logins and lookups, and waits until they are. */
+  /** Starts as many calls as may be in flight, logins and lookups, and waits until they are. */
   async function fill(): Promise<Promise<Answer>[]> {
     const answers = Array.from({ length: limit }, (_, index) =>
       index % 2 ? underTest().logIn() : underTest().lookUp(),
@@ -44,7 +44,7 @@ describe('overload', () => {
     return answers;
   }
 
-  it('is answered with 503 at once, and the calls under way go on', async () => {
+  it('is answered with 503 at once, and the calls in flight go on', async () => {
     const { provider } = underTest();
     const release = holdCalls();
     const answers = await fill();

@@ -110,14 +110,14 @@ describe('login forgery in Chromium', () => {
   const site = useLoginSite();
 
   /** A page that goes to the provider, on the way to a login. */
-  async function loginUnderWay(page: Page): Promise<Page> {
+  async function loginInFlight(page: Page): Promise<Page> {
     await page.goto(site().frontEnd);
     await startLogin(page);
     return page;
   }
 
   async function attackersCallback(): Promise<Attack> {
-    const attacker = await loginUnderWay(await openPage());
+    const attacker = await loginInFlight(await openPage());
     const callback = site().interceptCallback();
     await authorize(attacker, 'Mallory');
     return { attacker, callback: new URL(await callback) };
@@ -158,7 +158,7 @@ describe('login forgery in Chromium', () => {
   it('by sending the victim there neither spends the code nor logs the victim in', async function () {
     this.timeout(60_000);
     const own = await attackersCallback();
-    const pending = await loginUnderWay(await openPage());
+    const pending = await loginInFlight(await openPage());
     const victim = await pending.context().newPage();
     for (const [name, { page: pageFor, outcomes }] of Object.entries(navigations)) {
       for (const [index, url] of attackUrls(own.callback, name).entries()) {
@@ -180,7 +180,7 @@ describe('login forgery in Chromium', () => {
 
   it('by loading it into a page neither spends the code nor logs the victim in', async () => {
     const own = await attackersCallback();
-    const pending = await loginUnderWay(await openPage());
+    const pending = await loginInFlight(await openPage());
     const victim = await pending.context().newPage();
     const attacks = Object.entries(subresources).flatMap(([name, { page: pageFor, outcomes }]) =>
       attackUrls(own.callback, name).map((url, index) => ({
@@ -202,9 +202,9 @@ describe('login forgery in Chromium', () => {
   });
 
   it('by having the victim authorize a login that the attacker started is refused', async () => {
-    await loginUnderWay(await openPage());
+    await loginInFlight(await openPage());
     const [started] = site().exchanges;
-    const victim = await loginUnderWay(await openPage());
+    const victim = await loginInFlight(await openPage());
     await victim.goto(started?.location ?? '');
     await authorize(victim, 'Ada Lovelace');
     await victim.waitForURL(`${site().callbackUrl}?**`);
@@ -214,8 +214,8 @@ describe('login forgery in Chromium', () => {
     expect(site().tokenCalls).to.deep.equal([]);
   });
 
-  it('with images that start logins does not push out one that is under way', async () => {
-    const pending = await loginUnderWay(await openPage());
+  it('with images that start logins does not push out one that is in flight', async () => {
+    const pending = await loginInFlight(await openPage());
     const attack = await pending.context().newPage();
     const images = Array.from(
       { length: 25 },

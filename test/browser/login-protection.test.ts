@@ -184,7 +184,7 @@ describe('login protection in Chromium', () => {
       expect(site().tokenCalls).to.deep.equal([]);
     });
 
-    it('does not disturb a login that is under way in another tab', async () => {
+    it('does not disturb a login that is in flight in another tab', async () => {
       const { page, callback } = await finishedLogin();
       const other = await page.context().newPage();
       await other.goto(site().frontEnd);

@@ -4,7 +4,7 @@ import type { OptionName } from '../../src/config/options.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
 import { ConfigError } from '../../src/start-errors.ts';
-import type { ProviderClient } from '../../src/upstream/client.ts';
+import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
 import { redirectPayloads } from '../support/redirect-payloads.ts';
 
@@ -91,14 +91,14 @@ describe('what the configuration makes of payloads', () => {
         token_endpoint: `${issuer}/token`,
         userinfo_endpoint: `${issuer}/user`,
       };
-      const client: ProviderClient = {
+      const client: UpstreamClient = {
         call: async () => ({
           status: 200,
           headers: {},
           body: Buffer.from(JSON.stringify(metadata)),
         }),
         expectRoom() {},
-        underWay: () => 0,
+        inFlight: () => 0,
         close() {},
       };
       try {

@@ -125,7 +125,7 @@ describe('the Kubernetes manifests', () => {
     });
   });
 
-  it('wait for a pod that ends until it has finished what is under way', () => {
+  it('wait for a pod that ends until it has finished what is in flight', () => {
     const wait = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(wait).to.be.above(0);
     const needed = wait + limits.stopTime / 1000;

@@ -26,7 +26,7 @@ const end = toldToEnd();
 while (counts.replies < wanted && mismatches.length === 0 && !end.aborted) {
   counts.rounds += 1;
   await manyAtOnce(perRound, connections, visit, end);
-  // Nothing is under way: whatever the provider says now is an answer to nobody. The next round
+  // Nothing is in flight: whatever the provider says now is an answer to nobody. The next round
   // begins at once, or when the relay has had time to hear it.
   provider.speakUnasked();
   if (counts.rounds % 2 === 0) await wait(2);

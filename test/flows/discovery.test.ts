@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createProviderClient } from '../../src/upstream/client.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
 import {
   DiscoveryError,
   type DiscoverySource,
@@ -19,7 +19,7 @@ import {
 const mebibyte = 1024 * 1024;
 
 describe('what a relay learns from an issuer', () => {
-  const client = createProviderClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
+  const client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
   let issuer: Issuer;
   let paths: Record<string, Reply>;
   before(async () => {

@@ -3,7 +3,7 @@ import { redirectUri } from '../support/relay-under-test.ts';
 import { discord } from './fakes/discord.ts';
 import { github } from './fakes/github.ts';
 import { slack } from './fakes/slack.ts';
-import type { DocumentedProvider, ProviderRequest, Reply } from './support/fake-provider.ts';
+import type { DocumentedProvider, Reply, UpstreamRequest } from './support/fake-provider.ts';
 
 const client = { clientId: 'client-1', clientSecret: 'a-secret' };
 
@@ -11,7 +11,7 @@ const client = { clientId: 'client-1', clientSecret: 'a-secret' };
 function ask(
   { endpoints }: DocumentedProvider,
   endpoint: string,
-  request: Partial<ProviderRequest> = {},
+  request: Partial<UpstreamRequest> = {},
 ): Reply {
   const [method = '', path = ''] = endpoint.split(' ');
   const bare = { method, path, host: undefined, headers: {}, query: form({}), form: form({}) };

@@ -13,8 +13,8 @@ import { expectFailure, expectFailurePage } from './support/failures.ts';
 import {
   type DocumentedProvider,
   type FakeProvider,
-  type ProviderRequest,
   startFakeProvider,
+  type UpstreamRequest,
 } from './support/fake-provider.ts';
 import { ForwardProxy } from './support/forward-proxy.ts';
 import { type Client, type Relay, useRelays } from './support/relays.ts';
@@ -132,7 +132,7 @@ describe('a provider that answers as its documentation says', () => {
         await provider.close();
       });
 
-      function lastRequest(url: string): ProviderRequest {
+      function lastRequest(url: string): UpstreamRequest {
         const { pathname, host } = new URL(url);
         const found = provider.requests.findLast(({ path }) => path === pathname);
         if (found === undefined) throw new Error(`nobody asked for ${url}`);

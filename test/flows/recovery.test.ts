@@ -67,7 +67,7 @@ describe('a provider that is down for a while', () => {
       const relay = await startRelay({ client, flags });
       expectFailure(await relay.get(loginPath), 'provider_undiscovered');
       const attempts = relay.process.logLines.filter(({ msg }) => msg === 'provider discovery');
-      expect(attempts, 'the first attempt is under way').to.deep.equal([]);
+      expect(attempts, 'the first attempt is in flight').to.deep.equal([]);
       await relay.stop();
     } finally {
       await issuer.close();

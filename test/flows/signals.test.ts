@@ -121,7 +121,7 @@ describe('signals that come while a relay waits for its issuer', () => {
       await relay.logLine(({ msg }) => msg === 'listening');
       const underTest = new RelayUnderTest(relay, port, provider);
       provider.onUser = (response, call) => {
-        // What is under way keeps the relay from ending.
+        // What is in flight keeps the relay from ending.
         finish = () => userRecord(response, call);
       };
       let finish = () => {};

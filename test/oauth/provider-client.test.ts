@@ -5,14 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import {
-  createProviderClient,
-  type ProviderCall,
-  type ProviderClient,
+  createUpstreamClient,
+  type UpstreamCall,
+  type UpstreamClient,
 } from '../../src/upstream/client.ts';
 
 describe('the provider client', () => {
   let server: Server;
-  let client: ProviderClient;
+  let client: UpstreamClient;
   let connections: Set<Socket>;
   let listener: RequestListener;
 
@@ -22,7 +22,7 @@ describe('the provider client', () => {
     server.on('connection', (socket) => connections.add(socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    client = createProviderClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
+    client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
   });
   afterEach(async () => {
     client.close();
@@ -34,9 +34,9 @@ describe('the provider client', () => {
   const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
   async function call(
-    by: ProviderClient = client,
-  ): Promise<{ outcome: string; call: ProviderCall | undefined }> {
-    let seen: ProviderCall | undefined;
+    by: UpstreamClient = client,
+  ): Promise<{ outcome: string; call: UpstreamCall | undefined }> {
+    let seen: UpstreamCall | undefined;
     const request = { endpoint: 'user', method: 'GET', url: url(), headers: {} } as const;
     try {
       const { status, body } = await by.call(request, (observed) => {
@@ -60,7 +60,7 @@ describe('the provider client', () => {
       requests += 1;
       response.end('a');
     };
-    const late = createProviderClient('login-relay/test', { timeout: 0, concurrentCalls: 2 });
+    const late = createUpstreamClient('login-relay/test', { timeout: 0, concurrentCalls: 2 });
     expect((await call(late)).outcome).to.equal('provider_timeout');
     // What had left before would have come before.
     expect((await call()).outcome).to.equal('200 a');
@@ -145,7 +145,7 @@ describe('the provider client', () => {
   });
 
   it('replays nothing that timed out', async () => {
-    const hasty = createProviderClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
+    const hasty = createUpstreamClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
     let requests = 0;
     listener = (_, response) => {
       requests += 1;
@@ -158,7 +158,7 @@ describe('the provider client', () => {
   });
 
   it('holds the deadline against an answer that drips', async () => {
-    const hasty = createProviderClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
+    const hasty = createUpstreamClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
     listener = (_, response) => {
       const drip = setInterval(() => response.write('a'), 20);
       response.on('close', () => clearInterval(drip));

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import type { TokenRequest } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
-import { createProviderClient } from '../../src/upstream/client.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { exchangeCode } from '../../src/upstream/exchange-code.ts';
 import { nock, useNock } from '../support/nock.ts';
 
@@ -10,7 +10,7 @@ const origin = 'https://provider.example';
 const redirectUri = 'https://login.example.com/auth/provider/callback';
 
 describe('the token endpoint', () => {
-  const client = createProviderClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
   after(() => client.close());
   useNock();
 

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import { createProviderClient } from '../../src/upstream/client.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { lookUpUser } from '../../src/upstream/look-up-user.ts';
 import { nock, useNock } from '../support/nock.ts';
 
 const origin = 'https://provider.example';
 
 describe('the user lookup', () => {
-  const client = createProviderClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
   after(() => client.close());
   useNock();
 

@@ -49,7 +49,7 @@ describe('the image', () => {
     expect(compose).to.match(/^ {6}- no-new-privileges:true$/m);
   });
 
-  it('is given longer to stop than requests under way are given to finish', () => {
+  it('is given longer to stop than requests in flight are given to finish', () => {
     const compose = readFileSync(`${projectRoot}/deploy/docker/compose.yaml`, 'utf8');
     const installing = readFileSync(`${projectRoot}/docs/install.md`, 'utf8');
     const [, grace] = /^ {4}stop_grace_period: (\d+)s$/m.exec(compose) ?? [];

@@ -151,7 +151,7 @@ describe('a server within limits', () => {
       await kept.say(request).hear(answered, 2);
     });
 
-    it('closes none on which a request is under way: then it is the new one that goes', async () => {
+    it('closes none on which a request is in flight: then it is the new one that goes', async () => {
       const responses: ServerResponse[] = [];
       const { server, open } = await start((_request, response) => responses.push(response), {
         connections: 2,
@@ -232,7 +232,7 @@ describe('a server within limits', () => {
     await connection.hear('last is here');
   });
 
-  it('closes everything that is under way at its end, after a time', async () => {
+  it('closes everything that is in flight at its end, after a time', async () => {
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
     const { server, open } = await start(() => resolve(), { stopTime: short });
     const connection = (await open()).say(request);

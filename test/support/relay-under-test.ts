@@ -57,7 +57,7 @@ export class RelayUnderTest {
   /** Stops both; the relay must end well, with nothing to complain about. */
   async stop(): Promise<void> {
     const ended = this.process.stop();
-    // Without a provider no call stays under way, whatever a failed test has left behind.
+    // Without a provider no call stays in flight, whatever a failed test has left behind.
     await this.provider.stop();
     const { code, stderr } = await ended;
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

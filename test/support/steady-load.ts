@@ -18,7 +18,7 @@ interface LoadResult {
 }
 
 // Fewer than the calls to the provider that a relay makes at once.
-const mostUnderWay = 250;
+const mostInFlight = 250;
 
 /**
  * Makes requests at a steady rate, whether or not earlier ones have been answered; at a lower one
@@ -36,7 +36,7 @@ export function loadSteadily(rate: number, request: (index: number) => Promise<v
   let slowest = 0;
   const timer = setInterval(() => {
     const due = ((performance.now() - begun) / 1000) * rate;
-    while (requests.length < due && requests.length - over < mostUnderWay) {
+    while (requests.length < due && requests.length - over < mostInFlight) {
       requests.push(measured(requests.length));
     }
   }, 1);

@@ -2,9 +2,9 @@ import {
   type DocumentedProvider,
   Grants,
   jsonReply,
-  type ProviderRequest,
   page,
   redirectBack,
+  type UpstreamRequest,
 } from '../support/fake-provider.ts';
 import type { Client } from '../support/relays.ts';
 
@@ -70,6 +70,6 @@ export function discord(client: Client): DocumentedProvider {
 
 const cloudflare = page(403, 'Blocked: no program is named.');
 
-function isBot({ headers }: ProviderRequest): boolean {
+function isBot({ headers }: UpstreamRequest): boolean {
   return /^DiscordBot \(https?:\/\/[^ ,]+, [\w.-]+\)/.test(headers['user-agent'] ?? '');
 }

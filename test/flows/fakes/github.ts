@@ -2,10 +2,10 @@ import {
   type DocumentedProvider,
   Grants,
   jsonReply,
-  type ProviderRequest,
   page,
   type Reply,
   redirectBack,
+  type UpstreamRequest,
 } from '../support/fake-provider.ts';
 import type { Client } from '../support/relays.ts';
 
@@ -70,7 +70,7 @@ function failure(error: string, error_description: string): Record<string, strin
   return { error, error_description, error_uri };
 }
 
-function inTheFormAskedFor({ headers }: ProviderRequest, answer: Record<string, string>): Reply {
+function inTheFormAskedFor({ headers }: UpstreamRequest, answer: Record<string, string>): Reply {
   if (headers.accept === 'application/json') return jsonReply(200, answer);
   const type = 'application/x-www-form-urlencoded; charset=utf-8';
   return { status: 200, headers: { 'Content-Type': type }, body: `${new URLSearchParams(answer)}` };

@@ -8,7 +8,7 @@ import type { Certificate } from '../../support/certificate.ts';
 import { redirectUri } from '../../support/relay-under-test.ts';
 
 /** A request to a provider. */
-export interface ProviderRequest {
+export interface UpstreamRequest {
   readonly method: string;
   readonly path: string;
   readonly host: string | undefined;
@@ -28,12 +28,12 @@ export interface Reply {
 /** A provider as its documentation describes it. */
 export interface DocumentedProvider {
   /** By method and path: `GET /user`. */
-  readonly endpoints: Readonly<Record<string, (request: ProviderRequest) => Reply>>;
+  readonly endpoints: Readonly<Record<string, (request: UpstreamRequest) => Reply>>;
 }
 
 /** A {@link DocumentedProvider} that listens on loopback, by http and by https. */
 export interface FakeProvider {
-  readonly requests: readonly ProviderRequest[];
+  readonly requests: readonly UpstreamRequest[];
   readonly port: number;
   readonly tlsPort: number;
   close(): Promise<void>;
@@ -43,7 +43,7 @@ export async function startFakeProvider(
   { endpoints }: DocumentedProvider,
   { key, cert }: Pick<Certificate, 'key' | 'cert'>,
 ): Promise<FakeProvider> {
-  const requests: ProviderRequest[] = [];
+  const requests: UpstreamRequest[] = [];
   const listener: RequestListener = async (message, response) => {
     const url = new URL(message.url ?? '', 'http://provider');
     const body = await text(message);
@@ -142,7 +142,7 @@ export class Grants {
   }
 
   /** Whether the request brings a token that was issued, as a bearer. */
-  knows({ headers }: ProviderRequest): boolean {
+  knows({ headers }: UpstreamRequest): boolean {
     return this.#tokens.has(/^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? '');
   }
 }

@@ -94,7 +94,8 @@ describe('a relay that is started by a service manager', () => {
   it('says once that there is no systemd-notify, and goes on', async () => {
     const env = { ...manager.environment, PATH: '/nowhere', WATCHDOG_USEC: '2000' };
     await withRelay(env, async (relay, port) => {
-      const isWarning = ({ level }: Record<string, unknown>) => level === 'warn';
+      const isWarning = ({ level, error }: Record<string, unknown>) =>
+        level === 'warn' && error !== undefined;
       const warning = await relay.logLine(isWarning);
       expect(warning).to.include({ error: 'ENOENT' });
       expect(warning['msg']).to.contain('systemd-notify');

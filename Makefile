@@ -6,8 +6,8 @@ tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage bench bench-quick bench-hanging-provider clean share sbom deb
-.PHONY: binary test-binary test-restarts test-systemd bench-start bench-memory release test-release
+.PHONY: help setup demo test check coverage bench bench-quick clean share sbom deb
+.PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
@@ -74,15 +74,12 @@ $(peers): bench/peers/package.json bench/peers/package-lock.json
 	@cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-# BENCH chooses a part: make bench BENCH='--experiment user-lookup --contender relay'
-bench: $(installed) $(peers) binary ## measure the relay beside its peers and its limits: half an hour
-	@taskset -c 1 $(node) bench/run.ts --write $(BENCH)
+# BENCH chooses a part: make bench BENCH='--workload user-lookup --contender relay'
+bench: $(installed) $(peers) binary ## measure the relay beside its peers and its limits: twenty minutes
+	@taskset -c 1 $(node) bench/run.ts $(BENCH)
 
 bench-quick: $(installed) $(peers) ## see that everything that is measured works: a minute
 	@taskset -c 1 $(node) bench/run.ts --quick $(BENCH)
-
-bench-hanging-provider: $(installed) ## what a provider that hangs does to everyone else (a minute)
-	@$(node) bench/hanging-provider.ts
 
 share: $(installed) ## build the manual page and the shell completions
 	@scripts/share.sh dist/share
@@ -110,9 +107,6 @@ test-rolling: binary ## restart each of three replicas behind HAProxy 100 times 
 bench-start: binary ## measure how long the executable takes to start
 	@$(node) scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
 	@$(node) scripts/binary/measure-start.ts dist/login-relay dist/build/empty
-
-bench-memory: binary ## measure what memory 10,000 logins leave the executable with (Linux)
-	@$(node) bench/memory.ts dist/login-relay
 
 platforms := linux-x64 linux-arm64 macos-x64 macos-arm64 windows-x64
 executables := $(platforms:%=dist/%/login-relay)

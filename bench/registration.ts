@@ -1,3 +1,5 @@
+import type { AddressInfo, Server } from 'node:net';
+
 /** What every contender is told: its client, its own address, and its front end. */
 export const registration = {
   clientId: 'bench-client',
@@ -6,3 +8,16 @@ export const registration = {
   redirectUri: 'http://localhost:8000/auth/provider/callback',
   frontEnd: 'http://localhost:3000',
 } as const;
+
+// Where the provider is, for the programs that are measured.
+const origin = process.env['PROVIDER_URL'] ?? '';
+
+export const authorizeUrl = `${origin}/authorize`;
+export const tokenUrl = `${origin}/token`;
+export const userUrl = `${origin}/user`;
+
+/** Writes where a server listens, once it does. */
+export function announce(server: Server): void {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`"address":"http://127.0.0.1:${port}"\n`);
+}

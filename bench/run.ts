@@ -1,56 +1,129 @@
-// Measures the relay beside its peers and its limits. Linux only; to be run on the second core.
+// Measures the relay beside its peers and its limits, and prints tables. Linux only; run it on core 1.
+// Usage: node bench/run.ts [--quick] [--workload <name>]... [--contender <name>]...
+import { existsSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { RunningContender } from './contenders/contender.ts';
-import { contenders } from './contenders/contenders.ts';
-import { startProvider } from './contenders/provider.ts';
-import { type Experiment, experiments, type Figures } from './experiments.ts';
-import { full, quick } from './measurements/pace.ts';
-import { drawChart } from './report/chart.ts';
-import { writePage } from './report/page.ts';
-import { keepResults, readResults } from './report/results.ts';
-import { table } from './report/table.ts';
+import { untilItListens } from '../test/support/until-it-listens.ts';
+import { type Contender, contenders } from './contenders.ts';
+import { HttpConnection } from './http-connection.ts';
+import { closedLoop, during, openLoop } from './load.ts';
+import { PinnedProcess } from './pinned-process.ts';
+import { registration } from './registration.ts';
+import { type Target, type WorkloadName, workloads } from './workloads.ts';
 
-const roundTrip = 50;
-// Between them they take every contender through everything.
-const telling = ['complete-login', 'user-lookup', 'mixed', 'distant-lookup'];
-
+// Core 0 is the server's alone. The load and the provider share core 1.
+const rates = { 'start-login': 500, 'complete-login': 200, 'user-lookup': 500 };
 const { values } = parseArgs({
   options: {
-    experiment: { type: 'string', multiple: true },
+    workload: { type: 'string', multiple: true, default: Object.keys(workloads) },
     contender: { type: 'string', multiple: true, default: contenders.map(({ name }) => name) },
     quick: { type: 'boolean', default: false },
-    /** Into docs/, in place of what the same experiments found out before. */
-    write: { type: 'boolean', default: false },
   },
 });
+// Seconds of a turn, and how many turns. V8 needs the warm-up to compile large libraries, and the rest,
+// in milliseconds, to hand memory back.
+const pace = values.quick
+  ? { warmUp: [0, 0], cost: [0.2, 1], latency: [0.1, 1], rest: 0 }
+  : { warmUp: [2, 8], cost: [0.5, 9], latency: [1, 5], rest: 30_000 };
 
-const wanted = values.experiment ?? (values.quick ? telling : experiments.map(({ name }) => name));
-for (const experiment of experiments) {
-  if (!wanted.includes(experiment.name)) continue;
-  const figures = await conduct(experiment);
-  process.stdout.write(`\n${table(experiment, figures)}\n`);
-  if (values.write) keepResults(experiment, figures);
-}
-if (values.write) {
-  writePage(readResults());
-  drawChart(readResults());
+interface Running {
+  readonly name: string;
+  readonly process: PinnedProcess;
+  readonly target: Target;
+  /** Milliseconds until it listened. */
+  readonly start: number;
+  /** MiB at the start, after the load, and at rest. */
+  readonly memory: number[];
+  readonly cpu: number[];
+  readonly rate: number[];
+  readonly p50: number[];
+  readonly p99: number[];
 }
 
-async function conduct(experiment: Experiment): Promise<Map<string, Figures>> {
-  const provider = await startProvider(roundTrip);
-  const running = new Map<string, RunningContender>();
-  try {
-    for (const contender of contenders) {
-      const { name, workloads } = contender;
-      if (!workloads.includes(experiment.name) || !values.contender.includes(name)) continue;
-      const missing = contender.missing();
-      if (missing === undefined) {
-        running.set(name, await contender.start(provider, experiment.distance));
-      } else process.stderr.write(`${name} is left out: ${missing}\n`);
-    }
-    return await experiment.measure(running, values.quick ? quick : full);
-  } finally {
-    for (const contender of running.values()) await contender.stop();
-    await provider.stop();
+const provider = new PinnedProcess(1, [process.execPath, 'bench/provider.ts']);
+const providerPort = await provider.port();
+for (const name of Object.keys(workloads) as WorkloadName[]) {
+  if (!values.workload.includes(name)) continue;
+  const running: Running[] = [];
+  for (const contender of contenders) {
+    if (!contender.workloads.includes(name) || !values.contender.includes(contender.name)) continue;
+    if (existsSync(contender.needs)) running.push(await start(contender));
+    else process.stderr.write(`${contender.name} is left out: there is no ${contender.needs}\n`);
   }
+  await measure(name, running);
+  process.stdout.write(`${table(name, running)}\n\n`);
+  for (const { process } of running) await process.stop();
+}
+await provider.stop();
+
+async function start(contender: Contender): Promise<Running> {
+  const { name, protection, loginPath } = contender;
+  const command = await contender.command(providerPort);
+  const begun = performance.now();
+  const process = new PinnedProcess(0, command, {
+    PROVIDER_URL: `http://127.0.0.1:${providerPort}`,
+    PROVIDER_CLIENT_SECRET: registration.clientSecret,
+  });
+  const port = await process.port();
+  (await untilItListens(() => HttpConnection.open(port))).close();
+  return {
+    ...{ name, process, target: { port, protection, loginPath, providerPort } },
+    ...{ start: performance.now() - begun, memory: [process.memory()] },
+    ...{ cpu: [], rate: [], p50: [], p99: [] },
+  };
+}
+
+/** The contenders take turns, so that other load on the machine affects all of them alike. */
+async function measure(name: WorkloadName, running: readonly Running[]): Promise<void> {
+  const workload = workloads[name];
+  await turns(pace.warmUp, running, async ({ target }, seconds) => {
+    await closedLoop(workload, target, during(seconds));
+  });
+  await turns(pace.cost, running, async ({ target, process, cpu, rate }, seconds) => {
+    const [begun, before] = [performance.now(), process.cpuTime()];
+    const done = await closedLoop(workload, target, during(seconds));
+    cpu.push((process.cpuTime() - before) / done);
+    rate.push((done * 1000) / (performance.now() - begun));
+  });
+  await turns(pace.latency, running, async ({ target, p50, p99 }, seconds) => {
+    const took = await openLoop(workload, target, rates[name], seconds);
+    p50.push(percentile(took, 50));
+    p99.push(percentile(took, 99));
+  });
+  for (const { process, memory } of running) memory.push(process.memory());
+  await wait(pace.rest);
+  for (const { process, memory } of running) memory.push(process.memory());
+}
+
+async function turns(
+  [seconds = 0, count = 0]: readonly number[],
+  running: readonly Running[],
+  act: (one: Running, seconds: number) => Promise<void>,
+): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) for (const one of running) await act(one, seconds);
+}
+
+function table(name: WorkloadName, running: readonly Running[]): string {
+  const at = `at ${rates[name]}/s, ms`;
+  const head = ['CPU, µs', 'per second', `p50 ${at}`, `p99 ${at}`, 'memory, MiB', 'start, ms'];
+  const rows = running.map((one) => [
+    ...[one.name, spread(one.cpu, 0), percentile(one.rate, 50).toFixed(0)],
+    ...[spread(one.p50, 2), spread(one.p99, 2)],
+    ...[one.memory.map((size) => size.toFixed(0)).join(' → '), one.start.toFixed(0)],
+  ]);
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const rule = ['---', ...head.map(() => '---:')];
+  return [line([name, ...head]), line(rule), ...rows.map(line)].join('\n');
+}
+
+function spread(numbers: readonly number[], digits: number): string {
+  const [median, least, most] = [50, 0, 100].map((it) => percentile(numbers, it).toFixed(digits));
+  return `**${median}** (${least}–${most})`;
+}
+
+/** @param share 0 to 100 */
+function percentile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const index = Math.min(sorted.length - 1, Math.floor((sorted.length * share) / 100));
+  return sorted[index] ?? Number.NaN;
 }

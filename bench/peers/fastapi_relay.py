@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import sys
-from typing import Optional
 from urllib.parse import urlencode
 
 import httpx
@@ -16,6 +15,7 @@ from fastapi.responses import RedirectResponse
 registration = json.loads(sys.argv[1])
 provider = os.environ["PROVIDER_URL"]
 front_end = registration["frontEnd"]
+client_parameters = {"client_id": registration["clientId"], "redirect_uri": registration["redirectUri"]}
 
 app = FastAPI()
 app.add_middleware(
@@ -28,31 +28,20 @@ app.add_middleware(
 client = httpx.AsyncClient(
     headers={"Accept": "application/json"},
     limits=httpx.Limits(max_connections=256, max_keepalive_connections=256),
-    verify=os.environ.get("NODE_EXTRA_CA_CERTS", True),
 )
 
 
 @app.get("/auth/provider")
 async def start_login():
-    query = {
-        "response_type": "code",
-        "client_id": registration["clientId"],
-        "redirect_uri": registration["redirectUri"],
-    }
+    query = {"response_type": "code", **client_parameters}
     return RedirectResponse(f"{provider}/authorize?{urlencode(query)}")
 
 
 @app.get("/auth/provider/callback")
 async def login_callback(code: str):
-    answer = await client.post(
-        f"{provider}/token",
-        params={
-            "client_id": registration["clientId"],
-            "client_secret": registration["clientSecret"],
-            "code": code,
-            "redirect_uri": registration["redirectUri"],
-        },
-    )
+    secret = registration["clientSecret"]
+    parameters = {**client_parameters, "client_secret": secret, "code": code}
+    answer = await client.post(f"{provider}/token", params=parameters)
     if answer.status_code != 200:
         raise HTTPException(400, "token retrieval failed")
     token = answer.json().get("access_token")
@@ -62,7 +51,7 @@ async def login_callback(code: str):
 
 
 @app.get("/api/user")
-async def current_user(authorization: Optional[str] = Header(None)):
+async def current_user(authorization: str | None = Header(None)):
     if authorization is None:
         raise HTTPException(401, "no credentials supplied")
     token = authorization.split(" ")[1]

@@ -1,9 +1,7 @@
 import { Agent } from 'node:http';
 import oauth2 from '@fastify/oauth2';
 import fastify from 'fastify';
-import { tokenUrl } from '../provider/endpoints.ts';
-import { registration } from '../registration.ts';
-import { announce } from './announce.js';
+import { announce, registration, tokenUrl } from '../registration.ts';
 
 const { origin } = new URL(tokenUrl);
 const keepAlive = process.argv.includes('--keep-alive');
@@ -32,4 +30,4 @@ app.get('/auth/provider/callback', async (request, reply) => {
   return reply.redirect(`${registration.frontEnd}/?${query}`);
 });
 await app.listen({ port: 0, host: '127.0.0.1' });
-announce(app.server.address().port);
+announce(app.server);

@@ -1,9 +1,7 @@
 import grant from 'grant';
 import Koa from 'koa';
 import session from 'koa-session';
-import { authorizeUrl, tokenUrl } from '../provider/endpoints.ts';
-import { registration } from '../registration.ts';
-import { announce } from './announce.js';
+import { announce, authorizeUrl, registration, tokenUrl } from '../registration.ts';
 
 const app = new Koa({ env: 'production', keys: ['a key of the bench'] });
 app.use(session(app));
@@ -23,4 +21,4 @@ app.use(
     },
   }),
 );
-const server = app.listen(0, '127.0.0.1', () => announce(server.address().port));
+const server = app.listen(0, '127.0.0.1', () => announce(server));

@@ -1,8 +1,6 @@
 import bell from '@hapi/bell';
 import { server as createServer } from '@hapi/hapi';
-import { authorizeUrl, tokenUrl } from '../provider/endpoints.ts';
-import { registration } from '../registration.ts';
-import { announce } from './announce.js';
+import { announce, authorizeUrl, registration, tokenUrl } from '../registration.ts';
 
 const server = createServer({ port: 0, host: '127.0.0.1' });
 await server.register(bell);
@@ -33,4 +31,4 @@ server.route({
   },
 });
 await server.start();
-announce(server.info.port);
+announce(server.listener);

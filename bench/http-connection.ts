@@ -1,18 +1,11 @@
 import { once } from 'node:events';
-import { connect as connectPlain, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect, type Socket } from 'node:net';
 
 /** An answer, with the head as it came. */
 export interface Answer {
   readonly status: number;
   readonly head: string;
   readonly body: string;
-}
-
-/** Where to connect to, and the authority to trust there; without one the connection is plain. */
-export interface Address {
-  readonly port: number;
-  readonly authority?: string;
 }
 
 /**
@@ -31,13 +24,8 @@ export class HttpConnection {
     socket.on('close', () => this.#fail(new Error('the connection was closed')));
   }
 
-  static async open({ port, authority }: Address): Promise<HttpConnection> {
-    if (authority !== undefined) {
-      const socket = connectTls({ port, host: 'localhost', ca: authority });
-      await once(socket, 'secureConnect');
-      return new HttpConnection(socket);
-    }
-    const socket = connectPlain(port, '127.0.0.1');
+  static async open(port: number): Promise<HttpConnection> {
+    const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     return new HttpConnection(socket);
   }
@@ -58,17 +46,15 @@ export class HttpConnection {
     this.#received += text;
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd === -1) return;
-    const status = Number(this.#received.slice(9, 12));
     const head = this.#received.slice(0, headEnd + 2);
-    const length = header(head, 'content-length');
-    if (length === undefined && status !== 204) this.#fail(new Error(`no length: ${head}`));
-    const end = headEnd + 4 + Number(length ?? 0);
+    const end = headEnd + 4 + Number(headers(head, 'content-length')[0]);
+    if (Number.isNaN(end)) this.#fail(new Error(`no length: ${head}`));
     if (this.#received.length < end) return;
     const body = this.#received.slice(headEnd + 4, end);
     this.#received = this.#received.slice(end);
     const pending = this.#pending;
     this.#pending = undefined;
-    pending?.resolve({ status, head, body });
+    pending?.resolve({ status: Number(head.slice(9, 12)), head, body });
   }
 
   #fail(error: Error): void {
@@ -78,22 +64,8 @@ export class HttpConnection {
   }
 }
 
-/** @param name in lower case */
-export function header(head: string, name: string): string | undefined {
-  return headers(head, name)[0];
-}
-
 /** Every value of a header. @param name in lower case */
 export function headers(head: string, name: string): string[] {
-  const values: string[] = [];
-  for (let start = head.indexOf('\r\n') + 2; start > 1; ) {
-    const end = head.indexOf('\r\n', start);
-    if (end === -1) break;
-    const colon = start + name.length;
-    if (head[colon] === ':' && head.slice(start, colon).toLowerCase() === name) {
-      values.push(head.slice(colon + 1, end).trim());
-    }
-    start = end + 2;
-  }
-  return values;
+  const lines = head.split('\r\n').filter((line) => line.toLowerCase().startsWith(`${name}:`));
+  return lines.map((line) => line.slice(name.length + 1).trim());
 }

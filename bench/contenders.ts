@@ -1,0 +1,117 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { registration } from './registration.ts';
+import type { WorkloadName } from './workloads.ts';
+
+/** A program that does what the relay does, or a part of it. */
+export interface Contender {
+  readonly name: string;
+  readonly workloads: readonly WorkloadName[];
+  /** Whether it protects logins with state, cookie and PKCE. */
+  readonly protection: boolean;
+  /** Where a login starts. */
+  readonly loginPath: string;
+  /** A path without which it cannot run. */
+  readonly needs: string;
+  /** How it is started. */
+  command(providerPort: number): Promise<readonly string[]> | readonly string[];
+}
+
+const all = ['start-login', 'complete-login', 'user-lookup'] as const;
+const logins = ['start-login', 'complete-login'] as const;
+const source = path('../bin/login-relay.ts');
+const executable = path('../dist/login-relay');
+const node = process.execPath;
+
+/** Everything that is measured, in the order of the report. */
+export const contenders: readonly Contender[] = [
+  relay('relay', source, [node, ...runtimeOptions, source], 'always'),
+  relay('relay, unprotected', source, [node, ...runtimeOptions, source], 'off'),
+  relay('relay binary', executable, [executable], 'always'),
+  peer('grant on Koa', ['grant-koa.js']),
+  peer('@fastify/oauth2', ['fastify-oauth2.js']),
+  peer('@fastify/oauth2, kept connections', ['fastify-oauth2.js', '--keep-alive']),
+  { ...peer('@hapi/bell', ['hapi-bell.js']), loginPath: '/auth/provider/callback' },
+  program('FastAPI, httpx', all, false, '/usr/lib/python3/dist-packages/fastapi', [
+    '/usr/bin/python3',
+    path('peers/fastapi_relay.py'),
+    JSON.stringify(registration),
+  ]),
+  program('node:http', all, true, node, [node, path('bare-http.ts')]),
+  {
+    ...program('nginx', ['start-login', 'user-lookup'], false, '/usr/sbin/nginx', []),
+    command: nginx,
+  },
+];
+
+function path(relative: string): string {
+  return join(import.meta.dirname, relative);
+}
+
+function program(
+  name: string,
+  workloads: readonly WorkloadName[],
+  protection: boolean,
+  needs: string,
+  command: readonly string[],
+): Contender {
+  return {
+    name,
+    workloads,
+    protection,
+    needs,
+    loginPath: '/auth/provider',
+    command: () => command,
+  };
+}
+
+function peer(name: string, [file = '', ...words]: readonly string[]): Contender {
+  return program(name, logins, true, path('peers/node_modules'), [
+    node,
+    path(`peers/${file}`),
+    ...words,
+  ]);
+}
+
+function relay(
+  name: string,
+  needs: string,
+  start: readonly string[],
+  stateCheck: 'always' | 'off',
+): Contender {
+  return {
+    ...program(name, all, stateCheck !== 'off', needs, []),
+    command(providerPort) {
+      const provider = `http://127.0.0.1:${providerPort}`;
+      const flags = {
+        port: '0',
+        origin: registration.frontEnd,
+        'base-url': registration.baseUrl,
+        'client-id': registration.clientId,
+        'authorize-url': `${provider}/authorize`,
+        'token-url': `${provider}/token`,
+        'user-url': `${provider}/user`,
+        'state-check': stateCheck,
+      };
+      return [...start, ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])];
+    },
+  };
+}
+
+async function nginx(providerPort: number): Promise<readonly string[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'login-relay-bench-'));
+  const port = await freePort();
+  const provider = `127.0.0.1:${providerPort}`;
+  const values: Record<string, string> = { ...registration, directory, provider, port: `${port}` };
+  const template = readFileSync(path('peers/nginx.conf'), 'utf8');
+  const file = join(directory, 'nginx.conf');
+  writeFileSync(
+    file,
+    template.replaceAll(/@(\w+)@/g, (_, name) => values[name] ?? ''),
+  );
+  const announcement = `"address":"http://127.0.0.1:${port}"`;
+  return ['sh', '-c', `echo '${announcement}'; exec /usr/sbin/nginx -c ${file}`];
+}

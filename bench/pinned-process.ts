@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync as read, readdirSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const startTime = 20_000;
+const living = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
+/** A program on one core that writes where it listens: `"address":"http://127.0.0.1:8000"`. Linux only. */
+export class PinnedProcess {
+  readonly #child: ChildProcess;
+
+  constructor(core: number, command: readonly string[], environment: Record<string, string> = {}) {
+    this.#child = spawn('taskset', ['-c', String(core), ...command], {
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    living.add(this.#child);
+  }
+
+  /** Resolves with the port that the program listens on. @throws if it does not start in 20 s */
+  async port(): Promise<number> {
+    const { stdout, spawnargs } = this.#child;
+    let output = '';
+    stdout?.setEncoding('latin1').on('data', (text: string) => {
+      if (output.length < 10_000) output += text;
+    });
+    for (const deadline = performance.now() + startTime; performance.now() < deadline; ) {
+      const [, port] = /"address":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output) ?? [];
+      if (port !== undefined) return Number(port);
+      if (this.#child.exitCode !== null) break;
+      await wait(1);
+    }
+    throw new Error(`${spawnargs.join(' ')} does not start:\n${output}`);
+  }
+
+  /** CPU time so far, user and system, children included, in microseconds. */
+  cpuTime(): number {
+    const threads = this.#members().flatMap(threadsOf);
+    const times = threads.map((it) => Number.parseInt(read(`${it}/schedstat`, 'utf8'), 10));
+    return sum(times) / 1000;
+  }
+
+  /** Resident memory, children included, in MiB. */
+  memory(): number {
+    const size = (pid: number) => /VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return sum(this.#members().map((pid) => Number(size(pid)))) / 1024;
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    if (this.#child.kill()) await ended;
+    living.delete(this.#child);
+  }
+
+  #members(pid = this.#child.pid ?? 0): number[] {
+    const children = threadsOf(pid).flatMap((it) => read(`${it}/children`, 'utf8').split(' '));
+    return [pid, ...children.filter(Boolean).flatMap((child) => this.#members(Number(child)))];
+  }
+}
+
+function threadsOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -2,14 +2,14 @@ import type { ProviderErrorCode } from './provider-error-codes.ts';
 
 interface Failure {
   readonly status: number;
-  /** For the caller: what happened and what to do. Never quotes input. */
+  /** What happened and what to do, for the caller. It never quotes input. */
   readonly detail: string;
-  /** The same once the code may be spent: to try the callback again would fail. */
+  /** The detail if the code may be spent: a retry of the callback would fail. */
   readonly detailOnceSpent?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Every way a request can fail, with the one answer it gets. */
+/** Every failure of a request, with its answer. */
 const failures = {
   code_missing: {
     status: 400,
@@ -181,7 +181,7 @@ const failures = {
     detail: 'Not ready.',
     headers: { 'Retry-After': '1' },
   },
-  // Nobody reads this one.
+  // No client receives this one.
   client_gone: {
     status: 503,
     detail: 'The client hung up before it was answered.',
@@ -213,20 +213,20 @@ export type FailureCode = keyof typeof failures;
 /** The names of all failures. */
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
-/** A failure with a defined answer: everything in it may be shown to the caller. */
+/** A failure with a defined answer. The caller may see everything in it. */
 export class RelayError extends Error {
   override readonly name = 'RelayError';
   readonly code: FailureCode;
   readonly status: number;
   readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What the provider called it, if the provider sent an error code. */
+  /** The provider's error code, if it sent one. */
   readonly providerError: ProviderErrorCode | undefined;
 
   /**
-   * @param code names the failure; its status, detail and headers follow from it
-   * @param more.detail a detail that says more than the general one; must not quote input
-   * @param more.headers headers that this answer alone needs
+   * @param code decides status, detail and headers
+   * @param more.detail a more specific detail; it must not quote input
+   * @param more.headers additional headers
    * @param more.providerError the provider's own error code
    */
   constructor(
@@ -245,7 +245,7 @@ export class RelayError extends Error {
     this.headers = { ...failure.headers, ...more.headers };
     this.providerError = more.providerError;
   }
-  /** The same failure in the words for a callback whose code may be spent. */
+  /** The same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
     const { detailOnceSpent }: Failure = failures[this.code];
     if (detailOnceSpent === undefined) return this;

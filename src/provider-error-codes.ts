@@ -53,12 +53,12 @@ const codes = [
   'invalid_grant_type',
 ] as const;
 
-/** A code of the list, or `other` for any other that a provider sends. */
+/** A code of the list, or `other`. */
 export type ProviderErrorCode = (typeof codes)[number] | 'other';
 
 const known: ReadonlySet<string> = new Set(codes);
 
-/** Narrows the `error` that a provider has sent. An object or an empty text is no code. */
+/** Narrows the `error` field of a provider's answer. An object or an empty text is no code. */
 export function providerErrorCode(error: unknown): ProviderErrorCode | undefined {
   if (typeof error !== 'string' || error === '') return undefined;
   return isKnown(error) ? error : 'other';

@@ -3,8 +3,7 @@ import { inspect } from 'node:util';
 const mask = '[secret]';
 
 /**
- * A value that shows itself only to who asks for it by name: logging, serialising or concatenating
- * it yields a mask.
+ * A secret value. Logging, serialising or concatenating it gives a mask.
  */
 export class Secret {
   readonly #value: string;
@@ -13,7 +12,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself, for the one place that has to send it or compute with it. */
+  /** The value itself. Call it only to send the value or to compute with it. */
   reveal(): string {
     return this.#value;
   }

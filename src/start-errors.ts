@@ -1,4 +1,4 @@
-/** Thrown with every fault of the configuration, each a line that names the flag and variable. */
+/** The faults of the configuration. Each is one line that names the setting. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Thrown when a port cannot be opened; its message is one line for the operator. */
+/** A port cannot be opened. The message is one line for the operator. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import * as v from 'valibot';
 
-/** Whether a URL points to this very machine. @see RFC 6761 §6.3 for localhost */
+/** Whether a URL points to this machine. @see RFC 6761 §6.3 for localhost */
 export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
@@ -14,8 +14,8 @@ ownAddresses.addSubnet('0.0.0.0', 8);
 ownAddresses.addAddress('::', 'ipv6');
 
 /**
- * Whether a connection to a URL may end on this machine, in whatever spelling. To refuse by, where
- * `isLoopback` is to allow by.
+ * Whether a URL may reach this machine, in any spelling. Use it to refuse URLs, and `isLoopback` to allow
+ * them.
  */
 export function mayBeThisMachine({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -29,13 +29,13 @@ export function mayBeThisMachine({ hostname }: URL): boolean {
 /** An http or https URL without user name, password or fragment. */
 export const httpUrl = v.pipe(
   v.string(),
-  // URL parsers repair what they are given; whoever wrote such a value meant something else.
+  // URL parsers repair malformed input, and then mean something else than its author.
   v.regex(
     /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/,
     'must be a URL of ASCII characters, without spaces',
   ),
   v.regex(/^https?:\/\/[^/]/i, 'must be a URL that starts with https:// (or http://)'),
-  // Before parsing, which would drop an empty one.
+  // Checked before parsing: the parser drops an empty user name.
   v.regex(/^[^/]*\/\/[^/?@]*([/?]|$)/, 'must not hold a user name or password'),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const url = URL.parse(dataset.value);
@@ -54,7 +54,7 @@ export const httpUrl = v.pipe(
   v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
 );
 
-/** Whether the host stands in the text as the parser understood it; an IPv6 has many spellings. */
+/** Whether the text spells the host as the parser does. An IPv6 address has many spellings. */
 function namesItsHost(text: string, { hostname }: URL): boolean {
   const [, written] = /^[^/]*\/\/(\[.*\]|[^/?:]*)/.exec(text) ?? [];
   return hostname.startsWith('[') || written?.toLowerCase() === hostname;
@@ -63,10 +63,10 @@ function namesItsHost(text: string, { hostname }: URL): boolean {
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16);
 linkLocal.addSubnet('fe80::', 10, 'ipv6');
-// The same in other spellings: IPv4-compatible, and through NAT64. @see RFC 4291 §2.5.5, RFC 6052 §2.1
+// IPv4-compatible and NAT64 spellings. @see RFC 4291 §2.5.5, RFC 6052 §2.1
 linkLocal.addSubnet('::169.254.0.0', 112, 'ipv6');
 linkLocal.addSubnet('64:ff9b::169.254.0.0', 112, 'ipv6');
-// Where Amazon, Google and Alibaba have theirs besides.
+// Further metadata addresses of Amazon, Google and Alibaba.
 linkLocal.addAddress('fd00:ec2::254', 'ipv6');
 linkLocal.addAddress('fd20:ce::254', 'ipv6');
 linkLocal.addAddress('100.100.100.200');
@@ -79,7 +79,7 @@ function isLinkLocal({ hostname }: URL): boolean {
     : linkLocal.check(hostname);
 }
 
-/** The address of a provider's endpoint: cloud metadata services live at link-local addresses. */
+/** The URL of a provider's endpoint. Link-local addresses are refused: cloud metadata services use them. */
 export const providerUrl = v.pipe(
   httpUrl,
   v.check((url) => !isLinkLocal(url), 'must not point to a link-local or metadata address'),

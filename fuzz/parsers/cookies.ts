@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
-import { createTransactionCookies, hasTransactionCookie } from '../../src/login/cookies.ts';
+import { createLoginCookies, hasLoginCookie } from '../../src/login/cookies.ts';
 import { answerOf, koaContext } from '../../test/protection/support/koa-context.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
@@ -11,17 +11,17 @@ const setCookie =
 /** Fails where a Cookie header, a character a byte, is not read as it has to be. */
 export function checkCookies(header: string): void {
   for (const secure of [true, false]) {
-    const cookies = createTransactionCookies(secure);
+    const cookies = createLoginCookies(secure);
     const name = secure ? '__Host-Http-lr_0011223344556677' : 'lr_0011223344556677';
     const ctx = koaContext({ cookie: header });
     const secret = relayErrorOf(() => cookies.get(ctx, id));
     if (secret instanceof RelayError) {
       assert.equal(secret.code, 'cookie_invalid');
-      assert.ok(hasTransactionCookie(header));
+      assert.ok(hasLoginCookie(header));
     } else if (secret !== undefined) {
       assert.equal(secret.length, 32);
       assert.ok(header.includes(name) && header.includes(secret.toString('base64url')));
-      assert.ok(hasTransactionCookie(header));
+      assert.ok(hasLoginCookie(header));
     }
     cookies.isFinished(ctx, id);
     cookies.set(ctx, id, Buffer.alloc(32));

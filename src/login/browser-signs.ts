@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasTransactionCookie } from './cookies.ts';
+import { hasLoginCookie } from './cookies.ts';
 
 const telling = [
   'sec-fetch-site',
@@ -11,8 +11,8 @@ const telling = [
 ] as const;
 
 /**
- * Whether a request shows any sign that a browser made it. No page can keep all of them from the
- * requests it makes a browser send. `Sec-Fetch-Mode` alone is no sign: Node's `fetch` sends it.
+ * Whether a request shows any sign of a browser. A page cannot remove all of these headers from the
+ * requests that it triggers. `Sec-Fetch-Mode` alone is no sign: Node's `fetch` sends it too.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */
@@ -22,6 +22,6 @@ export function showsSignOfBrowser({ headers }: IncomingMessage): boolean {
     headers['sec-fetch-mode'] === 'navigate' ||
     headers['user-agent']?.includes('Mozilla/') === true ||
     headers.accept?.includes('text/html') === true ||
-    hasTransactionCookie(headers.cookie)
+    hasLoginCookie(headers.cookie)
   );
 }

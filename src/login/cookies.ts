@@ -3,13 +3,13 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 
-/** Seconds that a login may take, and that its cookie is kept. */
+/** Seconds until a login and its cookie expire. */
 export const loginLifetime = 600;
 
 const kept = 20;
 const mostCleared = 20;
 const plainPrefix = 'lr_';
-// Browsers let only HTTP responses of this very host, over TLS, set a cookie of this name.
+// Browsers accept a cookie with this prefix only from an HTTPS response of this host.
 const securePrefix = '__Host-Http-lr_';
 const finishedName = 'finished';
 const idPrefixLength = 8;
@@ -17,35 +17,35 @@ const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
 
-/** The cookies that tie each login to the browser which started it: one a transaction. */
-export interface TransactionCookies {
+/** The cookies that bind each login to its browser, one a login. */
+export interface LoginCookies {
   /**
-   * Keeps the secret of a new transaction. Beyond 20 transactions it drops the oldest ones, at most
-   * 20 in one answer: clients that make cookies up must not make answers large.
+   * Sets the cookie of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
+   * response: made-up cookies must not make responses large.
    */
   set(ctx: Context, id: Buffer, browserSecret: Buffer): void;
   /**
-   * The secret that this browser keeps for the transaction.
+   * The secret in the cookie of a login; undefined if there is none.
    *
-   * @throws {RelayError} `cookie_invalid`, where it is doubled or not of the form that was set
+   * @throws {RelayError} `cookie_invalid` if the cookie is there twice or malformed
    */
   get(ctx: Context, id: Buffer): Buffer | undefined;
-  /** Forgets the secret, and remembers that the transaction came to its end. */
+  /** Clears the cookie of a login and marks the login as finished. */
   finish(ctx: Context, id: Buffer): void;
-  /** Whether this browser has finished the transaction. */
+  /** Whether this browser has finished the login. */
   isFinished(ctx: Context, id: Buffer): boolean;
 }
 
-/** Whether a Cookie header holds a cookie of any transaction. */
-export function hasTransactionCookie(header: string | undefined): boolean {
+/** Whether a Cookie header holds a cookie of any login. */
+export function hasLoginCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }
 
 /** @param secure whether the relay's public address is https */
-export function createTransactionCookies(secure: boolean): TransactionCookies {
+export function createLoginCookies(secure: boolean): LoginCookies {
   const prefix = secure ? securePrefix : plainPrefix;
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
-  const transactionName = new RegExp(`^${prefix}${idPrefixForm}$`);
+  const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
 
   function append(ctx: Context, name: string, value: string, maxAge: number): void {
     ctx.append(
@@ -73,8 +73,8 @@ export function createTransactionCookies(secure: boolean): TransactionCookies {
 
   return {
     set(ctx, id, browserSecret) {
-      // Browsers send the cookies that they have had longest first. @see RFC 6265 §5.4
-      const names = [...readCookies(ctx).keys()].filter((name) => transactionName.test(name));
+      // Browsers send the oldest cookies first. @see RFC 6265 §5.4
+      const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
       const surplus = Math.max(0, names.length + 1 - kept);
       for (const name of names.slice(0, Math.min(surplus, mostCleared))) clear(ctx, name);
       append(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
@@ -90,7 +90,7 @@ export function createTransactionCookies(secure: boolean): TransactionCookies {
     finish(ctx, id) {
       const ids = [idPrefix(id), ...finished(ctx)].slice(0, kept);
       append(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
-      // Last: curl's jar keeps a cookie that is cleared before another is set.
+      // Keep this last: curl ignores the clearing of a cookie if another one is set after it.
       clear(ctx, nameOf(id));
     },
     isFinished(ctx, id) {
@@ -108,7 +108,7 @@ type Cookies = ReadonlyMap<string, readonly string[]>;
 const none: Cookies = new Map();
 const read = new WeakMap<IncomingMessage, Cookies>();
 
-/** Every cookie with all of its values: a parser of whole headers would keep one of each. */
+/** Every cookie with all of its values. Cookie parsers keep only one value a name. */
 function readCookies({ req }: Context): Cookies {
   const header = req.headers.cookie;
   if (header === undefined) return none;

@@ -3,13 +3,13 @@ import { RelayError } from '../errors.ts';
 const lifetime = 600_000;
 const mostRemembered = 16_384;
 
-/** The token exchanges of the last ten minutes, by login: each login gets one. */
+/** The token exchanges of the last ten minutes. Each login has one at most. */
 export interface Exchanges<Result> {
   /** Whether the exchange of this login has started. */
   has(login: string): boolean;
   /**
-   * Starts the exchange of a login. If it is in flight already, as when somebody reloads a slow
-   * callback, its result is everybody's.
+   * Starts the exchange of a login. If it is in flight, for example after the reload of a slow
+   * callback, every caller gets its result.
    *
    * @throws {RelayError} `state_finished` if the exchange is over
    */
@@ -18,18 +18,17 @@ export interface Exchanges<Result> {
 
 interface Started<Result> {
   readonly at: number;
-  /** Undefined once the exchange is over: no token stays in memory. */
+  /** Undefined once the exchange is over, so that no token stays in memory. */
   result: Promise<Result> | undefined;
 }
 
 /**
- * Remembers which logins were exchanged, up to 16,384 of them. Beyond that the oldest is forgotten, and
- * the provider refuses its code.
+ * Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code.
  *
  * @param now milliseconds since 1970
  */
 export function createExchanges<Result>(now: () => number): Exchanges<Result> {
-  // In the order in which they started.
+  // Oldest first.
   const exchanges = new Map<string, Started<Result>>();
 
   function forgetOld(): void {

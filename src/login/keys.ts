@@ -2,7 +2,7 @@ import { scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Secret } from '../secret.ts';
 
-/** Keys for states: the first one seals, every one is accepted. */
+/** The keys for states: the first one signs, all of them verify. */
 export type StateKeys = readonly [Buffer, ...Buffer[]];
 
 const derive = promisify<string, string, number, Buffer>(scrypt);

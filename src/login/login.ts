@@ -23,8 +23,8 @@ export interface Registration {
   /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
   exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse>;
   /**
-   * Runs what exchanges a code, unless the provider refused too many exchanges of this client. It waits
-   * while those in flight could still be refused.
+   * Runs an exchange, unless the provider has refused too many exchanges of this client. Waits while
+   * exchanges in flight may still reach the limit.
    *
    * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
@@ -62,7 +62,7 @@ export interface Delivery {
   /**
    * Answers a start or a callback that failed.
    *
-   * @param login undefined until the callback has proved which login it belongs to
+   * @param login undefined until the state of the callback is verified
    */
   fail(ctx: Context, failure: RelayError, login: Login | undefined): void;
 }

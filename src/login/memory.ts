@@ -2,7 +2,7 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
 import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
 
-/** What a process remembers of logins. It outlasts a reload of the configuration. */
+/** What a process remembers of logins. A reload of the configuration keeps it. */
 export interface LoginMemory {
   readonly exchanges: Exchanges<TokenResponse>;
   readonly refusedExchanges: RefusedExchanges;

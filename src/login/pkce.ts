@@ -3,8 +3,7 @@ import { createHmac, hash } from 'node:crypto';
 const purpose = 'login-relay code_verifier';
 
 /**
- * The code verifier of a login. It is derived from what the browser keeps and what the state
- * carries, so that nobody has to store it.
+ * Derives the code verifier of a login from its cookie and its id, so that the relay stores nothing.
  *
  * @returns 43 characters
  * @see RFC 7636 §4.1

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
-import { createTransactionCookies, loginLifetime, type TransactionCookies } from './cookies.ts';
+import { createLoginCookies, type LoginCookies, loginLifetime } from './cookies.ts';
 import type { StateKeys } from './keys.ts';
 import type { Login } from './login.ts';
 import { codeVerifier } from './pkce.ts';
@@ -69,7 +69,7 @@ export function createLoginProtection(
   now: () => number,
 ): LoginProtection {
   const signer = createStateSigner(keys, settings);
-  const cookies = createTransactionCookies(settings.redirectUri.startsWith('https:'));
+  const cookies = createLoginCookies(settings.redirectUri.startsWith('https:'));
   const seconds = () => Math.floor(now() / 1000);
 
   return {
@@ -119,7 +119,7 @@ function authenticate(
   ctx: Context,
   state: ReceivedState,
   signer: StateSigner,
-  cookies: TransactionCookies,
+  cookies: LoginCookies,
   now: number,
   baseUrl: string,
 ): Buffer {

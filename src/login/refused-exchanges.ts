@@ -6,7 +6,7 @@ const windowSeconds = 600;
 const mostWaiting = 256;
 const longestWait = 10_000;
 
-/** What the provider says of a code that it did not issue, or that is spent. */
+/** The failures that follow from an unknown or spent code. */
 const refusals: ReadonlySet<FailureCode> = new Set([
   'code_refused',
   'token_refused',
@@ -14,14 +14,14 @@ const refusals: ReadonlySet<FailureCode> = new Set([
 ]);
 
 /**
- * Counts the token exchanges that the provider refuses, by client address, for ten minutes: a client that
- * makes codes up must not use up the token requests that the provider allows the relay.
+ * Counts refused token exchanges by client address, for ten minutes. A client with made-up codes must
+ * not use up the token requests that the provider allows the relay.
  */
 export interface RefusedExchanges {
   /**
-   * Makes an exchange for a client. If all that are in flight for its address could still be refused, it
-   * waits for one of them to end, so that no burst of made-up codes gets past the limit, and no burst of
-   * honest logins fails.
+   * Runs an exchange for a client. If the exchanges in flight for its address may still reach the limit,
+   * it waits for one of them to end. A burst of made-up codes cannot pass the limit, and a burst of
+   * honest logins does not fail.
    *
    * @param most refused exchanges from one address
    * @throws {RelayError} `too_many_refusals` or `rate_limited`, before the exchange starts, or why the
@@ -30,7 +30,7 @@ export interface RefusedExchanges {
   limit<Result>(address: string, most: number, exchange: () => Promise<Result>): Promise<Result>;
 }
 
-/** Counts in memory: 65,536 counters at most, whatever the number of addresses. */
+/** Counts in memory, with 65,536 counters at most. */
 export function createRefusedExchanges(): RefusedExchanges {
   const limiter = new RateLimiterMemory({ points: 1, duration: windowSeconds });
   const counterOf = createAddressCounters();
@@ -62,14 +62,14 @@ export function createRefusedExchanges(): RefusedExchanges {
     for (const resolve of resolvers) resolve();
   }
 
-  /** Takes one of the places that refused exchanges have left, as soon as there is one. */
+  /** Waits for a free place under the limit and takes it. */
   async function takePlace(counter: number, most: number): Promise<void> {
     const begun = performance.now();
     for (;;) {
       const counted = await limiter.get(counter);
       const refused = counted?.consumedPoints ?? 0;
       if (counted && refused >= most) throw tooManyRefusals(counted.msBeforeNext);
-      // Nothing is awaited between the check and the taking: nobody else gets the same place.
+      // There is no await between check and increment, so no other exchange takes the same place.
       if (refused + (inFlight.get(counter) ?? 0) < most) {
         add(counter, 1);
         return;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { occasionally } from './occasionally.ts';
 
-/** An origin as browsers send it; anything else is not repeated. @see RFC 6454 §6.2 */
+/** An origin as browsers send it. Anything else is not logged. @see RFC 6454 §6.2 */
 const originForm = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
 
 /**

@@ -4,11 +4,11 @@ import { fstatSync } from 'node:fs';
 const priorities: Readonly<Record<number, number>> = { 60: 2, 50: 3, 40: 4, 30: 6, 20: 7 };
 const informational = 6;
 
-/** The level numbers of pino for what is written without a logger. */
+/** pino's level numbers, for lines that are written without a logger. */
 export const errorLevel = 50;
 
 /**
- * Whether systemd's journal reads what is written to a descriptor.
+ * Whether a file descriptor leads to systemd's journal.
  *
  * @param journalStream the variable `JOURNAL_STREAM`
  * @see systemd.exec(5)
@@ -19,7 +19,7 @@ export function isReadByJournal(descriptor: number, journalStream: string | unde
   return journalStream === `${dev}:${ino}`;
 }
 
-/** Puts the journal's priority before each line; the journal takes it off again. */
+/** Prefixes each line with its priority. The journal removes the prefix. */
 export function withPriority(level: number, text: string): string {
   return text.replaceAll(/^(?=.)/gm, `<${priorities[level] ?? informational}>`);
 }

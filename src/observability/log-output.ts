@@ -2,27 +2,27 @@ import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { DestinationStream } from 'pino';
 
-/** Bytes that wait for a slow reader, beside what the pipe itself holds. */
+/** Bytes that wait for a slow reader, besides those in the pipe. */
 const longestBacklog = 1024 * 1024;
 const flushDeadline = 1000;
-/** Milliseconds after a write for which lines are gathered: each write of its own wakes the reader up. */
+/** Milliseconds for which lines are gathered after a write: every write wakes the reader. */
 const gatheringTime = 10;
 
-/** Where the log goes: a line that cannot be written is lost, and nothing blocks, throws or grows. */
+/** The output of the log. A line that cannot be written is lost. Writing never blocks or throws. */
 export interface LogOutput extends DestinationStream {
-  /** Calls back once everything is out, or a second later. */
+  /** Calls back once everything is written, or after a second. */
   flush(done: () => void): void;
 }
 
 interface Sink extends Pick<LogOutput, 'flush'> {
-  /** Takes a line; answers whether it could. */
+  /** @returns whether the line was taken */
   write(line: string): boolean;
 }
 
 /**
- * Opens a descriptor for the log.
+ * Opens a file descriptor for the log.
  *
- * @param tellLost told how many lines were lost so far, once lines can be written again
+ * @param tellLost called with the number of lost lines, once lines can be written again
  */
 export function openLogOutput(descriptor: number, tellLost: (lines: number) => void): LogOutput {
   const kind = fstatSync(descriptor);
@@ -41,7 +41,7 @@ export function openLogOutput(descriptor: number, tellLost: (lines: number) => v
   };
 }
 
-// Written to directly, a pipe that nobody reads would stop the process once it is full.
+// A direct write to a full pipe would block the process.
 function pipeSink(descriptor: number): Sink {
   const socket = new Socket({ fd: descriptor, readable: false, writable: true });
   let full = false;
@@ -61,7 +61,7 @@ function pipeSink(descriptor: number): Sink {
   socket.on('drain', () => {
     full = false;
   });
-  // The reader has gone: from now on every line is lost.
+  // The reader is gone: every further line is lost.
   socket.on('error', () => {});
   return {
     write(line) {
@@ -85,7 +85,7 @@ function pipeSink(descriptor: number): Sink {
   };
 }
 
-// A full disk takes nothing, or a part of a line: what comes next begins on a line of its own.
+// A full disk may take a part of a line. Begin the next line on a new one.
 function fileSink(descriptor: number): Sink {
   let torn = false;
   return {

@@ -5,11 +5,11 @@ import { type LogOutput, openLogOutput } from './log-output.ts';
 const standardOutput = 1;
 
 /**
- * Makes the logger of a process.
+ * Creates the logger of a process.
  *
- * @param settings.level least level that is written
- * @param settings.format `json`: one object a line; `pretty`: for a person at a terminal; by default
- *   whichever suits standard output
+ * @param settings.level the lowest level that is written
+ * @param settings.format `json`: one object a line; `pretty`: for people. Default: `pretty` on a
+ *   terminal, else `json`
  * @param settings.journalStream the variable `JOURNAL_STREAM`: lines for the journal carry their priority
  */
 export async function createLogger(settings: {
@@ -22,7 +22,7 @@ export async function createLogger(settings: {
     logger.warn({ lost }, 'lines of the log were lost');
   });
   const forJournal = isReadByJournal(standardOutput, settings.journalStream);
-  // Only a terminal pays for loading the formatter.
+  // Loaded only on a terminal.
   const pretty = format === 'pretty' ? (await import('./pretty-log.ts')).prettyLine : undefined;
   const logger = pino(
     {
@@ -45,7 +45,7 @@ function formattedOutput(
 ): DestinationStream {
   const destination = {
     ...output,
-    // With this, pino sets the level of each line before it writes the line.
+    // With this property, pino sets `lastLevel` before each write.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
     write: (line: string) => output.write(format(line, destination.lastLevel)),
@@ -53,7 +53,7 @@ function formattedOutput(
   return destination;
 }
 
-/** Resolves once every line is out, or a second later. */
+/** Resolves once every line is written, or after a second. */
 export async function flushLog(logger: Logger): Promise<void> {
   await new Promise<void>((resolve) => logger.flush(() => resolve()));
 }

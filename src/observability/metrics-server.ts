@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Metrics } from './metrics.ts';
 
-/** Answers `GET /metrics`, on a port of its own that is not for the public. */
+/** Answers `GET /metrics` on a private port. */
 export function metricsListener(metrics: Metrics): RequestListener {
   return async (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {

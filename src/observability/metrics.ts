@@ -4,12 +4,12 @@ import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
 import type { RequestRecord } from './request-record.ts';
 
-// From a hit in the pool to the longest time a provider usually gets.
+// Seconds: from a fast call on a keep-alive connection to the default timeout.
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What the relay counts. No label comes from a request: routes, statuses and codes are its own. */
+/** The metrics. No label's value comes from a request. */
 export interface Metrics {
-  /** Everything counted so far, in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
   observe(record: RequestRecord): void;
@@ -18,11 +18,11 @@ export interface Metrics {
   limitHit(limit: CountedLimit): void;
 }
 
-/** What is at the time, rather than counted. */
+/** The values of gauges. */
 export interface Situation {
-  /** Calls to the provider that are being made. */
+  /** Calls to the provider in flight. */
   readonly callsInFlight: number;
-  /** Whether logins are taken. */
+  /** Whether the relay is ready. */
   readonly ready: boolean;
 }
 
@@ -38,7 +38,7 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
  * @param routes.login the route that starts a login
  * @param routes.callback the route that ends it
  * @param routes.user the route of the user lookup
- * @param situation asked whenever metrics are
+ * @param situation called for every scrape
  */
 export function createMetrics(
   routes: Readonly<Record<'login' | 'callback' | 'user', string>>,
@@ -76,7 +76,7 @@ export function createMetrics(
     labelNames: ['route', 'status'],
     registers,
   });
-  // A rate can only be told from the second value on: the first failure must not be the first value.
+  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
   for (const route of [routes.login, routes.callback, routes.user]) {
     requests.inc({ route, status: 500 }, 0);
   }
@@ -173,7 +173,7 @@ export function createMetrics(
   };
 }
 
-// A class has few values, whatever the provider answers.
+// Classes of statuses: a label needs few values.
 function statusClass(status: number | undefined): string {
   return status === undefined ? 'none' : `${Math.floor(status / 100)}xx`;
 }

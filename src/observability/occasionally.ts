@@ -2,8 +2,8 @@ const quietTime = 60_000;
 const mostSubjects = 20;
 
 /**
- * Returns a function that runs what it is given at most once a minute for one subject, and for at most
- * 20 subjects a minute: clients that choose the subjects cannot flood the log or the memory.
+ * Returns a function that runs a callback at most once a minute for each subject, and for at most 20
+ * subjects a minute. Clients that choose the subjects cannot flood the log or the memory.
  *
  * @param now milliseconds on a clock that never goes back
  */

@@ -6,7 +6,7 @@ const format = prettyFactory({
   messageFormat: (line) => sentence(line),
 });
 
-/** Formats a line of the log for a person at a terminal. */
+/** Formats a line of the log for people. */
 export function prettyLine(line: string): string {
   return format(line);
 }

@@ -5,7 +5,7 @@ const excusedWarning =
   'A callback without a state was let in: nothing in it shows that a browser sent it. ' +
   'A proxy that strips headers makes browsers look like that. --state-check always refuses such callbacks.';
 
-/** Logs one line a request, and a warning before the first that was excused from the state check. */
+/** Logs one line a request, and a warning before the first request that was excused from the state check. */
 export function requestLog(logger: Logger): (record: RequestRecord) => void {
   let excusedBefore = false;
   return (record) => {
@@ -23,7 +23,7 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
   };
 }
 
-// Probes come every few seconds and say nothing that the metrics do not.
+// Probes come every few seconds. The metrics count them.
 const probes: ReadonlySet<string | null> = new Set(['/healthz', '/readyz']);
 
 function levelOf({ route, status, outcome }: RequestRecord) {

@@ -8,19 +8,19 @@ import type { UpstreamCall } from '../upstream/client.ts';
 const clientClosedRequest = 499;
 
 /**
- * What may be known of a request once it is over: the log and the metrics are made from it alone. No
- * part of a URL's query, a header or a body can get into it.
+ * The record of a request. Log and metrics are made from it alone. It never holds a part of a query, a
+ * header or a body.
  */
 export interface RequestRecord {
   readonly requestId: string;
   /** Whole or cut, as configured; undefined by default. */
   readonly clientAddress: string | undefined;
   readonly method: string;
-  /** The route's pattern; null where no route matches. */
+  /** The route's pattern; null if no route matches. */
   readonly route: string | null;
-  /** What was answered; 499, as other servers have it, where the client had gone before. */
+  /** The status of the response; 499, as in nginx, if the client was gone before. */
   readonly status: number;
-  /** Until the answer was out, or the client gone. */
+  /** Until the response was sent or the client was gone. */
   readonly durationMs: number;
   readonly outcome: 'ok' | FailureCode;
   readonly provider: UpstreamCall | undefined;
@@ -33,8 +33,8 @@ export interface RequestRecord {
 }
 
 /**
- * Tells every observer of each request, once the answer is out, or the client gone and what it had
- * asked for at its end.
+ * Passes the record of each request to every observer, once the request is handled and the response is
+ * sent or the client is gone.
  *
  * @param clientAddress tells the client's address for the log, if the log shows it
  */
@@ -44,7 +44,7 @@ export function recordRequests(
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
-    // Once the client has hung up, the socket no longer knows it.
+    // After the client has hung up, the socket no longer has its address.
     const address = clientAddress(ctx.req);
     let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
     let isHandled = false;
@@ -76,7 +76,7 @@ export function recordRequests(
       record();
     }
 
-    // While the relay was starting, the client may have gone already.
+    // The client may already be gone.
     if (ctx.res.closed) onClose();
     else ctx.res.once('close', onClose);
     return next().finally(() => {
@@ -86,7 +86,7 @@ export function recordRequests(
   };
 }
 
-/** Whether the whole answer was handed to the system. Node 22 also calls a broken response finished. */
+/** Whether the whole response was written. Node 22 also calls a broken response finished. */
 function isAnswered(response: ServerResponse): boolean {
   return response.writableFinished && response.errored === null;
 }

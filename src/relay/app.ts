@@ -29,13 +29,13 @@ export interface Dependencies {
   readonly frontEnd: FrontEnd;
   /** The relay's public address. */
   readonly baseUrl: string;
-  /** How a failure is answered where no front end is known. */
+  /** How a failure is answered if no front end is known. */
   readonly answerFailure: AnswerFailure;
   /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
   /** Tells the client's address for the log, if the log shows it. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
-  /** Told of each request from another origin than the front end's. */
+  /** Called with the origin of each request that is not the front end's. */
   readonly onForeignOrigin: (origin: string) => void;
   /** Called with the host of a login that starts under another host name than the base URL's. */
   readonly onOtherHost: (host: string) => void;
@@ -71,7 +71,7 @@ export function createApp({
   router.all(
     `${loginPath}/callback`,
     allow('GET'),
-    // Not delivered: a browser would keep a redirect, and show its error instead of the login.
+    // Not delivered: browsers keep a prefetched redirect, and would show its error instead of the login.
     refusePrefetch,
     deliverFailures(frontEnd),
     ...limited,
@@ -82,9 +82,9 @@ export function createApp({
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
 
-  // Koa would read NODE_ENV itself.
+  // Otherwise Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });
-  // Koa would write a connection that breaks to standard error: its line in the log says enough.
+  // Otherwise Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
   app.use(recordRequests(observers, clientAddress));
   app.use(ignoreBody);

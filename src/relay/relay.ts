@@ -31,9 +31,9 @@ import { createRegistration } from './registrations.ts';
 export interface Relay {
   readonly listener: RequestListener;
   readonly readiness: Readiness;
-  /** How many calls to the provider are in flight. */
+  /** The number of calls to the provider in flight. */
   callsInFlight(): number;
-  /** Stops learning about the provider, and closes the connections to it. */
+  /** Stops discovery and closes the connections to the provider. */
   close(): void;
 }
 

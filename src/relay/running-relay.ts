@@ -14,9 +14,9 @@ import { createRelay } from './relay.ts';
 
 /** A relay that listens. */
 export interface RunningRelay {
-  /** Where it listens, as `http://host:port`. */
+  /** The address that it listens on, as `http://host:port`. */
   readonly address: string;
-  /** Where it answers metrics, if anywhere. */
+  /** The address of the metrics port; undefined if metrics are off. */
   readonly metricsAddress: string | undefined;
   /**
    * Switches to another configuration on the same port; requests in flight end with the old one.
@@ -25,7 +25,7 @@ export interface RunningRelay {
    * @returns false if the relay was closed before it could switch
    */
   reload(changed: Config): Promise<boolean>;
-  /** How many requests were taken and have no whole answer yet. */
+  /** The number of requests in flight. */
   requestsInFlight(): number;
   /** Stops listening, lets requests in flight finish, and closes every connection. */
   close(): Promise<void>;
@@ -48,7 +48,7 @@ export async function startRelay(
   const observers = metrics === undefined ? [] : [metrics.observe];
   const memory = createLoginMemory(Date.now);
   const create = (by: Config) => createRelay(by, logger, Date.now, observers, memory);
-  // Opened first: metrics are answered while the relay waits for its issuer.
+  // Opened first, so that metrics are served while the relay waits for its issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);
   let relay = await create(config);
   situation = () => ({
@@ -78,7 +78,7 @@ export async function startRelay(
       relay = next;
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);
-      // A call to the provider that is in flight lasts no longer than this.
+      // A call in flight lasts no longer than this.
       setTimeout(before.close, config.providerTimeout).unref();
       return true;
     },

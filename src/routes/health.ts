@@ -7,7 +7,7 @@ export const alive: Middleware = async (ctx) => {
   ctx.body = { status: 'alive' };
 };
 
-/** `GET /readyz`: whether a balancer should send requests here, and if not, why. */
+/** `GET /readyz`: whether a balancer should send requests here; if not, the reasons. */
 export function ready(readiness: Readiness): Middleware {
   return async (ctx) => {
     const reasons = readiness.reasons();

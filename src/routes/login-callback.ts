@@ -15,7 +15,7 @@ export function loginCallback(
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const response = parseAuthorizationResponse(ctx.querystring);
-    // What may refuse the callback for a while comes before the login ends: it can be opened again.
+    // Temporary refusals come before the login ends, so that the callback can be retried.
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
     if (login !== undefined) {

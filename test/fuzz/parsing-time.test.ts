@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { createTransactionCookies } from '../../src/login/cookies.ts';
+import { createLoginCookies } from '../../src/login/cookies.ts';
 import { parseState } from '../../src/login/state.ts';
 import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 import { koaContext } from '../protection/support/koa-context.ts';
 
-const cookies = createTransactionCookies(true);
+const cookies = createLoginCookies(true);
 const id = Buffer.alloc(16);
 const few = 1000;
 const many = 16_000;

@@ -10,7 +10,7 @@ import { expectToken, expectUser } from '../support/expectations.ts';
 import { freePort } from '../support/free-port.ts';
 import { runRelay } from '../support/relay-process.ts';
 import { callbackPath } from '../support/relay-under-test.ts';
-import { expectFailure } from './support/failures.ts';
+import { expectFailedCallback, expectFailure } from './support/failures.ts';
 import { ForwardProxy } from './support/forward-proxy.ts';
 import { metadata, openIdPath } from './support/issuer.ts';
 import { type Relay, useRelays } from './support/relays.ts';
@@ -167,7 +167,7 @@ describe('a relay whose way out is a proxy', () => {
         prepare();
         const relay = await start('https://unknown.example', { ...(await env()), ...trusting() });
         expectFailure(await relay.lookUp('any'), 'provider_unreachable');
-        expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
+        expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
         const { provider } = await relay.requestLine('provider_unreachable');
         expect(provider)
           .to.have.property('error')
@@ -181,7 +181,7 @@ describe('a relay whose way out is a proxy', () => {
       const env = { HTTPS_PROXY: proxy.url, ...trusting() };
       const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
       expectFailure(await relay.lookUp('any'), 'provider_timeout');
-      expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
+      expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
     });
 
     it('ends when it is told to, behind a proxy that never answers', async () => {
@@ -214,7 +214,7 @@ describe('a relay whose way out is a proxy', () => {
       it(`answers 502 where the provider has ${what}, and logs ${error}`, async () => {
         const relay = await start(origin, { HTTPS_PROXY: proxy.url, ...env() });
         expectFailure(await relay.lookUp('any'), 'provider_unreachable');
-        expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
+        expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
         const { provider } = await relay.requestLine('provider_unreachable');
         expect(provider).to.include({ outcome: 'provider_unreachable', error });
         expect(requests, 'nothing was sent').to.deep.equal([]);

@@ -17,6 +17,11 @@ export function expectFailure(
   }
 }
 
+/** The same for a callback whose code the provider may have taken. */
+export function expectFailedCallback(answer: Answer, code: FailureCode): void {
+  expectFailure(answer, code, new RelayError(code).onceSpent().detail);
+}
+
 /** The page that a person is left with tells of this failure. */
 export function expectFailurePage(
   { url, status, headers, body }: Page,

@@ -131,6 +131,25 @@ describe('the service', function () {
     expect(journal()).to.contain('Watchdog timeout');
   });
 
+  it('runs on several ports from one template, with settings for each', async () => {
+    const ports = [await freePort(), await freePort()];
+    const metricsPort = await freePort();
+    const instances = ports.map((instance) => `login-relay@${instance}`).join(' ');
+    system.run(`
+      ${relay} systemd --template >/etc/systemd/system/login-relay@.service
+      echo METRICS_PORT=${metricsPort} >/etc/default/login-relay-${ports[1]}
+      systemctl daemon-reload
+      systemctl start ${instances}
+    `);
+    for (const instance of ports) {
+      expectToken(await send(instance, { path: `${callbackPath}?code=${canary('code')}` }));
+    }
+    const { body } = await send(metricsPort, { path: '/metrics' });
+    expect(`${body}`).to.contain('\nlogin_relay_ready 1\n');
+    system.run(`systemctl stop ${instances}`);
+    expect(system.run(`systemctl is-failed ${instances} || true`)).to.equal('inactive\n'.repeat(2));
+  });
+
   it('says itself what is missing, as errors of its own journal', () => {
     system.run('systemctl stop login-relay.socket login-relay.service');
     system.run(`

@@ -1,7 +1,7 @@
 SHELL := /bin/sh
 # Everything runs on the pinned Node.js, whatever the machine has.
 node := scripts/node
-mocha := $(node) node_modules/mocha/bin/mocha.js
+mocha := $(node) node_modules/mocha/bin/mocha.js $(if $(CI),--forbid-pending)
 tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
 
@@ -9,7 +9,7 @@ installed := node_modules/.package-lock.json
 .PHONY: help setup demo test check coverage bench bench-quick clean share sbom deb
 .PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
-.PHONY: soak cross-talk test-faults test-browsers
+.PHONY: soak cross-talk test-faults test-browsers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
 
 # The date of what is built: the same commit yields the same bytes.
@@ -27,8 +27,16 @@ $(installed): package.json package-lock.json
 demo: $(installed) ## try it: a provider, the relay and a front end on this machine
 	@$(node) bin/login-relay.ts demo
 
-test: $(installed) ## run the tests, without those below that take longer or need more
-	@$(mocha) $(if $(CI),--forbid-pending) 'test/**/*.test.ts'
+test: $(installed) ## run the tests that need no other program: under two minutes
+	@$(mocha) --ignore 'test/slow/**' 'test/**/*.test.ts'; status=$$?; \
+	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
+	  exit $$status
+
+test-slow: $(installed) ## run the tests that take longer, and those with browsers, balancers and packages
+	@$(mocha) 'test/slow/**/*.test.ts'
+
+# With -j2 they share two cores well: most tests wait for processes.
+test-all: test test-slow test-binary test-newcomers test-browsers ## run everything
 
 check: $(installed) ## types, lint, imports, unused code
 	@$(tsc)
@@ -40,9 +48,20 @@ $(engines): test/engines/package.json test/engines/package-lock.json $(installed
 	@npm ci --prefix test/engines --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
+machines := test/toolchain/machines/node_modules/.package-lock.json
+$(machines): test/toolchain/machines/package.json test/toolchain/machines/package-lock.json $(installed)
+	@npm ci --prefix test/toolchain/machines --no-bin-links --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	@touch $@
+
+newcomers := $(addprefix test-newcomer-,node-18 node-20 node-22 node-24 node-26)
+.PHONY: test-newcomers $(newcomers)
+test-newcomers: $(newcomers) ## run make demo and make test in fresh clones with Node.js 18 to 26 (Debian)
+$(newcomers): test-newcomer-%: $(machines)
+	@MACHINE=$* $(mocha) test/toolchain/newcomer.ts
+
 test-browsers: $(engines) ## log in with every browser engine (ENGINES="Chromium Firefox WebKitGTK")
 	@$(tsc) -p test/engines
-	@$(mocha) $(if $(CI),--forbid-pending) 'test/engines/*.engine.ts'
+	@$(mocha) 'test/engines/*.engine.ts'
 
 test-faults: $(installed) ## break what the relay stands on, and tell what happened (Linux, root)
 	@mkdir -p dist
@@ -50,10 +69,10 @@ test-faults: $(installed) ## break what the relay stands on, and tell what happe
 	  status=$$?; cat dist/faults.md; exit $$status
 
 soak: $(installed) ## log in and look up 1,100,000 times with faults, watching the process (SOAK="--lookups 10000 --logins 1000")
-	@$(node) test/endurance/soak.ts $(SOAK)
+	@$(node) test/slow/endurance/soak.ts $(SOAK)
 
 cross-talk: $(installed) ## compare 1,000,000 answers over abused connections with whose they are
-	@$(node) test/endurance/cross-talk.ts $(CROSS_TALK)
+	@$(node) test/slow/endurance/cross-talk.ts $(CROSS_TALK)
 
 fuzz: fuzz-requests fuzz-answers fuzz-properties ## hostile requests, hostile provider answers, properties of the parsers
 
@@ -93,7 +112,7 @@ binary: $(installed) ## build the executable for this machine
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
 
 test-binary: binary ## run the black-box tests against the executable, and the executable in an empty root
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) $(if $(CI),--forbid-pending) 'test/blackbox/**/*.test.ts' 'test/executable/*.executable.ts'
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) 'test/{,slow/}blackbox/**/*.test.ts' 'test/executable/*.executable.ts'
 
 test-restarts: binary ## stop and start the executable 20 times under 200 requests a second
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 $(mocha) --fgrep 'again and again' test/blackbox/socket-activation.test.ts
@@ -102,7 +121,7 @@ test-systemd: binary ## run the executable as a service of a real systemd: needs
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) test/systemd/service.ts
 
 test-rolling: binary ## restart each of three replicas behind HAProxy 100 times while people log in
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=100 $(mocha) test/deploy/rolling-restarts.test.ts
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=100 $(mocha) test/slow/deploy/rolling-restarts.test.ts
 
 bench-start: binary ## measure how long the executable takes to start
 	@$(node) scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty

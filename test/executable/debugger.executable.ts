@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { needs } from '../support/needs.ts';
 import { startRelay } from '../support/relay-under-test.ts';
 
-describe('the executable', () => {
-  before(function () {
-    if (process.platform !== 'linux' || !process.env['LOGIN_RELAY']) this.skip();
-  });
+const { describe } = needs('Linux', process.platform === 'linux');
 
+describe('the executable', () => {
   it('has no thread that waits for SIGUSR1 to open a debugger', async () => {
     const underTest = await startRelay();
     const { pid } = underTest.process;

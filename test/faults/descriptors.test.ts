@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { expectToken, expectUser } from '../support/expectations.ts';
+import { needsPrograms } from '../support/needs.ts';
 import { hangUp } from '../support/provider-behaviours.ts';
 import type { RelayUnderTest } from '../support/relay-under-test.ts';
 import { eventually, fault } from './support/fault.ts';
 import { withRelayIn } from './support/relay-anywhere.ts';
+
+const { describe } = needsPrograms('prlimit');
 
 describe('descriptors that run out', () => {
   fault(

@@ -159,5 +159,6 @@ describe('a log that cannot be written', () => {
       for (const line of lines) if (line !== torn[0]) JSON.parse(line);
       happened(`202 requests served, ${lines.length} lines logged`);
     },
+    ['prlimit'],
   );
 });

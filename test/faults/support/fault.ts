@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { needs } from '../../support/needs.ts';
+import { needs, needsPrograms } from '../../support/needs.ts';
 
 /** One line of the table of faults. */
 interface Line {
@@ -21,14 +21,19 @@ export interface Account {
 const lines: Line[] = [];
 const file = process.env['FAULTS_TABLE'];
 
-/** A test of one fault, which leaves its line in the table that `$FAULTS_TABLE` names, if it is set. */
+/**
+ * A test of one fault. It writes a line into the table that `$FAULTS_TABLE` names, if it is set.
+ *
+ * @param programs what the test runs
+ */
 export function fault(
   done: string,
   expected: string,
   test: (account: Account, context: Mocha.Context) => Promise<void>,
+  programs: readonly string[] = [],
 ): void {
   // The faults are made with what Linux offers.
-  const { it } = needs('Linux', process.platform === 'linux');
+  const { it } = process.platform === 'linux' ? needsPrograms(...programs) : needs('Linux', false);
   it(`${done}: ${expected}`, async function () {
     const seen: string[] = [];
     let recovery: number | undefined;

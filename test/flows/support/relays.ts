@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Answer, send } from '../../support/http-client.ts';
 import type { Flags, LogLine, RelayProcess } from '../../support/relay-process.ts';
@@ -11,13 +8,6 @@ import {
   userPath,
   withSecretFile,
 } from '../../support/relay-under-test.ts';
-
-// Dozens of relays start here: they share what Node compiles, except where coverage is measured.
-const compileCache = await mkdtemp(join(tmpdir(), 'login-relay-'));
-const sharing: Record<string, string> =
-  process.env['NODE_V8_COVERAGE'] === undefined ? { NODE_COMPILE_CACHE: compileCache } : {};
-
-after('remove what was compiled', () => rm(compileCache, { recursive: true }));
 
 /** The client as it is registered at a provider. */
 export interface Client {
@@ -103,7 +93,7 @@ export function useRelays(): (settings: RelaySettings) => Promise<Relay> {
           'client-secret-file': file,
           ...flags,
         },
-        env: { ...sharing, ...env },
+        env,
       });
       const running = new Relay(relay, port);
       started.push(running);

@@ -25,7 +25,7 @@ export class Relay {
   /** @param flags beyond those that every relay here has; `LOGIN_RELAY` names another executable */
   static async start(flags: readonly string[]): Promise<Relay> {
     const executable = process.env['LOGIN_RELAY'];
-    const source = fileURLToPath(new URL('../../bin/login-relay.ts', import.meta.url));
+    const source = fileURLToPath(new URL('../../../bin/login-relay.ts', import.meta.url));
     const child = spawn(
       executable ?? process.execPath,
       [

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import { needsChromium, screenshot, useBrowser } from '../support/browser.ts';
-import { canary } from '../support/canaries.ts';
-import { expectUser } from '../support/expectations.ts';
-import { freePort } from '../support/free-port.ts';
-import { frontendOrigin } from '../support/relay-under-test.ts';
 import {
   type CertifiedProvider,
   recordOf,
   startCertifiedProvider,
-} from './support/certified-provider.ts';
-import { type Relay, useRelays } from './support/relays.ts';
+} from '../../flows/support/certified-provider.ts';
+import { type Relay, useRelays } from '../../flows/support/relays.ts';
+import { needsChromium, screenshot, useBrowser } from '../../support/browser.ts';
+import { canary } from '../../support/canaries.ts';
+import { expectUser } from '../../support/expectations.ts';
+import { freePort } from '../../support/free-port.ts';
+import { frontendOrigin } from '../../support/relay-under-test.ts';
 
 const { describe } = needsChromium();
 

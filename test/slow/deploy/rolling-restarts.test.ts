@@ -3,16 +3,16 @@ import {
   expectLogin,
   expectNoneRemembered,
   FakeBrowser,
-} from '../protection/support/fake-browser.ts';
-import { canariesIn } from '../support/canaries.ts';
-import { commandLineOf } from '../support/child-processes.ts';
-import { freePort } from '../support/free-port.ts';
-import { LoginTraffic } from '../support/login-traffic.ts';
-import { needsPrograms } from '../support/needs.ts';
-import { type Flags, RelayProcess } from '../support/relay-process.ts';
-import { flagsFor, registration, withSecretFile } from '../support/relay-under-test.ts';
-import { loadSteadily } from '../support/steady-load.ts';
-import { StrictProvider } from '../support/strict-provider.ts';
+} from '../../protection/support/fake-browser.ts';
+import { canariesIn } from '../../support/canaries.ts';
+import { commandLineOf } from '../../support/child-processes.ts';
+import { freePort } from '../../support/free-port.ts';
+import { LoginTraffic } from '../../support/login-traffic.ts';
+import { needsPrograms } from '../../support/needs.ts';
+import { type Flags, RelayProcess } from '../../support/relay-process.ts';
+import { flagsFor, registration, withSecretFile } from '../../support/relay-under-test.ts';
+import { loadSteadily } from '../../support/steady-load.ts';
+import { StrictProvider } from '../../support/strict-provider.ts';
 import { Balancer } from './support/balancer.ts';
 import { drain, haproxy, undrain } from './support/haproxy.ts';
 

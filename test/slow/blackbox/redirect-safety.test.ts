@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import type { RawAnswer } from '../../fuzz/hostile/answer.ts';
-import { FakeBrowser } from '../protection/support/fake-browser.ts';
-import { keepAliveAgent, send } from '../support/http-client.ts';
-import { pipelined } from '../support/pipelined.ts';
-import { json } from '../support/provider-behaviours.ts';
-import { plainPayloads, redirectPayloads } from '../support/redirect-payloads.ts';
+import type { RawAnswer } from '../../../fuzz/hostile/answer.ts';
+import { FakeBrowser } from '../../protection/support/fake-browser.ts';
+import { keepAliveAgent, send } from '../../support/http-client.ts';
+import { pipelined } from '../../support/pipelined.ts';
+import { json } from '../../support/provider-behaviours.ts';
+import { plainPayloads, redirectPayloads } from '../../support/redirect-payloads.ts';
 import {
   callbackPath,
   frontendOrigin,
   loginPath,
   redirectUri,
   relayUnderTest,
-} from '../support/relay-under-test.ts';
+} from '../../support/relay-under-test.ts';
 
 // As a query carries it: what cannot stand there is encoded, and nothing else.
 const asQuery = (payload: string) =>

@@ -5,17 +5,17 @@ import {
   expectRefusal,
   FakeBrowser,
   type Login,
-} from '../protection/support/fake-browser.ts';
-import { stateKeyFile } from '../protection/support/state-key-file.ts';
-import type { Flags } from '../support/relay-process.ts';
+} from '../../protection/support/fake-browser.ts';
+import { stateKeyFile } from '../../protection/support/state-key-file.ts';
+import type { Flags } from '../../support/relay-process.ts';
 import {
   flagsFor,
   listening,
   RelayUnderTest,
   registration,
   withSecretFile,
-} from '../support/relay-under-test.ts';
-import { StrictProvider } from '../support/strict-provider.ts';
+} from '../../support/relay-under-test.ts';
+import { StrictProvider } from '../../support/strict-provider.ts';
 
 const oldKey = 'the-old-key-of-these-replicas-0001';
 const newKey = 'the-new-key-of-these-replicas-0002';

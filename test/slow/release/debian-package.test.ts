@@ -3,15 +3,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import packageJson from '../../package.json' with { type: 'json' };
-import type { Option } from '../../src/config/option.ts';
-import { options } from '../../src/config/options.ts';
-import { needsPrograms, needsRoot } from '../support/needs.ts';
-import { deadLinks } from './support/links.ts';
-import { projectRoot, run, runScript } from './support/run.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { Option } from '../../../src/config/option.ts';
+import { options } from '../../../src/config/options.ts';
+import { deadLinks } from '../../release/support/links.ts';
+import { projectRoot, run, runScript } from '../../release/support/run.ts';
+import { needsPrograms, needsRoot } from '../../support/needs.ts';
 
 const version = `${packageJson.version}-1`;
-const throwawaySystem = `${projectRoot}/test/release/support/throwaway-system.sh`;
+const throwawaySystem = `${projectRoot}/test/slow/release/support/throwaway-system.sh`;
 // The package is about what surrounds the binary: any other one stands in for it.
 const binary = '/bin/true';
 

@@ -3,11 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { canary } from '../support/canaries.ts';
-import { issueCertificate } from '../support/certificate.ts';
-import { type FlagName, flagNames, variables } from '../support/option-names.ts';
-import { type Ending, type Flags, type Invocation, runRelay } from '../support/relay-process.ts';
-import { withSecretFile } from '../support/relay-under-test.ts';
+import { canary } from '../../support/canaries.ts';
+import { issueCertificate } from '../../support/certificate.ts';
+import { type FlagName, flagNames, variables } from '../../support/option-names.ts';
+import { type Ending, type Flags, type Invocation, runRelay } from '../../support/relay-process.ts';
+import { withSecretFile } from '../../support/relay-under-test.ts';
 
 interface Fault {
   flags?: Flags;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { canary } from '../support/canaries.ts';
-import { expectError, expectToken, expectUser } from '../support/expectations.ts';
-import { keepAliveAgent } from '../support/http-client.ts';
-import { hangUp, json, onReuse, reset, stall } from '../support/provider-behaviours.ts';
-import { callbackPath, relayUnderTest, userPath } from '../support/relay-under-test.ts';
-import type { Behaviour } from '../support/strict-provider.ts';
+import { canary } from '../../support/canaries.ts';
+import { expectError, expectToken, expectUser } from '../../support/expectations.ts';
+import { keepAliveAgent } from '../../support/http-client.ts';
+import { hangUp, json, onReuse, reset, stall } from '../../support/provider-behaviours.ts';
+import { callbackPath, relayUnderTest, userPath } from '../../support/relay-under-test.ts';
+import type { Behaviour } from '../../support/strict-provider.ts';
 
 /** Runs `task` so many times, this many at once. */
 async function repeatedly(

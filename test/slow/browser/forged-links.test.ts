@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, useBrowser } from '../support/browser.ts';
+import { needsChromium, useBrowser } from '../../support/browser.ts';
 import {
   authorize,
   type LoginSiteOptions,
   startLogin,
   useLoginSite,
-} from '../support/login-site.ts';
-import { containerPage, readmePage } from '../support/shipped-pages.ts';
+} from '../../support/login-site.ts';
+import { containerPage, readmePage } from '../../support/shipped-pages.ts';
 
 /** Every page that the project ships, and its options for the site. */
 const pages: Record<string, LoginSiteOptions> = {

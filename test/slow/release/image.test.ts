@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { limits } from '../../src/limits.ts';
-import { needsPrograms, needsRoot } from '../support/needs.ts';
-import { projectRoot, run } from './support/run.ts';
+import { limits } from '../../../src/limits.ts';
+import { projectRoot, run } from '../../release/support/run.ts';
+import { needsPrograms, needsRoot } from '../../support/needs.ts';
 
 const { describe } = needsRoot('ldd', 'chroot', 'find');
 

@@ -7,14 +7,19 @@ import {
   expectNoneRemembered,
   FakeBrowser,
   navigation,
-} from '../protection/support/fake-browser.ts';
-import { canary } from '../support/canaries.ts';
-import { strongSuites, weakSuites } from '../support/cipher-suites.ts';
-import { expectError, expectRedirect, expectToken, expectUser } from '../support/expectations.ts';
-import { type Answer, send } from '../support/http-client.ts';
-import { needsPrograms } from '../support/needs.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import type { RelayProcess } from '../support/relay-process.ts';
+} from '../../protection/support/fake-browser.ts';
+import { canary } from '../../support/canaries.ts';
+import { strongSuites, weakSuites } from '../../support/cipher-suites.ts';
+import {
+  expectError,
+  expectRedirect,
+  expectToken,
+  expectUser,
+} from '../../support/expectations.ts';
+import { type Answer, send } from '../../support/http-client.ts';
+import { needsPrograms } from '../../support/needs.ts';
+import { RawConnection } from '../../support/raw-connection.ts';
+import type { RelayProcess } from '../../support/relay-process.ts';
 import {
   callbackPath,
   flagsFor,
@@ -25,8 +30,8 @@ import {
   startRelay,
   userPath,
   withSecretFile,
-} from '../support/relay-under-test.ts';
-import { StrictProvider } from '../support/strict-provider.ts';
+} from '../../support/relay-under-test.ts';
+import { StrictProvider } from '../../support/strict-provider.ts';
 import { Balancer, type BalancerKind } from './support/balancer.ts';
 import { caddy } from './support/caddy.ts';
 import { DyingRelay } from './support/dying-relay.ts';

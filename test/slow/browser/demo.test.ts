@@ -6,8 +6,8 @@ import {
   screenshot,
   scrollsSideways,
   useBrowser,
-} from '../support/browser.ts';
-import { RelayProcess } from '../support/relay-process.ts';
+} from '../../support/browser.ts';
+import { RelayProcess } from '../../support/relay-process.ts';
 
 const { describe } = needsChromium();
 

@@ -9,7 +9,7 @@ import {
   signIn,
   startCertifiedProvider,
 } from './support/certified-provider.ts';
-import { expectFailure, expectFailurePage } from './support/failures.ts';
+import { expectFailedCallback, expectFailure, expectFailurePage } from './support/failures.ts';
 import { openIdPath, startIssuer } from './support/issuer.ts';
 import { type Relay, useRelays } from './support/relays.ts';
 import { Visitor } from './support/visitor.ts';
@@ -106,7 +106,10 @@ describe('a provider that is down for a while', () => {
     const line = await relay.requestLine('provider_unreachable');
     expect(line['provider']).to.include({ endpoint: 'user', error: 'ECONNREFUSED' });
     const iss = encodeURIComponent(provider.issuer);
-    expectFailure(await relay.get(`${callbackPath}?code=any&iss=${iss}`), 'provider_unreachable');
+    expectFailedCallback(
+      await relay.get(`${callbackPath}?code=any&iss=${iss}`),
+      'provider_unreachable',
+    );
 
     provider = await startCertifiedProvider({ client, port });
     await expectLogin(relay);

@@ -75,7 +75,7 @@ describe('login-relay check, about the authorization endpoint', () => {
     'a redirect to nowhere': redirect('http://['),
   };
   for (const [name, authorize] of Object.entries(wrongKinds)) {
-    it(`names the address as wrong where it finds ${name}`, async () => {
+    it(`names the address as wrong if it finds ${name}`, async () => {
       await withFakeProvider({ authorize }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
@@ -87,7 +87,7 @@ describe('login-relay check, about the authorization endpoint', () => {
     });
   }
 
-  it('only warns where the provider is in trouble', async () => {
+  it('only warns if the provider is in trouble', async () => {
     await withFakeProvider({ authorize: html(502, 'Bad gateway') }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.code).to.equal(0);

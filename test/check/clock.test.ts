@@ -20,18 +20,18 @@ function fromNow(milliseconds: number): string {
 }
 
 describe('login-relay check, about the clock', () => {
-  it('is content where it agrees with the provider’s', async () => {
+  it('accepts it if it agrees with the provider’s', async () => {
     expect(await clockWhenProviderIsAt(fromNow(0))).to.include({ verdict: 'ok' });
   });
 
-  it('warns where it is ahead', async () => {
+  it('warns if it is ahead', async () => {
     expect(await clockWhenProviderIsAt(fromNow(-25 * hour))).to.include({
       verdict: 'warning',
       message: 'this machine’s is 25 hours ahead of the provider’s',
     });
   });
 
-  it('warns where it is behind', async () => {
+  it('warns if it is behind', async () => {
     const finding = await clockWhenProviderIsAt(fromNow(72 * hour + minute));
     expect(finding).to.include({
       verdict: 'warning',
@@ -40,7 +40,7 @@ describe('login-relay check, about the clock', () => {
     });
   });
 
-  it('says nothing where the provider tells no time', async () => {
+  it('says nothing if the provider tells no time', async () => {
     expect(await clockWhenProviderIsAt('yesterday')).to.equal(undefined);
   });
 });

@@ -118,7 +118,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('is content with a private authority that NODE_EXTRA_CA_CERTS names', async () => {
+  it('accepts a private authority that NODE_EXTRA_CA_CERTS names', async () => {
     const env = await trusting(trusted);
     await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
       const result = await check({ flags: endpointsAt(`https://localhost:${port}`), env });
@@ -182,7 +182,7 @@ describe('login-relay check, about the way to the provider', () => {
     }
   });
 
-  it('blames no proxy where plain http fails: it goes without one', async () => {
+  it('blames no proxy if plain http fails: it goes without one', async () => {
     const env = { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` };
     const [message] = await complaint(`http://127.0.0.1:${await freePort()}`, { env });
     expect(message).to.match(/^nothing listens at the address /);

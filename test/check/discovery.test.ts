@@ -113,7 +113,7 @@ describe('login-relay check, about discovery', () => {
     );
   });
 
-  it('looks at nothing else where the issuer does not tell', async () => {
+  it('looks at nothing else if the issuer does not tell', async () => {
     await withFakeProvider({}, async (_flags, arrivals, issuer) => {
       const { report } = await check({ flags: { issuer } });
       expect(report.findings.map((finding) => finding.subject)).to.deep.equal([

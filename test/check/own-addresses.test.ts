@@ -141,7 +141,7 @@ describe('login-relay check, about the front end', () => {
     'shows a page': answer(200),
     'redirects inside its origin': redirectTo('/home'),
   })) {
-    it(`is content if it ${name}`, async () => {
+    it(`accepts it if it ${name}`, async () => {
       expect(await whileServing(subject, 'origin', listener)).to.include({
         code: 0,
         verdict: 'ok',

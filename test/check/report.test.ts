@@ -90,7 +90,7 @@ describe('the report of login-relay check', () => {
     expect(stdout).not.to.contain('Callback URL');
   });
 
-  it('is coloured only where colours are wanted', async () => {
+  it('is coloured only if colours are wanted', async () => {
     const plain = await checkAsText({ flags: { port: 'eight' } });
     expect(plain.stdout).not.to.contain('\u001b');
     const forced = await checkAsText({ flags: { port: 'eight' }, env: { FORCE_COLOR: '1' } });

@@ -110,7 +110,7 @@ describe('login-relay check, about the token endpoint', () => {
     'a token for anyone': [json(200, { access_token: 'x' }), /gives a token for a made-up code/],
   };
   for (const [name, [token, message]] of Object.entries(wrongKinds)) {
-    it(`names the address as wrong where it finds ${name}`, async () => {
+    it(`names the address as wrong if it finds ${name}`, async () => {
       await withFakeProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);

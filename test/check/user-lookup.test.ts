@@ -17,7 +17,7 @@ describe('login-relay check, about the user lookup', () => {
     },
   };
   for (const [name, user] of Object.entries(healthy)) {
-    it(`is content where a made-up token gets ${name}`, async () => {
+    it(`accepts it if a made-up token gets ${name}`, async () => {
       await withFakeProvider({ user }, async (flags) => {
         const { code, complaints } = await diagnoseHere({ flags });
         expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
@@ -25,7 +25,7 @@ describe('login-relay check, about the user lookup', () => {
     });
   }
 
-  it('is content with a refusal in a 200, where the preset says that it is one', async () => {
+  it('accepts a refusal in a 200, if the preset says that it is one', async () => {
     await withFakeProvider(
       { user: json(200, { ok: false, error: 'invalid_auth' }) },
       async (flags) => {
@@ -46,7 +46,7 @@ describe('login-relay check, about the user lookup', () => {
     'a record for a made-up token': [json(200, { login: 'x' }), /accepts a made-up token/],
   };
   for (const [name, [user, message]] of Object.entries(wrongKinds)) {
-    it(`names the address as wrong where it finds ${name}`, async () => {
+    it(`names the address as wrong if it finds ${name}`, async () => {
       await withFakeProvider({ user }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
@@ -60,7 +60,7 @@ describe('login-relay check, about the user lookup', () => {
     });
   }
 
-  it('only warns where the provider is in trouble', async () => {
+  it('only warns if the provider is in trouble', async () => {
     await withFakeProvider({ user: json(500, {}) }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.code).to.equal(0);
@@ -68,7 +68,7 @@ describe('login-relay check, about the user lookup', () => {
     });
   });
 
-  it('names what gave the address, where it was not given by hand', async () => {
+  it('names what gave the address, if it was not given by hand', async () => {
     const metadata: Respond = (response, arrival) => {
       const issuer = `http://${arrival.headers.host}`;
       json(200, {

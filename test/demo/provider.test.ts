@@ -256,7 +256,7 @@ describe('demo provider', () => {
       expect((await exchange(codes[1])).status).to.equal(400);
     });
 
-    it('refuses a request without a challenge where PKCE is required', async () => {
+    it('refuses a request without a challenge if PKCE is required', async () => {
       const response = await new UserAgent().request(authorizeUrl({}, pkcePort.url));
       expect(new URL(locationOf(response)).searchParams.get('error')).to.equal('invalid_request');
       const allowed = await new UserAgent().request(authorizeUrl(challenge, pkcePort.url));

@@ -7,7 +7,7 @@ process.noDeprecation = true;
 const compiled = getAssetKeys().includes('compiled')
   ? Buffer.from(getRawAsset('compiled'))
   : undefined;
-const program = new Script(getAsset('program', 'utf8'), {
+const program = new Script(getAsset('program', 'latin1'), {
   filename: 'login-relay',
   cachedData: compiled,
 });

@@ -21,10 +21,10 @@ export const options = {
   ...observabilityOptions,
 } as const satisfies Record<string, Option>;
 
-/** The name of an option, which is also the name under which commander files its flag. */
+/** The name of an option. Commander uses the same name for the flag's value. */
 export type OptionName = keyof typeof options;
 
-/** The values of all options that have one, each in its own type. */
+/** The parsed value of each option that has one. */
 export type OptionValues = {
   readonly [Name in OptionName]?: v.InferOutput<(typeof options)[Name]['schema']> | undefined;
 };

@@ -43,29 +43,29 @@ check: $(installed) ## types, lint, imports, unused code
 	@$(node) node_modules/@biomejs/biome/bin/biome check --error-on-warnings .
 	@$(node) node_modules/knip/bin/knip.js
 
-engines := test/engines/node_modules/.package-lock.json
-$(engines): test/engines/package.json test/engines/package-lock.json $(installed)
-	@npm ci --prefix test/engines --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+engines := test/slow/engines/node_modules/.package-lock.json
+$(engines): test/slow/engines/package.json test/slow/engines/package-lock.json $(installed)
+	@npm ci --prefix test/slow/engines --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-machines := test/toolchain/machines/node_modules/.package-lock.json
-$(machines): test/toolchain/machines/package.json test/toolchain/machines/package-lock.json $(installed)
-	@npm ci --prefix test/toolchain/machines --no-bin-links --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+machines := test/slow/newcomer/machines/node_modules/.package-lock.json
+$(machines): test/slow/newcomer/machines/package.json test/slow/newcomer/machines/package-lock.json $(installed)
+	@npm ci --prefix test/slow/newcomer/machines --no-bin-links --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
 newcomers := $(addprefix test-newcomer-,node-18 node-20 node-22 node-24 node-26)
 .PHONY: test-newcomers $(newcomers)
 test-newcomers: $(newcomers) ## run make demo and make test in fresh clones with Node.js 18 to 26 (Debian)
 $(newcomers): test-newcomer-%: $(machines)
-	@MACHINE=$* $(mocha) test/toolchain/newcomer.ts
+	@MACHINE=$* $(mocha) test/slow/newcomer/newcomer.ts
 
 test-browsers: $(engines) ## log in with every browser engine (ENGINES="Chromium Firefox WebKitGTK")
-	@$(tsc) -p test/engines
-	@$(mocha) 'test/engines/*.engine.ts'
+	@$(tsc) -p test/slow/engines
+	@$(mocha) 'test/slow/engines/*.engine.ts'
 
 test-faults: $(installed) ## break what the relay stands on, and tell what happened (Linux, root)
 	@mkdir -p dist
-	@FAULTS_TABLE=dist/faults.md $(mocha) 'test/faults/*.test.ts' 'test/faults/system/*.fault.ts'; \
+	@FAULTS_TABLE=dist/faults.md $(mocha) 'test/faults/*.test.ts' 'test/slow/faults/*.fault.ts'; \
 	  status=$$?; cat dist/faults.md; exit $$status
 
 soak: $(installed) ## log in and look up 1,100,000 times with faults, watching the process (SOAK="--lookups 10000 --logins 1000")
@@ -112,13 +112,13 @@ binary: $(installed) ## build the executable for this machine
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
 
 test-binary: binary ## run the black-box tests against the executable, and the executable in an empty root
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) 'test/{,slow/}blackbox/**/*.test.ts' 'test/executable/*.executable.ts'
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) 'test/**/*.blackbox.test.ts' 'test/slow/executable/*.executable.ts'
 
 test-restarts: binary ## stop and start the executable 20 times under 200 requests a second
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 $(mocha) --fgrep 'again and again' test/blackbox/socket-activation.test.ts
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 $(mocha) --fgrep 'again and again' test/operations/socket-activation.blackbox.test.ts
 
 test-systemd: binary ## run the executable as a service of a real systemd: needs Linux and root
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) test/systemd/service.ts
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) test/slow/systemd/service.ts
 
 test-rolling: binary ## restart each of three replicas behind HAProxy 100 times while people log in
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=100 $(mocha) test/slow/deploy/rolling-restarts.test.ts

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
-import { freePort } from '../test/support/free-port.ts';
+import { freePort } from '../test/harness/system/free-port.ts';
 import { registration } from './registration.ts';
 import type { WorkloadName } from './workloads.ts';
 

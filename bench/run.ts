@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { untilItListens } from '../test/support/until-it-listens.ts';
+import { untilItListens } from '../test/harness/system/until-it-listens.ts';
 import { type Contender, contenders } from './contenders.ts';
 import { HttpConnection } from './http-connection.ts';
 import { closedLoop, during, openLoop } from './load.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
 import { createLoginCookies, hasLoginCookie } from '../../src/login/cookies.ts';
-import { answerOf, koaContext } from '../../test/protection/support/koa-context.ts';
+import { answerOf, koaContext } from '../../test/harness/login/koa-context.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
 const id = Buffer.from('00112233445566778899aabbccddeeff', 'hex');

@@ -8,7 +8,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { freePort } from '../../test/support/free-port.ts';
+import { freePort } from '../../test/harness/system/free-port.ts';
 
 const [binary, empty, rounds = '40'] = process.argv.slice(2);
 if (!binary || !empty) throw new Error('give the binary and the empty binary');

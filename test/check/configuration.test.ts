@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { canary } from '../support/canaries.ts';
+import { canary } from '../harness/expect/canaries.ts';
 import { check, clientSecret, type Result, redirectUri } from './support/check.ts';
 import { withFakeProvider } from './support/fake-provider.ts';
 import { ownAddress } from './support/own-addresses.ts';

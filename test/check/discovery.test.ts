@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../harness/system/free-port.ts';
 import { check } from './support/check.ts';
 import { html, json, type Respond, withFakeProvider } from './support/fake-provider.ts';
 

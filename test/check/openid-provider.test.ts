@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
-import { canary } from '../support/canaries.ts';
-import type { Flags } from '../support/relay-process.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import type { Flags } from '../harness/relay/relay-process.ts';
 import { check, clientSecret, redirectUri } from './support/check.ts';
 import { clientId } from './support/own-addresses.ts';
 

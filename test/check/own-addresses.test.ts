@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
-import { selfSignedCertificate } from '../support/certificate.ts';
-import { freePort } from '../support/free-port.ts';
-import type { Flags } from '../support/relay-process.ts';
-import { startRelay } from '../support/relay-under-test.ts';
+import type { Flags } from '../harness/relay/relay-process.ts';
+import { startRelay } from '../harness/relay/relay-under-test.ts';
+import { selfSignedCertificate } from '../harness/system/certificate.ts';
+import { freePort } from '../harness/system/free-port.ts';
 import { diagnoseHere } from './support/check.ts';
 import { withFakeProvider } from './support/fake-provider.ts';
 import { clientId } from './support/own-addresses.ts';

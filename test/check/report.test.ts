@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { options } from '../../src/config/options.ts';
-import { canary } from '../support/canaries.ts';
-import { freePort } from '../support/free-port.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { freePort } from '../harness/system/free-port.ts';
 import { check, checkAsText, redirectUri } from './support/check.ts';
 import { json, withFakeProvider } from './support/fake-provider.ts';
 

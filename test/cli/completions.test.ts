@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { options } from '../../src/config/options.ts';
 import { presets } from '../../src/providers/presets.ts';
-import { run } from '../release/support/run.ts';
-import { needsPrograms } from '../support/needs.ts';
-import { relayCommand } from '../support/relay-process.ts';
+import { run } from '../harness/project/run.ts';
+import { relayCommand } from '../harness/relay/relay-process.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
 
 const files = {
   bash: 'bash-completion/completions/login-relay',

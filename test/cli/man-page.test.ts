@@ -6,9 +6,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { createProgram } from '../../src/cli/program.ts';
 import type { Option } from '../../src/config/option.ts';
 import { options } from '../../src/config/options.ts';
-import { run } from '../release/support/run.ts';
-import { needsPrograms } from '../support/needs.ts';
-import { relayCommand } from '../support/relay-process.ts';
+import { run } from '../harness/project/run.ts';
+import { relayCommand } from '../harness/relay/relay-process.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
 
 const [relay, ...words] = relayCommand;
 const program = createProgram(Object.create(null), () => {});

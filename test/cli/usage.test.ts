@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
-import { needs } from '../support/needs.ts';
-import { relayCommand, runRelay } from '../support/relay-process.ts';
+import { relayCommand, runRelay } from '../harness/relay/relay-process.ts';
+import { needs } from '../harness/system/needs.ts';
 
 describe('a mistyped command line', () => {
   const mistakes: Record<string, string[]> = {

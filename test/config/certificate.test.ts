@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
 import type { TextFile } from '../../src/config/secret-file.ts';
 import { ConfigError } from '../../src/start-errors.ts';
-import { issueCertificate, selfSignedCertificate } from '../support/certificate.ts';
+import { issueCertificate, selfSignedCertificate } from '../harness/system/certificate.ts';
 
 const day = 86_400_000;
 

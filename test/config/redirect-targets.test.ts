@@ -6,7 +6,7 @@ import { authorizationRequestUrl } from '../../src/oauth/authorization-request.t
 import { ConfigError } from '../../src/start-errors.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
-import { redirectPayloads } from '../support/redirect-payloads.ts';
+import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
 const usual = {
   origin: 'https://app.example',

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
 import { openFreePort, openPort } from '../../src/demo/open-port.ts';
 import { ConfigError, ListenError } from '../../src/start-errors.ts';
-import { RelayProcess, runRelay } from '../support/relay-process.ts';
-import { UserAgent } from './user-agent.ts';
+import { UserAgent } from '../harness/browser/user-agent.ts';
+import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
 
 describe('demo', () => {
   async function withDemo(use: (demo: Demo) => Promise<void>): Promise<void> {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
-import { locationOf, UserAgent } from './user-agent.ts';
+import { locationOf, UserAgent } from '../harness/browser/user-agent.ts';
 
 const client = {
   clientId: 'a-client',

@@ -10,7 +10,7 @@ import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parse, parseAllDocuments } from 'yaml';
 import { options } from '../../src/config/options.ts';
 import { limits } from '../../src/limits.ts';
-import { projectRoot, run } from '../release/support/run.ts';
+import { projectRoot, run } from '../harness/project/run.ts';
 import { exportedMetrics } from './support/exported-metrics.ts';
 
 const folder = join(projectRoot, 'deploy/kubernetes');

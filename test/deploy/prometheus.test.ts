@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { array, number, object, optional, parse, string, tuple, unknown } from 'valibot';
 import { parse as parseYaml } from 'yaml';
-import { projectRoot, run } from '../release/support/run.ts';
-import { needsPrograms } from '../support/needs.ts';
+import { projectRoot, run } from '../harness/project/run.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
 import { exportedMetrics } from './support/exported-metrics.ts';
 
 const rulesFile = 'deploy/prometheus/login-relay.rules.yaml';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { projectRoot, run } from '../release/support/run.ts';
-import { needsRoot } from '../support/needs.ts';
+import { projectRoot, run } from '../harness/project/run.ts';
+import { needsRoot } from '../harness/system/needs.ts';
 
 const text = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const compose = parse(text('deploy/docker/compose.yaml'));

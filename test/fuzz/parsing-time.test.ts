@@ -4,7 +4,7 @@ import { createLoginCookies } from '../../src/login/cookies.ts';
 import { parseState } from '../../src/login/state.ts';
 import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
-import { koaContext } from '../protection/support/koa-context.ts';
+import { koaContext } from '../harness/login/koa-context.ts';
 
 const cookies = createLoginCookies(true);
 const id = Buffer.alloc(16);

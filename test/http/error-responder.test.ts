@@ -9,10 +9,10 @@ import type { RequestState } from '../../src/http/context.ts';
 import { answerJson, errorResponder } from '../../src/http/error-responder.ts';
 import { createReadiness } from '../../src/http/readiness.ts';
 import { responseHeaders } from '../../src/http/response-headers.ts';
-import { navigation } from '../protection/support/fake-browser.ts';
-import { expectError } from '../support/expectations.ts';
-import { expectFailurePage } from '../support/failure-page.ts';
-import { type Answer, send } from '../support/http-client.ts';
+import { navigation } from '../harness/browser/fake-browser.ts';
+import { type Answer, send } from '../harness/client/http-client.ts';
+import { expectError } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 
 describe('an unexpected error', () => {
   async function answerOf(answerFailure: Parameters<typeof errorResponder>[0]): Promise<Answer> {

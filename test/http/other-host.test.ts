@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { reportOtherHost } from '../../src/http/other-host.ts';
-import { koaContext } from '../protection/support/koa-context.ts';
+import { koaContext } from '../harness/login/koa-context.ts';
 
 describe('a login that starts under another host name', () => {
   async function reported(baseUrl: string, host: string | undefined): Promise<string[]> {

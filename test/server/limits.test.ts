@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { limits } from '../../src/limits.ts';
 import { type ListeningServer, listen } from '../../src/server/server.ts';
 import type { UnreadableRequest } from '../../src/server/unreadable-request.ts';
-import { RawConnection } from '../support/raw-connection.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const answered = 'HTTP/1.1 200 OK\r\n';

@@ -1,8 +1,8 @@
 import { diagnose } from '../../../src/cli/commands/check.ts';
 import { type OptionName, options } from '../../../src/config/options.ts';
-import { canary, inspectForLeaks } from '../../support/canaries.ts';
-import { type Ending, type Flags, runRelay } from '../../support/relay-process.ts';
-import { withSecretFile } from '../../support/relay-under-test.ts';
+import { canary, inspectForLeaks } from '../../harness/expect/canaries.ts';
+import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
+import { withSecretFile } from '../../harness/relay/relay-under-test.ts';
 import { clientId, ownAddress } from './own-addresses.ts';
 
 /** One finding of the report. */

@@ -4,7 +4,7 @@ import type {
   RequestListener,
   ServerResponse,
 } from 'node:http';
-import type { Flags } from '../../support/relay-process.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
 import { serve } from './serve.ts';
 
 /** A request as it arrived. */

@@ -1,5 +1,5 @@
-import { send } from '../../support/http-client.ts';
-import { startRelay } from '../../support/relay-under-test.ts';
+import { send } from '../../harness/client/http-client.ts';
+import { startRelay } from '../../harness/relay/relay-under-test.ts';
 
 let exported: Promise<Map<string, string>> | undefined;
 

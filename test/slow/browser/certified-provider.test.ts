@@ -1,15 +1,15 @@
 import { expect } from 'chai';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
 import {
   type CertifiedProvider,
   recordOf,
   startCertifiedProvider,
-} from '../../flows/support/certified-provider.ts';
-import { type Relay, useRelays } from '../../flows/support/relays.ts';
-import { needsChromium, screenshot, useBrowser } from '../../support/browser.ts';
-import { canary } from '../../support/canaries.ts';
-import { expectUser } from '../../support/expectations.ts';
-import { freePort } from '../../support/free-port.ts';
-import { frontendOrigin } from '../../support/relay-under-test.ts';
+} from '../../harness/provider/certified-provider.ts';
+import { frontendOrigin } from '../../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 const { describe } = needsChromium();
 

@@ -6,8 +6,8 @@ import {
   screenshot,
   scrollsSideways,
   useBrowser,
-} from '../../support/browser.ts';
-import { RelayProcess } from '../../support/relay-process.ts';
+} from '../../harness/browser/browser.ts';
+import { RelayProcess } from '../../harness/relay/relay-process.ts';
 
 const { describe } = needsChromium();
 

@@ -6,8 +6,8 @@ import {
   screenshot,
   scrollsSideways,
   useBrowser,
-} from '../../support/browser.ts';
-import { authorize, startLogin, useLoginSite } from '../../support/login-site.ts';
+} from '../../harness/browser/browser.ts';
+import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, useBrowser } from '../../support/browser.ts';
+import { needsChromium, useBrowser } from '../../harness/browser/browser.ts';
+import { containerPage, readmePage } from '../../harness/project/shipped-pages.ts';
 import {
   authorize,
   type LoginSiteOptions,
   startLogin,
   useLoginSite,
-} from '../../support/login-site.ts';
-import { containerPage, readmePage } from '../../support/shipped-pages.ts';
+} from '../../harness/relay/login-site.ts';
 
 /** Every page that the project ships, and its options for the site. */
 const pages: Record<string, LoginSiteOptions> = {

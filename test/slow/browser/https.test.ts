@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Cookie, Page } from 'playwright-core';
-import { needsChromium, useBrowser } from '../../support/browser.ts';
-import { authorize, startLogin, useLoginSite } from '../../support/login-site.ts';
+import { needsChromium, useBrowser } from '../../harness/browser/browser.ts';
+import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, useBrowser } from '../../support/browser.ts';
-import { authorize, type Exchange, startLogin, useLoginSite } from '../../support/login-site.ts';
+import { needsChromium, useBrowser } from '../../harness/browser/browser.ts';
+import {
+  authorize,
+  type Exchange,
+  startLogin,
+  useLoginSite,
+} from '../../harness/relay/login-site.ts';
 
 /** A way in which a page can make a browser open an address of another site. */
 interface Vector {

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../support/browser.ts';
-import { authorize, type LoginSite, startLogin, useLoginSite } from '../../support/login-site.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import {
+  authorize,
+  type LoginSite,
+  startLogin,
+  useLoginSite,
+} from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 

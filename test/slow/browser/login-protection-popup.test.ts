@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../support/browser.ts';
-import { authorize, useLoginSite } from '../../support/login-site.ts';
-import { popupPage } from '../../support/popup-page.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { popupPage } from '../../harness/browser/popup-page.ts';
+import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../support/browser.ts';
-import { authorize, startLogin, useLoginSite } from '../../support/login-site.ts';
-import { readmePage } from '../../support/shipped-pages.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { readmePage } from '../../harness/project/shipped-pages.ts';
+import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { needsChromium, screenshot, useBrowser } from '../../support/browser.ts';
-import { authorize, useLoginSite } from '../../support/login-site.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 

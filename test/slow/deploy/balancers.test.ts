@@ -7,19 +7,18 @@ import {
   expectNoneRemembered,
   FakeBrowser,
   navigation,
-} from '../../protection/support/fake-browser.ts';
-import { canary } from '../../support/canaries.ts';
-import { strongSuites, weakSuites } from '../../support/cipher-suites.ts';
+} from '../../harness/browser/fake-browser.ts';
+import { type Answer, send } from '../../harness/client/http-client.ts';
+import { RawConnection } from '../../harness/client/raw-connection.ts';
+import { canary } from '../../harness/expect/canaries.ts';
 import {
   expectError,
   expectRedirect,
   expectToken,
   expectUser,
-} from '../../support/expectations.ts';
-import { type Answer, send } from '../../support/http-client.ts';
-import { needsPrograms } from '../../support/needs.ts';
-import { RawConnection } from '../../support/raw-connection.ts';
-import type { RelayProcess } from '../../support/relay-process.ts';
+} from '../../harness/expect/expectations.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import type { RelayProcess } from '../../harness/relay/relay-process.ts';
 import {
   callbackPath,
   flagsFor,
@@ -30,8 +29,9 @@ import {
   startRelay,
   userPath,
   withSecretFile,
-} from '../../support/relay-under-test.ts';
-import { StrictProvider } from '../../support/strict-provider.ts';
+} from '../../harness/relay/relay-under-test.ts';
+import { strongSuites, weakSuites } from '../../harness/system/cipher-suites.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer, type BalancerKind } from './support/balancer.ts';
 import { caddy } from './support/caddy.ts';
 import { DyingRelay } from './support/dying-relay.ts';

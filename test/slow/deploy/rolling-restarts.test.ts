@@ -3,16 +3,16 @@ import {
   expectLogin,
   expectNoneRemembered,
   FakeBrowser,
-} from '../../protection/support/fake-browser.ts';
-import { canariesIn } from '../../support/canaries.ts';
-import { commandLineOf } from '../../support/child-processes.ts';
-import { freePort } from '../../support/free-port.ts';
-import { LoginTraffic } from '../../support/login-traffic.ts';
-import { needsPrograms } from '../../support/needs.ts';
-import { type Flags, RelayProcess } from '../../support/relay-process.ts';
-import { flagsFor, registration, withSecretFile } from '../../support/relay-under-test.ts';
-import { loadSteadily } from '../../support/steady-load.ts';
-import { StrictProvider } from '../../support/strict-provider.ts';
+} from '../../harness/browser/fake-browser.ts';
+import { LoginTraffic } from '../../harness/client/login-traffic.ts';
+import { loadSteadily } from '../../harness/client/steady-load.ts';
+import { canariesIn } from '../../harness/expect/canaries.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
+import { flagsFor, registration, withSecretFile } from '../../harness/relay/relay-under-test.ts';
+import { commandLineOf } from '../../harness/system/child-processes.ts';
+import { freePort } from '../../harness/system/free-port.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer } from './support/balancer.ts';
 import { drain, haproxy, undrain } from './support/haproxy.ts';
 

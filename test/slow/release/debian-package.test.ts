@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Option } from '../../../src/config/option.ts';
 import { options } from '../../../src/config/options.ts';
-import { deadLinks } from '../../release/support/links.ts';
-import { projectRoot, run, runScript } from '../../release/support/run.ts';
-import { needsPrograms, needsRoot } from '../../support/needs.ts';
+import { deadLinks } from '../../harness/project/links.ts';
+import { projectRoot, run, runScript } from '../../harness/project/run.ts';
+import { needsPrograms, needsRoot } from '../../harness/system/needs.ts';
 
 const version = `${packageJson.version}-1`;
 const throwawaySystem = `${projectRoot}/test/slow/release/support/throwaway-system.sh`;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { limits } from '../../../src/limits.ts';
-import { projectRoot, run } from '../../release/support/run.ts';
-import { needsPrograms, needsRoot } from '../../support/needs.ts';
+import { projectRoot, run } from '../../harness/project/run.ts';
+import { needsPrograms, needsRoot } from '../../harness/system/needs.ts';
 
 const { describe } = needsRoot('ldd', 'chroot', 'find');
 

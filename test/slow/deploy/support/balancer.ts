@@ -8,10 +8,10 @@ import { Transform } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
-import { projectRoot, run } from '../../../release/support/run.ts';
-import { inspectForLeaks } from '../../../support/canaries.ts';
-import { selfSignedCertificate } from '../../../support/certificate.ts';
-import { freePort } from '../../../support/free-port.ts';
+import { inspectForLeaks } from '../../../harness/expect/canaries.ts';
+import { projectRoot, run } from '../../../harness/project/run.ts';
+import { selfSignedCertificate } from '../../../harness/system/certificate.ts';
+import { freePort } from '../../../harness/system/free-port.ts';
 
 /** What a balancer's configuration is filled in with. */
 export interface Site {

@@ -1,4 +1,4 @@
-import { callbackPath, loginPath } from '../../../support/relay-under-test.ts';
+import { callbackPath, loginPath } from '../../../harness/relay/relay-under-test.ts';
 
 const head = 'Host: login.example.com\r\nTransfer-Encoding: chunked\r\n\r\n';
 const relayCookies = Array.from({ length: 470 }, (_, index) => {

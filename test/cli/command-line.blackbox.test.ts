@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import packageJson from '../../package.json' with { type: 'json' };
+import { canary } from '../harness/expect/canaries.ts';
+import { expectUser } from '../harness/expect/expectations.ts';
+import { flagNames, variables } from '../harness/project/option-names.ts';
+import { silence } from '../harness/provider/provider-behaviours.ts';
+import { userRecord } from '../harness/provider/strict-provider.ts';
+import { runRelay } from '../harness/relay/relay-process.ts';
+import { startRelay } from '../harness/relay/relay-under-test.ts';
+
+describe('the command line', () => {
+  it('says its version', async () => {
+    for (const flag of ['--version', '-V']) {
+      const { code, stdout, stderr } = await runRelay({ words: [flag] });
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout.trim()).to.equal(packageJson.version);
+    }
+  });
+
+  it('explains every flag, with its variable beside it', async () => {
+    for (const words of [['--help'], ['-h'], ['serve', '--help']]) {
+      const { code, stdout, stderr } = await runRelay({ words });
+      expect({ code, stderr }, words.join(' ')).to.deep.equal({ code: 0, stderr: '' });
+      for (const name of flagNames) {
+        // A flag's text goes on to the next flag, however the lines are broken.
+        const text = new RegExp(`^ +--${name}(?![\\w-])(?:(?!^ +-)[^])*`, 'm').exec(stdout)?.[0];
+        expect(text, `--${name} in ${words.join(' ')}`).to.be.a('string');
+        expect(text).to.match(new RegExp(`\\b${variables[name]}\\b`));
+      }
+    }
+  });
+
+  it('shows examples and the other commands in its help', async () => {
+    const { stdout } = await runRelay({ words: ['--help'] });
+    expect(stdout).to.match(/examples?:/i);
+    expect(stdout).to.match(/^ +serve\b/m);
+    expect(stdout).to.match(/^ +demo\b/m);
+  });
+
+  const misuses: Record<string, string[]> = {
+    'an unknown option with its value after an equals sign': ['--client-secrt=hunter2'],
+    'an unknown option with its value after a space': ['--client-secrt', 'hunter2'],
+    'an unknown short option': ['-xhunter2'],
+    'a stray word': ['hunter2'],
+    'a stray word after the command': ['serve', 'hunter2'],
+    'an unknown option of the command': ['serve', '--client-secrt=hunter2'],
+    'an option without its value': ['--client-secret'],
+    'a value for an option that takes none': ['--insecure-http=hunter2'],
+    'an option given twice': [
+      '--client-secret=hunter2',
+      '--client-secret=hunter2',
+      '--origin=https://a.example',
+      '--client-id=a',
+    ],
+    'words after a double dash': ['--', 'hunter2'],
+  };
+  for (const [name, words] of Object.entries(misuses)) {
+    it(`refuses ${name} without repeating it`, async () => {
+      const { code, stdout, stderr } = await runRelay({ words });
+      expect(code, stderr).to.equal(2);
+      expect(stdout).to.equal('');
+      expect(stderr).to.match(/\w/);
+      expect(stderr, 'a stack trace').not.to.match(/^\s+at |node:|\.ts:\d/m);
+      expect(stderr).not.to.contain('hunter2');
+    });
+  }
+
+  it('names the option that it does not know', async () => {
+    const { stderr } = await runRelay({ words: ['--client-secrt=hunter2'] });
+    expect(stderr).to.contain('--client-secrt');
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`ends well on ${signal}, and opens its port to nobody else`, async () => {
+      const underTest = await startRelay();
+      try {
+        const { code, stderr } = await underTest.process.stop(signal);
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+        let refusal: unknown;
+        await underTest.get('/').catch((error: unknown) => {
+          refusal = error;
+        });
+        expect(refusal).to.include({ code: 'ECONNREFUSED' });
+      } finally {
+        await underTest.provider.stop();
+      }
+    });
+  }
+
+  it('lets a login that is in flight finish before it ends', async () => {
+    const underTest = await startRelay();
+    const { provider } = underTest;
+    const code = canary('code');
+    let proceed = () => {};
+    const held = new Promise<void>((resolve) => {
+      provider.onToken = (response, call) => {
+        proceed = () => provider.issueToken(response, call);
+        resolve();
+      };
+    });
+    const login = underTest.logIn(code);
+    await held;
+    const ending = underTest.process.stop();
+    proceed();
+    expect((await login).headers.location).to.contain(provider.tokenFor(code));
+    expect((await ending).code).to.equal(0);
+    await provider.stop();
+  });
+
+  it('says on Ctrl-C what it waits for', async () => {
+    const underTest = await startRelay();
+    const { provider } = underTest;
+    let proceed = () => {};
+    provider.onUser = (response, call) => {
+      proceed = () => userRecord(response, call);
+    };
+    const lookup = underTest.lookUp();
+    await provider.arrivals(1);
+    const ending = underTest.process.stop('SIGINT');
+    const stopping = await underTest.process.logLine(({ msg }) => msg === 'stopping');
+    expect(stopping['requestsInFlight']).to.equal(1);
+    proceed();
+    expectUser(await lookup);
+    const { code, stderr } = await ending;
+    expect(code).to.equal(0);
+    expect(stderr).to.equal(
+      'Stopping: waiting for 1 request in flight, 30 seconds at most.\nPress Ctrl-C again to end at once.\n',
+    );
+    await provider.stop();
+  });
+
+  it('ends at once on a second signal', async () => {
+    const underTest = await startRelay();
+    const { provider } = underTest;
+    provider.onUser = silence;
+    const lookup = underTest.lookUp().catch(() => undefined);
+    await provider.arrivals(1);
+    const ending = underTest.process.stop('SIGTERM');
+    await underTest.process.logLine(({ msg }) => msg !== 'listening' && msg !== 'request');
+    await underTest.process.stop('SIGTERM');
+    await ending;
+    await lookup;
+    await provider.stop();
+  });
+});

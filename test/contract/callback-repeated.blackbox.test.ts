@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import {
+  callback,
+  expectLogin,
+  expectRefusal,
+  FakeBrowser,
+  type Login,
+  navigation,
+} from '../harness/browser/fake-browser.ts';
+import { clearedCookies } from '../harness/browser/set-cookies.ts';
+import type { Answer } from '../harness/client/http-client.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError } from '../harness/expect/expectations.ts';
+import { answer, reset, silence } from '../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import {
+  flagsFor,
+  listening,
+  RelayUnderTest,
+  registration,
+} from '../harness/relay/relay-under-test.ts';
+
+describe('a callback that is opened more than once', () => {
+  const underTest = protectedRelay({ 'provider-timeout': '2' });
+  let browser: FakeBrowser;
+  beforeEach(() => {
+    browser = new FakeBrowser(underTest);
+  });
+
+  /** The bytes of a callback, as a browser that has not heard of an earlier answer sends it. */
+  function bytesOf({ code, state, cookie }: Login, otherCode = code): string {
+    const headers = [...navigation, ['Cookie', `${cookie.name}=${cookie.value}`]];
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    return `GET ${callback({ code: otherCode, state })} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;
+  }
+
+  /** Opens the callbacks at once: in one write, so that the relay reads all before it answers one. */
+  async function openAtOnce(...requests: string[]): Promise<RawConnection> {
+    const connection = await RawConnection.open(underTest().port);
+    return connection.say(requests.join(''));
+  }
+
+  /** Opens the callback with the cookie that it had before its answer cleared it. */
+  async function repeat(login: Login): Promise<Answer> {
+    browser.cookies.set(login.cookie.name, login.cookie.value);
+    return await browser.finish(login);
+  }
+
+  it('while it is in flight gets the token of the one exchange, and the first one lives', async () => {
+    const login = await browser.start();
+    const connection = await openAtOnce(bytesOf(login), bytesOf(login), bytesOf(login));
+    await connection.hear('HTTP/1.1 307 ', 3);
+    const token = underTest().provider.tokenFor(login.code);
+    expect(token).to.be.a('string');
+    await connection.hear(`Location: https://app.example/?access_token=${token}\r\n`, 3);
+    expect(underTest().provider.credentials('token')).to.deep.equal([login.code]);
+    connection.close();
+  });
+
+  it('while it is in flight sends no second code, though that one is another', async () => {
+    const login = await browser.start();
+    const connection = await openAtOnce(bytesOf(login), bytesOf(login, canary('code')));
+    await connection.hear('HTTP/1.1 307 ', 2);
+    expect(underTest().provider.credentials('token')).to.deep.equal([login.code]);
+    connection.close();
+  });
+
+  it('after its client hung up goes on with the exchange that the client had left', async () => {
+    const { provider } = underTest();
+    const login = await browser.start();
+    const held = Promise.withResolvers<() => void>();
+    provider.onToken = (response, call) => {
+      held.resolve(() => provider.issueToken(response, call));
+    };
+    const left = await openAtOnce(bytesOf(login));
+    const proceed = await held.promise;
+    left.close();
+    const reloaded = await openAtOnce(bytesOf(login));
+    // Whoever answers this has read the reload.
+    for (let time = 0; time < 3; time += 1) await underTest().get('/healthz');
+    proceed();
+    await reloaded.hear('HTTP/1.1 307 ');
+    expect(provider.credentials('token')).to.deep.equal([login.code]);
+    reloaded.close();
+  });
+
+  for (const [failure, behaviour, status] of [
+    ['a refusal', answer(400, '{"error":"invalid_grant"}'), 400],
+    ['a reset', reset, 502],
+    ['a timeout', silence, 504],
+  ] as const) {
+    it(`is told of ${failure} as the first one is, and to start again`, async () => {
+      underTest().provider.onToken = behaviour;
+      const login = await browser.start();
+      const connection = await openAtOnce(bytesOf(login), bytesOf(login));
+      await connection.hear(`HTTP/1.1 ${status} `, 2);
+      await connection.hear('Start the login again', 2);
+      connection.close();
+
+      underTest().provider.forget();
+      expectRefusal(underTest(), await repeat(login), 'state_finished');
+    });
+  }
+
+  it('after it is finished makes no call, even with the cookie that was cleared', async () => {
+    const login = await browser.start();
+    expectLogin(underTest(), await browser.finish(login), login);
+    underTest().provider.forget();
+    const repeated = await repeat(login);
+    expectRefusal(underTest(), repeated, 'state_finished');
+    expect(clearedCookies(repeated)).to.deep.equal([login.cookie.name]);
+  });
+
+  it('can still be finished if the first time there was no code to exchange', async () => {
+    const login = await browser.start();
+    expectError(await browser.open(callback({ state: login.state })), 400);
+    expectLogin(underTest(), await repeat(login), login);
+  });
+});
+
+it('a callback that is repeated after a reload of the configuration makes no call either', async () => {
+  const provider = await StrictProvider.start(registration());
+  const flags = { ...flagsFor(provider, ''), 'client-secret-file': undefined };
+  const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
+  const { relay, port } = await listening({ flags, env });
+  const underTest = new RelayUnderTest(relay, port, provider);
+  const browser = new FakeBrowser(() => underTest);
+  const login = await browser.start();
+  expectLogin(underTest, await browser.finish(login), login);
+  provider.forget();
+  process.kill(relay.pid, 'SIGHUP');
+  await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+  browser.cookies.set(login.cookie.name, login.cookie.value);
+  expectRefusal(underTest, await browser.finish(login), 'state_finished');
+  await underTest.stop();
+});

@@ -1,0 +1,260 @@
+import { expect } from 'chai';
+import type { Answer } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectSafeHeaders } from '../harness/expect/expectations.ts';
+import { answer, reset } from '../harness/provider/provider-behaviours.ts';
+import type { LogLine } from '../harness/relay/relay-process.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  relayUnderTest,
+  userPath,
+} from '../harness/relay/relay-under-test.ts';
+
+const paths = [loginPath, callbackPath, userPath, '/unknown'];
+
+function corsHeaders(answered: Answer): string[] {
+  return Object.keys(answered.headers).filter((name) => name.startsWith('access-control-'));
+}
+
+function expectAllowed(answered: Answer): void {
+  expect(answered.headers['access-control-allow-origin']).to.equal(frontendOrigin);
+  expect(answered.headers['access-control-allow-credentials']).to.equal('true');
+  expectVaries(answered);
+}
+
+function expectVaries(answered: Answer): void {
+  const vary = answered.headers.vary ?? '';
+  expect(vary.toLowerCase().split(/, */)).to.include('origin');
+}
+
+describe('cross-origin rules', () => {
+  const underTest = relayUnderTest();
+
+  async function preflight(
+    path: string,
+    method: string,
+    headers?: string,
+    origin = frontendOrigin,
+  ): Promise<Answer> {
+    return await underTest().send({
+      method: 'OPTIONS',
+      path,
+      headers: [
+        ['Origin', origin],
+        ['Access-Control-Request-Method', method],
+        ...(headers === undefined
+          ? []
+          : ([['Access-Control-Request-Headers', headers]] as [string, string][])),
+      ],
+    });
+  }
+
+  it('warns of a request from another origin, naming both, once', async () => {
+    const origin = 'http://app.example';
+    await preflight(userPath, 'GET', undefined, origin);
+    await preflight(userPath, 'GET', undefined, origin);
+    await underTest().send({ path: loginPath, headers: [['Origin', origin]] });
+    await underTest().get('/unknown');
+    const ofOrigin = (line: LogLine) => line['origin'] === origin;
+    expect(await underTest().process.logLine(ofOrigin)).to.include({
+      level: 'warn',
+      msg: 'request from another origin',
+      configuredOrigin: frontendOrigin,
+    });
+    expect(underTest().process.logLines.filter(ofOrigin)).to.have.lengthOf(1);
+  });
+
+  it('warns of no request from the front end, or without an origin', async () => {
+    await preflight(userPath, 'GET');
+    const { headers } = await underTest().get(userPath);
+    await underTest().process.logLine((line) => line['requestId'] === headers['x-request-id']);
+    const warned = underTest().process.logLines.map(({ origin }) => origin);
+    expect(warned).to.not.include(frontendOrigin);
+  });
+
+  it('lets the front end read a record', async () => {
+    const answered = await underTest().send({
+      path: userPath,
+      headers: [
+        ['Origin', frontendOrigin],
+        ['Authorization', `Bearer ${canary('token')}`],
+      ],
+    });
+    expect(answered.status).to.equal(200);
+    expectAllowed(answered);
+  });
+
+  it('lets the front end read redirects', async () => {
+    const answered = await underTest().send({
+      path: loginPath,
+      headers: [['Origin', frontendOrigin]],
+    });
+    expect(answered.status).to.equal(307);
+    expectAllowed(answered);
+  });
+
+  it('lets the front end read the options of an address, and nobody else', async () => {
+    for (const [origin, allowed] of [
+      [frontendOrigin, true],
+      ['https://evil.example', false],
+    ] as const) {
+      const answered = await underTest().send({
+        method: 'OPTIONS',
+        path: userPath,
+        headers: [['Origin', origin]],
+      });
+      expect(answered.status).to.equal(204);
+      if (allowed) expectAllowed(answered);
+      else expect(corsHeaders(answered)).to.deep.equal([]);
+      expectVaries(answered);
+    }
+  });
+
+  describe('lets the front end read why something failed:', () => {
+    const failures: Record<string, [status: number, method: string, path: string]> = {
+      'no credentials': [401, 'GET', userPath],
+      'no code': [400, 'GET', callbackPath],
+      'an unknown path': [404, 'GET', '/unknown'],
+      'an unknown path asked for its options': [404, 'OPTIONS', '/unknown'],
+      'another method': [405, 'POST', loginPath],
+      'another method for the lookup': [405, 'DELETE', userPath],
+    };
+    for (const [name, [status, method, path]] of Object.entries(failures)) {
+      it(name, async () => {
+        const answered = await underTest().send({
+          method,
+          path,
+          headers: [['Origin', frontendOrigin]],
+        });
+        expectError(answered, status);
+        expectAllowed(answered);
+      });
+    }
+
+    const faults = {
+      'a refused token': { status: 401, behaviour: answer(401) },
+      'a provider that is gone': { status: 502, behaviour: reset },
+      'a record that is none': { status: 502, behaviour: answer(200, '[]') },
+    };
+    for (const [name, { status, behaviour }] of Object.entries(faults)) {
+      it(name, async () => {
+        underTest().provider.onUser = behaviour;
+        const answered = await underTest().send({
+          path: userPath,
+          headers: [
+            ['Origin', frontendOrigin],
+            ['Authorization', 'Bearer one'],
+          ],
+        });
+        expectError(answered, status);
+        expectAllowed(answered);
+      });
+    }
+  });
+
+  describe('in a preflight', () => {
+    for (const path of paths) {
+      it(`for ${path}, allow the origin, credentials and caching`, async () => {
+        const answered = await preflight(path, 'GET', 'authorization');
+        expect(answered.status).to.be.oneOf([200, 204]);
+        expect(answered.body.toString()).to.equal('');
+        expectAllowed(answered);
+        expectSafeHeaders(answered);
+        expect(Number(answered.headers['access-control-max-age'])).to.be.greaterThan(0);
+      });
+    }
+
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      it(`allow ${method}`, async () => {
+        const answered = await preflight(userPath, method);
+        const allowed = answered.headers['access-control-allow-methods'] ?? '';
+        expect(allowed.split(/, */)).to.include(method);
+      });
+    }
+
+    it('allow every header that is asked for', async () => {
+      const names = ['authorization', 'x-anything', 'content-type', `x-${'long'.repeat(50)}`];
+      const answered = await preflight(userPath, 'GET', names.join(','));
+      const allowed = answered.headers['access-control-allow-headers'] ?? '';
+      expect(allowed.split(/, */)).to.include.members(names);
+    });
+
+    for (const headers of [
+      'zX\xac\xe5%+\xc2=\xc4\xa6\xa3`',
+      'x-one, x two: 2',
+      '"x-one"',
+      'x-one;x-two',
+    ]) {
+      it(`send nothing back of ${JSON.stringify(headers)}, which is no list of names`, async () => {
+        const answered = await preflight(userPath, 'GET', headers);
+        expect(answered.status).to.equal(204);
+        expectAllowed(answered);
+        expect(answered.headers).not.to.have.property('access-control-allow-headers');
+      });
+    }
+
+    it('call nobody and spend no code', async () => {
+      await preflight(`${callbackPath}?code=${canary('code')}`, 'GET');
+      await preflight(userPath, 'GET', 'authorization');
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+  });
+
+  describe('say nothing to', () => {
+    const others: Record<string, string> = {
+      null: 'null',
+      'another origin': 'https://evil.example',
+      'an origin that ends alike': 'https://evil-app.example',
+      'an origin that begins alike': 'https://app.example.evil',
+      'a subdomain': 'https://sub.app.example',
+      'the parent domain': 'https://example',
+      'another port': 'https://app.example:8443',
+      'the default port spelled out': 'https://app.example:443',
+      'another scheme': 'http://app.example',
+      'a host of another case': 'https://APP.example',
+      'a scheme of another case': 'HTTPS://app.example',
+      'the origin with a slash': 'https://app.example/',
+      'the origin with a final dot': 'https://app.example.',
+      'the origin with a user name': 'https://user@app.example',
+      'the origin twice': 'https://app.example https://app.example',
+      'the origin in a list': 'https://app.example, https://evil.example',
+      'a wildcard': '*',
+      nothing: '',
+    };
+    for (const [name, origin] of Object.entries(others)) {
+      it(name, async () => {
+        for (const path of paths) {
+          const answered = await underTest().send({ path, headers: [['Origin', origin]] });
+          expect(corsHeaders(answered), path).to.deep.equal([]);
+          expectVaries(answered);
+          const asked = await preflight(path, 'GET', 'authorization', origin);
+          expect(corsHeaders(asked), `preflight of ${path}`).to.deep.equal([]);
+          expectVaries(asked);
+        }
+      });
+    }
+
+    it('a second Origin header', async () => {
+      for (const origins of [
+        [frontendOrigin, 'https://evil.example'],
+        ['https://evil.example', frontendOrigin],
+      ]) {
+        const answered = await underTest().send({
+          path: userPath,
+          headers: origins.map((origin) => ['Origin', origin]),
+        });
+        expect(corsHeaders(answered)).to.deep.equal([]);
+      }
+    });
+
+    it('a client that names no origin, but tell caches that it would matter', async () => {
+      for (const path of paths) {
+        const answered = await underTest().get(path);
+        expect(corsHeaders(answered)).to.deep.equal([]);
+        expectVaries(answered);
+      }
+    });
+  });
+});

@@ -1,0 +1,273 @@
+import { expect } from 'chai';
+import type { Answer } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectUser } from '../harness/expect/expectations.ts';
+import {
+  answer,
+  json,
+  reset,
+  silence,
+  stall,
+  truncated,
+} from '../harness/provider/provider-behaviours.ts';
+import { relayUnderTest, userPath } from '../harness/relay/relay-under-test.ts';
+
+/** Every character that a token may have here: visible ASCII. */
+const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode(0x21 + i)).join('');
+
+describe('current user', () => {
+  const underTest = relayUnderTest({ 'provider-timeout': '2' });
+
+  /** A lookup whose header lines are exactly these bytes. */
+  async function lookUpRaw(headerLines: string): Promise<Answer> {
+    return await underTest().sendBytes(
+      `GET ${userPath} HTTP/1.1\r\nHost: relay.example\r\nConnection: close\r\n${headerLines}\r\n\r\n`,
+    );
+  }
+
+  function expectChallenge(answered: Answer, challenge: string): string {
+    const detail = expectError(answered, 401);
+    expect(answered.headers['www-authenticate']).to.equal(challenge);
+    return detail;
+  }
+
+  it("answers with the provider's record for the token", async () => {
+    const token = canary('token');
+    const answered = await underTest().lookUp(`Bearer ${token}`);
+    expect(expectUser(answered)).to.deep.equal({
+      login: `owner-of-${token}`,
+      avatar_url: 'https://pictures.example/1',
+      name: null,
+      html_url: 'https://profiles.example/1',
+    });
+    expect(underTest().provider.credentials('user')).to.deep.equal([token]);
+  });
+
+  it('asks the provider every time, whatever the client has cached', async () => {
+    const headers: [string, string][] = [
+      ['Authorization', 'Bearer cached'],
+      ['If-None-Match', '*'],
+      ['If-Modified-Since', 'Fri, 01 Jan 2100 00:00:00 GMT'],
+      ['Range', 'bytes=0-0'],
+    ];
+    for (let time = 0; time < 3; time += 1) {
+      expectUser(await underTest().send({ path: userPath, headers }));
+    }
+    expect(underTest().provider.credentials('user')).to.deep.equal(['cached', 'cached', 'cached']);
+  });
+
+  it("passes none of the provider's headers on", async () => {
+    underTest().provider.onUser = answer(200, '{"login":"a"}', {
+      'Content-Type': 'text/html',
+      'Set-Cookie': 'session=1',
+      'X-Provider': 'p',
+      'Access-Control-Allow-Origin': '*',
+      'Cache-Control': 'public, max-age=3600',
+      Link: '<https://provider.example>; rel="next"',
+      ETag: '"1"',
+    });
+    const answered = await underTest().lookUp();
+    expect(expectUser(answered)).to.deep.equal({ login: 'a' });
+    expect(answered.headers).not.to.have.any.keys(
+      'set-cookie',
+      'x-provider',
+      'access-control-allow-origin',
+      'link',
+      'etag',
+    );
+  });
+
+  describe('takes the second space-separated part of Authorization,', () => {
+    const accepted: Record<string, [authorization: string, token: string]> = {
+      'whatever the scheme': ['token one', 'one'],
+      'even for a scheme that is none': ['"?/ one', 'one'],
+      'even where the scheme is Basic': ['Basic b25lOnR3bw==', 'b25lOnR3bw=='],
+      'with several spaces between': ['Bearer     one', 'one'],
+      'with spaces around': ['   Bearer one   ', 'one'],
+      'and nothing after it': ['Bearer one two three', 'one'],
+      'commas included': ['Bearer one,two', 'one,two'],
+      'after a scheme with a comma': ['Bearer, one', 'one'],
+      'after a scheme with a tab': ['Bearer\t one', 'one'],
+      'of every visible character': [`Bearer ${visible}`, visible],
+      'of 4,096 characters': [`Bearer ${'t'.repeat(4096)}`, 't'.repeat(4096)],
+    };
+    for (const [name, [authorization, token]] of Object.entries(accepted)) {
+      it(name, async () => {
+        expectUser(await lookUpRaw(`Authorization: ${authorization}`));
+        expect(underTest().provider.credentials('user')).to.deep.equal([token]);
+      });
+    }
+
+    it('under any spelling of the header name', async () => {
+      expectUser(await lookUpRaw('aUTHORIZATION:Bearer one'));
+      expect(underTest().provider.credentials('user')).to.deep.equal(['one']);
+    });
+  });
+
+  describe('asks for credentials, without calling the provider, when there is', () => {
+    const refused: Record<string, string> = {
+      'no Authorization header': 'X-Other: Bearer one',
+      'an empty one': 'Authorization:',
+      'one of spaces': 'Authorization:     ',
+      'a scheme alone': 'Authorization: Bearer',
+      'a scheme and spaces': 'Authorization: Bearer    ',
+      'a token alone': 'Authorization: one',
+      'a tab in place of the space': 'Authorization: Bearer\tone',
+      'a token in a cookie': 'Cookie: access_token=one',
+      'a Proxy-Authorization': 'Proxy-Authorization: Bearer one',
+    };
+    for (const [name, headerLines] of Object.entries(refused)) {
+      it(name, async () => {
+        expectChallenge(await lookUpRaw(headerLines), 'Bearer');
+        expect(underTest().provider.calls).to.deep.equal([]);
+      });
+    }
+
+    it('a token in the query', async () => {
+      expectChallenge(await underTest().get(`${userPath}?access_token=one`), 'Bearer');
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+  });
+
+  it('refuses a token with a byte that none may have, without calling the provider', async () => {
+    const bytes = ['\t', ...Array.from({ length: 128 }, (_, i) => String.fromCharCode(0x80 + i))];
+    for (const byte of bytes) {
+      const answered = await lookUpRaw(`Authorization: Bearer a${byte}b`);
+      expectChallenge(answered, 'Bearer error="invalid_token"');
+    }
+    expectChallenge(
+      await lookUpRaw('Authorization: Bearer \xc3\xa9'),
+      'Bearer error="invalid_token"',
+    );
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
+  it('survives every raw byte in Authorization, and no header comes of it', async () => {
+    for (let byte = 0; byte <= 0xff; byte += 1) {
+      if (byte >= 0x21 && byte <= 0x7e) continue;
+      const raw = String.fromCharCode(byte);
+      const answered = await lookUpRaw(`Authorization: Bearer a${raw}X-Evil: 1`);
+      expect(answered.headers, `byte ${byte}`).not.to.have.property('x-evil');
+      // A space ends the token; every other byte is refused.
+      if (raw === ' ') expectUser(answered);
+      else expect(answered.status, `byte ${byte}`).to.be.oneOf([400, 401]);
+      if (answered.status >= 400) expectError(answered, answered.status);
+    }
+    expect(underTest().provider.credentials('user')).to.deep.equal(['a']);
+  });
+
+  it('refuses two Authorization headers, equal or not', async () => {
+    const details = [
+      expectError(await lookUpRaw('Authorization: Bearer a\r\nAuthorization: Bearer b'), 400),
+      expectError(await lookUpRaw('Authorization: Bearer a\r\nauthorization: Bearer a'), 400),
+    ];
+    expect(details[0]).to.equal(details[1]);
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
+  it('answers 431 for an Authorization of 16 KB', async () => {
+    expectError(await lookUpRaw(`Authorization: Bearer ${'t'.repeat(16 * 1024)}`), 431);
+    expect(underTest().provider.calls).to.deep.equal([]);
+    expectUser(await underTest().lookUp());
+  });
+
+  it('takes headers named like properties of objects', async () => {
+    const answered = await lookUpRaw(
+      '__proto__: x\r\nconstructor: y\r\ntoString: z\r\nAuthorization: Bearer one',
+    );
+    expectUser(answered);
+  });
+
+  describe('answers 401 when the user lookup answers', () => {
+    const record = JSON.stringify({ login: 'a' });
+    for (const status of [
+      201, 202, 204, 206, 300, 304, 400, 401, 403, 404, 409, 418, 429, 500, 502, 503, 504,
+    ]) {
+      it(`${status}, even with a record`, async () => {
+        underTest().provider.onUser = answer(status, [204, 304].includes(status) ? '' : record);
+        expectChallenge(await underTest().lookUp(), 'Bearer error="invalid_token"');
+        expect(underTest().provider.calls).to.have.lengthOf(1);
+      });
+    }
+    for (const status of [301, 302, 303, 307, 308]) {
+      it(`${status}, without following it`, async () => {
+        underTest().provider.onUser = answer(status, record, {
+          Location: `http://127.0.0.1:${underTest().provider.port}/elsewhere`,
+        });
+        expectChallenge(await underTest().lookUp(), 'Bearer error="invalid_token"');
+        expect(underTest().provider.calls).to.have.lengthOf(1);
+      });
+    }
+
+    const bodies = {
+      'a body that is cut short': truncated(404, '{"message":'),
+      'a body that never ends': stall(404),
+      'a body of 2 MiB': answer(404, Buffer.alloc(2 * 1024 * 1024, 'x')),
+      'a body that is not the gzip it claims to be': answer(404, 'plain', {
+        'Content-Encoding': 'gzip',
+      }),
+    };
+    for (const [name, behaviour] of Object.entries(bodies)) {
+      it(`404 with ${name}: the status decides`, async () => {
+        underTest().provider.onUser = behaviour;
+        expectChallenge(await underTest().lookUp(), 'Bearer error="invalid_token"');
+      });
+    }
+  });
+
+  describe('answers 502 when the user lookup answers 200 with', () => {
+    const bodies: Record<string, string> = {
+      nothing: '',
+      'an array': '[{"login":"a"}]',
+      null: 'null',
+      'a string': '"login"',
+      'a number': '1',
+      true: 'true',
+      HTML: '<!doctype html><title>login</title>',
+      'an object cut short': '{"login":"a"',
+      'an object and more': '{"login":"a"}{"login":"b"}',
+      'an object with a trailing comma': '{"login":"a",}',
+      'an object with a comment': '{"login":"a"/**/}',
+      'single quotes': "{'login':'a'}",
+      'objects nested too deeply to make sense': '{"a":'.repeat(100_000),
+    };
+    for (const [name, body] of Object.entries(bodies)) {
+      it(name, async () => {
+        underTest().provider.onUser = answer(200, body);
+        const answered = await underTest().lookUp();
+        expectError(answered, 502);
+        expect(answered.headers).not.to.have.property('www-authenticate');
+      });
+    }
+  });
+
+  it('says in different words what went wrong', async () => {
+    const { provider } = underTest();
+    const details = [
+      expectError(await underTest().get(userPath), 401),
+      expectError(await lookUpRaw('Authorization: Bearer \xff'), 401),
+      expectError(await lookUpRaw('Authorization: Bearer a\r\nAuthorization: Bearer b'), 400),
+    ];
+    provider.onUser = answer(401, '{}');
+    details.push(expectError(await underTest().lookUp(), 401));
+    provider.onUser = json([]);
+    details.push(expectError(await underTest().lookUp(), 502));
+    provider.onUser = reset;
+    details.push(expectError(await underTest().lookUp(), 502));
+    provider.onUser = silence;
+    details.push(expectError(await underTest().lookUp(), 504));
+    expect(details).to.deep.equal([...new Set(details)]);
+  });
+
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    it(`refuses ${method} without calling the provider`, async () => {
+      const answered = await underTest().send({
+        method,
+        path: userPath,
+        headers: [['Authorization', 'Bearer one']],
+      });
+      expectError(answered, 405);
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+  }
+});

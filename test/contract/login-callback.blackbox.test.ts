@@ -1,0 +1,335 @@
+import { expect } from 'chai';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
+import { answer, json, reset, silence } from '../harness/provider/provider-behaviours.ts';
+import { callbackPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+
+/** Every printable ASCII character but the space: what RFC 6750 can carry in a header. */
+const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index));
+
+/** Tokens that no Authorization header can carry back: what a token is, the provider decides. */
+const opaqueTokens = [
+  'a b',
+  ' ',
+  '+ +',
+  'a\nb',
+  'a\r\nX-Evil: 1',
+  '\0',
+  '\u007f',
+  '\t',
+  '\u{e9}',
+  '\u{1f511}',
+  '"&=#%/?',
+  'undefined',
+];
+
+describe('login callback', () => {
+  describe('with the defaults', () => {
+    const underTest = relayUnderTest({ 'provider-timeout': '2' });
+    const callback = (query: string) => underTest().get(`${callbackPath}${query}`);
+
+    it('exchanges the code once and hands the token to the front end', async () => {
+      const code = canary('code');
+      const token = expectToken(await underTest().logIn(code));
+      expect(token).to.equal(underTest().provider.tokenFor(code));
+      expect(underTest().provider.credentials('token')).to.deep.equal([code]);
+    });
+
+    it('hands over whatever text the provider calls a token, percent-encoded', async () => {
+      for (const token of opaqueTokens) {
+        underTest().provider.onToken = json({ access_token: token });
+        const answered = await underTest().logIn();
+        expect(expectToken(answered)).to.equal(token);
+        const { location = '' } = answered.headers;
+        const [, encoded = ''] = location.split('access_token=');
+        expect(encoded).to.match(/^[\w.*%-]+$/);
+        expect(decodeURIComponent(encoded)).to.equal(token);
+        expect(answered.headers).not.to.have.property('x-evil');
+      }
+    });
+
+    it('hands over a token of every visible character unharmed', async () => {
+      underTest().provider.onToken = json({ access_token: visible.join('') });
+      expect(expectToken(await callback('?code=one'))).to.equal(visible.join(''));
+    });
+
+    it('ignores parameters that it does not know, and a body', async () => {
+      const code = canary('code');
+      const answered = await underTest().send({
+        path: `${callbackPath}?x=1&code=${code}&redirect_uri=https%3A%2F%2Fevil.example&__proto__=1`,
+        headers: [['Content-Length', '4']],
+        body: 'code',
+      });
+      expect(expectToken(answered)).to.equal(underTest().provider.tokenFor(code));
+    });
+
+    it('takes nothing from Host, forwarding headers or an absolute-form target', async () => {
+      const answered = await underTest().sendBytes(
+        `GET http://evil.example${callbackPath}?code=absolute HTTP/1.1\r\nHost: evil.example\r\n` +
+          'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: ftp\r\nConnection: close\r\n\r\n',
+      );
+      expect(expectToken(answered)).to.equal(underTest().provider.tokenFor('absolute'));
+    });
+
+    describe('refuses, before it calls the provider,', () => {
+      const refused: Record<string, string> = {
+        'no query': '',
+        'no code': '?x=1',
+        'an empty code': '?code=',
+        'a code without a value': '?code',
+        'a code of another case': '?Code=one',
+        'a code in PHP brackets': '?code%5B%5D=one',
+        'a repeated code': '?code=one&code=two',
+        'a code repeated with the same value': '?code=one&code=one',
+        'a code repeated under an encoded name': '?code=one&c%6fde=two',
+        'a code repeated without a value': '?code=one&code',
+        'a code of 4,097 characters': `?code=${'c'.repeat(4097)}`,
+        'a lone percent sign': '?code=%',
+        'half a percent-encoding': '?code=one%4',
+        'percent-encoding that is not hexadecimal': '?code=%zz',
+        'a byte that is never UTF-8': '?code=one%ff',
+        'a UTF-8 sequence cut short': '?code=%c3',
+        'a continuation byte alone': '?code=%80one',
+        'an overlong UTF-8 sequence': '?code=%c0%af',
+        'a UTF-16 surrogate': '?code=%ed%a0%80',
+        'a code point beyond Unicode': '?code=%f4%90%80%80',
+        'a refusal of the provider': '?error=access_denied',
+        'a refusal of the provider that carries a code': '?error=access_denied&code=one',
+        'a repeated refusal': '?error=access_denied&error=server_error',
+      };
+      for (const [name, query] of Object.entries(refused)) {
+        it(name, async () => {
+          expectError(await callback(query), 400);
+          expect(underTest().provider.calls).to.deep.equal([]);
+        });
+      }
+    });
+
+    it('names the known RFC 6749 error code that the provider sends', async () => {
+      for (const error of [
+        'invalid_request',
+        'unauthorized_client',
+        'access_denied',
+        'unsupported_response_type',
+        'invalid_scope',
+        'server_error',
+        'temporarily_unavailable',
+      ]) {
+        expect(expectError(await callback(`?error=${error}`), 400)).to.contain(error);
+      }
+    });
+
+    it("never quotes an unknown error code or the provider's free text", async () => {
+      const plain = expectError(await callback('?error=access_denied'), 400);
+      const described = await callback(
+        '?error=access_denied&error_description=%3Cb%3Ehi%3C/b%3E%0d%0aX-Evil:%201&error_uri=http://e.example',
+      );
+      expect(expectError(described, 400)).to.equal(plain);
+      expect(described.headers).not.to.have.property('x-evil');
+      const unknown = expectError(await callback('?error=uncommon_error'), 400);
+      expect(expectError(await callback('?error=%3Cscript%3E'), 400)).to.equal(unknown);
+      expect(expectError(await callback('?error=constructor'), 400)).to.equal(unknown);
+      expect(unknown).not.to.contain('uncommon');
+    });
+
+    it('sends a code of 4,096 characters', async () => {
+      const code = canary('code').padEnd(4096, 'x');
+      expectToken(await underTest().logIn(code));
+      expect(underTest().provider.credentials('token')).to.deep.equal([code]);
+    });
+
+    it('finds the code under an encoded name', async () => {
+      expectToken(await callback('?c%6Fde=encoded-name'));
+      expect(underTest().provider.credentials('token')).to.deep.equal(['encoded-name']);
+    });
+
+    it('reads a plus as a space, as forms encode it (RFC 6749 appendix B)', async () => {
+      expectToken(await callback('?code=a+b%2Bc'));
+      expect(underTest().provider.credentials('token')).to.deep.equal(['a b+c']);
+    });
+
+    it('sends a code of any percent-encoded UTF-8 text exactly as it is', async () => {
+      const codes = [
+        ...Array.from({ length: 128 }, (_, byte) => String.fromCharCode(byte)),
+        Array.from({ length: 128 }, (_, byte) => String.fromCharCode(byte)).join(''),
+        '\u0080',
+        'éß',
+        '\ufeffstarts with a byte order mark',
+        'contains \ufffd the replacement character',
+        'e\u0301 is not normalised',
+        '\u2028\u2029\u00a0',
+        '\uffff\u{10ffff}',
+        '登录 🔑',
+        '%41 is not decoded twice',
+        'a&client_id=evil#x?y=z',
+      ];
+      for (const code of codes) {
+        underTest().provider.onToken = json({ access_token: 'token' });
+        expectToken(await underTest().logIn(code));
+      }
+      expect(underTest().provider.credentials('token')).to.deep.equal(codes);
+    });
+
+    it('refuses every byte beyond ASCII on its own, percent-encoded', async () => {
+      for (let byte = 0x80; byte <= 0xff; byte += 1) {
+        expectError(await callback(`?code=a%${byte.toString(16)}b`), 400);
+      }
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+
+    it('survives every raw byte in a code, and no header comes of it', async () => {
+      for (let byte = 0; byte <= 0xff; byte += 1) {
+        const raw = String.fromCharCode(byte);
+        const answered = await underTest().sendBytes(
+          `GET ${callbackPath}?code=raw-${byte}-${raw}X-Evil:1 HTTP/1.1\r\n` +
+            'Host: relay.example\r\nConnection: close\r\n\r\n',
+        );
+        expect(answered.headers, `byte ${byte}`).not.to.have.property('x-evil');
+        if (answered.status === 307) expectToken(answered);
+        else expectError(answered, 400);
+      }
+      expectToken(await underTest().logIn());
+    });
+
+    describe('answers 400 when the token endpoint answers', () => {
+      const token = JSON.stringify({ access_token: canary('token') });
+      for (const status of [
+        201, 202, 204, 206, 300, 304, 400, 401, 403, 404, 409, 418, 429, 500, 502, 503, 504,
+      ]) {
+        it(`${status}, even with a token`, async () => {
+          underTest().provider.onToken = answer(status, [204, 304].includes(status) ? '' : token);
+          expectError(await callback('?code=one'), 400);
+          expect(underTest().provider.calls).to.have.lengthOf(1);
+        });
+      }
+      for (const status of [301, 302, 303, 307, 308]) {
+        it(`${status}, without following it`, async () => {
+          underTest().provider.onToken = answer(status, token, {
+            Location: `http://127.0.0.1:${underTest().provider.port}/elsewhere`,
+          });
+          expectError(await callback('?code=one'), 400);
+          expect(underTest().provider.calls).to.have.lengthOf(1);
+        });
+      }
+      const bodies: Record<string, string> = {
+        'GitHub’s 200 with an error': '{"error":"bad_verification_code","error_description":"x"}',
+        'an error beside an empty token': '{"error":"x","access_token":""}',
+        'no access_token': '{"token_type":"bearer"}',
+        'an access_token of another case': '{"Access_Token":"t"}',
+        'an empty access_token': '{"access_token":""}',
+        'a token of more than 15 KiB': JSON.stringify({ access_token: '\u{e9}'.repeat(7681) }),
+        null: '{"access_token":null}',
+        'a number': '{"access_token":12}',
+        true: '{"access_token":true}',
+        'an object': '{"access_token":{"a":1}}',
+        'an array': '{"access_token":["t"]}',
+        'a token only in the prototype': '{"__proto__":{"access_token":"t"}}',
+        'a token in an array': '[{"access_token":"t"}]',
+        'JSON null': 'null',
+        'a JSON string': '"access_token"',
+        'a form': 'access_token=t&token_type=bearer',
+        HTML: '<!doctype html><title>access_token</title>',
+        nothing: '',
+        'white space': ' \n',
+        'JSON cut short': '{"access_token":"t"',
+        'two JSON values': '{"access_token":"t"}{}',
+        'JSON nested too deeply to make sense': '['.repeat(100_000),
+      };
+      for (const [name, body] of Object.entries(bodies)) {
+        it(`200 with ${name}`, async () => {
+          underTest().provider.onToken = answer(200, body);
+          expectError(await callback('?code=one'), 400);
+        });
+      }
+      it('200 with a token that is no text', async () => {
+        underTest().provider.onToken = answer(200, '{"access_token":"\\ud800"}');
+        expectError(await callback('?code=one'), 400);
+      });
+    });
+
+    it('says in different words what went wrong', async () => {
+      const { provider } = underTest();
+      const details = [
+        expectError(await callback(''), 400),
+        expectError(await callback('?code=one&code=two'), 400),
+        expectError(await callback(`?code=${'c'.repeat(4097)}`), 400),
+        expectError(await callback('?code=%ff'), 400),
+        expectError(await callback('?error=access_denied'), 400),
+        expectError(await callback('?error=server_error'), 400),
+        expectError(await callback('?error=uncommon_error'), 400),
+      ];
+      provider.onToken = answer(500);
+      details.push(expectError(await callback('?code=one'), 400));
+      provider.onToken = json({});
+      details.push(expectError(await callback('?code=one'), 400));
+      provider.onToken = reset;
+      details.push(expectError(await callback('?code=one'), 502));
+      provider.onToken = silence;
+      details.push(expectError(await callback('?code=one'), 504));
+      expect(details).to.deep.equal([...new Set(details)]);
+    });
+
+    for (const method of ['HEAD', 'POST', 'PUT', 'DELETE']) {
+      it(`refuses ${method} without spending the code`, async () => {
+        const path = `${callbackPath}?code=${canary('code')}`;
+        const answered = await underTest().send({ method, path });
+        expect(answered.status).to.equal(405);
+        expect(underTest().provider.calls).to.deep.equal([]);
+      });
+    }
+  });
+
+  describe('with a front-end page and a fragment', () => {
+    const underTest = relayUnderTest({
+      'frontend-url': 'https://app.example/project/page?tab=a%20b',
+      'token-delivery': 'fragment',
+    });
+
+    it('hands the token over in the fragment of that page, and nowhere else', async () => {
+      const code = canary('code');
+      const location = expectRedirect(await underTest().logIn(code));
+      expect(`${location.origin}${location.pathname}`).to.equal('https://app.example/project/page');
+      expect(Object.fromEntries(location.searchParams)).to.deep.equal({ tab: 'a b' });
+      expect(Object.fromEntries(new URLSearchParams(location.hash.slice(1)))).to.deep.equal({
+        access_token: underTest().provider.tokenFor(code),
+      });
+    });
+
+    it('encodes the token there', async () => {
+      underTest().provider.onToken = json({ access_token: visible.join('') });
+      const { hash } = expectRedirect(await underTest().logIn());
+      expect(new URLSearchParams(hash.slice(1)).get('access_token')).to.equal(visible.join(''));
+    });
+  });
+
+  describe('with a front-end page', () => {
+    const underTest = relayUnderTest({ 'frontend-url': 'https://app.example/project/?tab=a%26b' });
+
+    it('keeps the query of that page', async () => {
+      const code = canary('code');
+      const location = expectRedirect(await underTest().logIn(code));
+      expect(`${location.origin}${location.pathname}`).to.equal('https://app.example/project/');
+      expect(Object.fromEntries(location.searchParams)).to.deep.equal({
+        tab: 'a&b',
+        access_token: underTest().provider.tokenFor(code),
+      });
+    });
+  });
+
+  for (const tokenRequest of ['body', 'basic'] as const) {
+    describe(`with client authentication by ${tokenRequest}`, () => {
+      const clientSecret = `${canary('secret')} &=+%:~`;
+      const underTest = relayUnderTest(
+        { 'token-request': tokenRequest },
+        { tokenRequest, clientSecret },
+      );
+
+      it('exchanges the code as RFC 6749 section 2.3.1 says', async () => {
+        for (const code of [canary('code'), 'a&b=c+d é']) {
+          const token = expectToken(await underTest().logIn(code));
+          expect(token).to.equal(underTest().provider.tokenFor(code));
+        }
+      });
+    });
+  }
+});

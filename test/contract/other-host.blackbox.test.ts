@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import { baseUrl, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+
+const otherHost = /^login started under another host name/;
+
+describe('a login that starts under another name of the relay', () => {
+  const underTest = protectedRelay();
+  const warnings = () => underTest().process.logLines.filter(({ msg }) => otherHost.test(`${msg}`));
+  const startAt = (host: string) =>
+    underTest().sendBytes(
+      `GET ${loginPath} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    );
+
+  it('is answered as ever, and a warning names both addresses', async () => {
+    expectRedirect(await startAt('127.0.0.1:8000'));
+    await underTest().process.logLine(({ msg }) => otherHost.test(`${msg}`));
+    const { time: _, msg: __, ...line } = warnings()[0] ?? {};
+    expect(line).to.deep.equal({ level: 'warn', host: '127.0.0.1:8000', baseUrl });
+  });
+
+  it('is no warning under the name of the base URL', async () => {
+    const before = warnings().length;
+    const answered = await startAt('relay.example');
+    expectRedirect(answered);
+    const requestId = answered.headers['x-request-id'];
+    await underTest().process.logLine((line) => line['requestId'] === requestId);
+    expect(warnings()).to.have.length(before);
+  });
+
+  it('fails at the callback, whose text names the base URL', async () => {
+    const elsewhere = new FakeBrowser(underTest);
+    const login = await elsewhere.start();
+    const answered = await new FakeBrowser(underTest).finish(login, {
+      headers: navigationWith('Sec-Fetch-Site', 'cross-site'),
+    });
+    expect(expectError(answered, 400)).to.equal(
+      `This browser did not start this login at ${baseUrl}, or has forgotten it. Start the login again.`,
+    );
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
+  it('does not flood the log, whatever names are made up', async () => {
+    let last = '';
+    for (let index = 0; index < 100; index += 1) {
+      for (const host of [`name-${index}.example`, '127.0.0.1:8000']) {
+        const answered = await startAt(host);
+        expectRedirect(answered);
+        last = String(answered.headers['x-request-id']);
+      }
+    }
+    await underTest().process.logLine((line) => line['requestId'] === last);
+    expect(warnings().length).to.be.within(2, 40);
+  });
+});
+
+describe('a login without a state check', () => {
+  const underTest = relayUnderTest({ 'state-check': 'off', 'trusted-proxies': '127.0.0.1' });
+
+  it('has no cookie, so that the name it starts under does not matter', async () => {
+    const answered = await underTest().get(loginPath);
+    const requestId = answered.headers['x-request-id'];
+    await underTest().process.logLine((line) => line['requestId'] === requestId);
+    const { logLines } = underTest().process;
+    expect(logLines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,76 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { expectUser } from '../harness/expect/expectations.ts';
+import { answer } from '../harness/provider/provider-behaviours.ts';
+import type { Behaviour } from '../harness/provider/strict-provider.ts';
+import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+
+/** What a JSON parser that writes its values out again would change. */
+const records: Record<string, string> = {
+  'a number beyond 2^53': '{"id":9007199254740993}',
+  'a number beyond a double': '{"big":1e400,"small":1e-400,"minus":-0,"precise":1.0}',
+  'duplicate keys': '{"a":1,"a":2,"login":"x","a":3}',
+  escapes: '{"login":"\\u0061\\u00e9\\ud83d\\ude00\\/","lone":"\\ud800","nul":"\\u0000"}',
+  'text beyond ASCII': '{"name":"Zoë 登录 🔑","\u2028":"\u2029"}',
+  'keys in an order of their own': '{"z":1,"10":2,"9":3,"a":4,"__proto__":{"b":5}}',
+  'white space': ' \r\n\t{ "login" :\t"a" }\n\n',
+  'nothing in it': '{}',
+  'everything at once':
+    '{ "id" : 9007199254740993 , "x":1e400, "a":1,"a":2, "u":"\\u0041", "n":"é登🔑" }\n',
+};
+
+describe("the provider's record", () => {
+  const underTest = relayUnderTest();
+
+  async function expectSameBytes(record: Buffer, behaviour: Behaviour): Promise<void> {
+    underTest().provider.onUser = behaviour;
+    const answered = await underTest().lookUp();
+    expectUser(answered);
+    expect(answered.body.equals(record), answered.body.toString()).to.equal(true);
+    expect(answered.headers).not.to.have.property('content-encoding');
+  }
+
+  for (const [name, record] of Object.entries(records)) {
+    it(`with ${name} passes through byte for byte`, async () => {
+      const bytes = Buffer.from(record);
+      await expectSameBytes(bytes, answer(200, bytes));
+    });
+  }
+
+  const everything = Buffer.from(records['everything at once'] ?? '');
+  const encodings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+  for (const [encoding, compress] of Object.entries(encodings)) {
+    it(`passes through byte for byte where it came as ${encoding}`, async () => {
+      await expectSameBytes(
+        everything,
+        answer(200, compress(everything), {
+          'Content-Type': 'application/json',
+          'Content-Encoding': encoding,
+        }),
+      );
+    });
+  }
+
+  it('passes through byte for byte where it came in pieces that split characters', async () => {
+    await expectSameBytes(everything, (response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      for (const byte of everything) response.write(Buffer.of(byte));
+      response.end();
+    });
+  });
+
+  it('passes through byte for byte at the size limit of 1 MiB', async () => {
+    const head = '{"login":"';
+    const padding = 'é'.repeat((1024 * 1024 - head.length - 2) / 2);
+    const record = Buffer.from(`${head}${padding}"}`);
+    expect(record.length).to.equal(1024 * 1024);
+    await expectSameBytes(record, answer(200, record));
+    await expectSameBytes(
+      record,
+      answer(200, gzipSync(record), {
+        'Content-Type': 'application/json',
+        'Content-Encoding': 'gzip',
+      }),
+    );
+  });
+});

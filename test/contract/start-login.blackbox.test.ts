@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
+import {
+  baseUrl,
+  callbackPath,
+  loginPath,
+  redirectUri,
+  relayUnderTest,
+} from '../harness/relay/relay-under-test.ts';
+
+/** What login protection may add to an authorization request; the relay decides whether it does. */
+const protection = ['state', 'code_challenge', 'code_challenge_method'];
+
+/** The parameters of an authorization request without login protection's; each may come once. */
+function authorizationParameters(location: URL): Record<string, string> {
+  const names = [...location.searchParams.keys()];
+  expect(names).to.deep.equal([...new Set(names)]);
+  return Object.fromEntries(
+    [...location.searchParams].filter(([name]) => !protection.includes(name)),
+  );
+}
+
+describe('start login', () => {
+  describe('with nothing but what is required', () => {
+    const underTest = relayUnderTest();
+
+    it('redirects to the authorization endpoint as RFC 6749 section 4.1.1 asks', async () => {
+      const location = expectRedirect(await underTest().get(loginPath));
+      expect(`${location.origin}${location.pathname}`).to.equal(underTest().provider.authorizeUrl);
+      expect(location.hash).to.equal('');
+      expect(authorizationParameters(location)).to.deep.equal({
+        client_id: 'client-1',
+        redirect_uri: redirectUri,
+        response_type: 'code',
+      });
+    });
+
+    it('calls nobody', async () => {
+      await underTest().get(loginPath);
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+
+    it('takes nothing from the query into the authorization request', async () => {
+      const query =
+        '?client_id=evil&redirect_uri=https%3A%2F%2Fevil.example&response_type=token' +
+        '&scope=everything&x=1&code=c&__proto__=p';
+      const location = expectRedirect(await underTest().get(`${loginPath}${query}`));
+      expect(authorizationParameters(location)).to.deep.equal({
+        client_id: 'client-1',
+        redirect_uri: redirectUri,
+        response_type: 'code',
+      });
+    });
+
+    it("takes a front end's own state", async () => {
+      const location = expectRedirect(await underTest().get(`${loginPath}?state=opaque%20value`));
+      expect(location.origin).to.equal(new URL(underTest().provider.authorizeUrl).origin);
+    });
+
+    it('takes nothing from Host and forwarding headers', async () => {
+      const expected = expectRedirect(await underTest().get(loginPath));
+      const answer = await underTest().send({
+        path: loginPath,
+        headers: [
+          ['X-Forwarded-Host', 'evil.example'],
+          ['X-Forwarded-Proto', 'ftp'],
+          ['X-Forwarded-Port', '1'],
+          ['X-Forwarded-Prefix', '/evil'],
+          ['Forwarded', 'host=evil.example;proto=http'],
+          ['X-Original-URL', '/evil'],
+          ['X-HTTP-Method-Override', 'DELETE'],
+        ],
+      });
+      const location = expectRedirect(answer);
+      expect(authorizationParameters(location)).to.deep.equal(authorizationParameters(expected));
+      const hostile = await underTest().sendBytes(
+        `GET ${loginPath} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
+      );
+      expect(authorizationParameters(expectRedirect(hostile))).to.deep.equal(
+        authorizationParameters(expected),
+      );
+    });
+
+    it('serves an absolute-form target, as RFC 9112 asks, without believing its host', async () => {
+      const answer = await underTest().sendBytes(
+        `GET http://evil.example${loginPath} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
+      );
+      expect(authorizationParameters(expectRedirect(answer))).to.include({
+        redirect_uri: redirectUri,
+      });
+    });
+
+    for (const method of ['HEAD', 'POST', 'PUT', 'DELETE', 'PATCH']) {
+      it(`refuses ${method}`, async () => {
+        const answer = await underTest().send({ method, path: loginPath });
+        expect(answer.status).to.equal(405);
+        expect(answer.headers).not.to.have.property('location');
+      });
+    }
+  });
+
+  describe('with a scope, and a query in the authorize URL', () => {
+    const underTest = relayUnderTest(
+      {
+        scope: 'read:user user:email',
+        'client-id': 'client 1&scope=x+y%20~',
+        'authorize-url': 'https://provider.example/o/authorize?prompt=login&q=a%20b%26c',
+      },
+      { clientId: 'client 1&scope=x+y%20~' },
+    );
+
+    it('keeps the query and adds its own parameters to it', async () => {
+      const location = expectRedirect(await underTest().get(loginPath));
+      expect(`${location.origin}${location.pathname}`).to.equal(
+        'https://provider.example/o/authorize',
+      );
+      expect(authorizationParameters(location)).to.deep.equal({
+        prompt: 'login',
+        q: 'a b&c',
+        client_id: 'client 1&scope=x+y%20~',
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        scope: 'read:user user:email',
+      });
+    });
+
+    it('identifies itself with the same client identifier at the token endpoint', async () => {
+      expectToken(await underTest().logIn());
+    });
+  });
+
+  describe('with another path name', () => {
+    const registered = `${baseUrl}/auth/github/callback`;
+    const underTest = relayUnderTest({ 'path-name': 'github' }, { redirectUri: registered });
+
+    it('starts a login there, with the redirect URI that goes with it', async () => {
+      const location = expectRedirect(await underTest().get('/auth/github'));
+      expect(authorizationParameters(location)).to.include({ redirect_uri: registered });
+    });
+
+    it('takes the callback there', async () => {
+      expectToken(await underTest().get('/auth/github/callback?code=one'));
+    });
+
+    it('serves nothing under the usual name', async () => {
+      expectError(await underTest().get(loginPath), 404);
+      expectError(await underTest().get(`${callbackPath}?code=one`), 404);
+    });
+  });
+});

@@ -1,0 +1,341 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import {
+  callback,
+  FakeBrowser,
+  navigation,
+  navigationWith,
+  plainNavigation,
+} from '../harness/browser/fake-browser.ts';
+import { clearedCookies } from '../harness/browser/set-cookies.ts';
+import { type Answer, send } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
+import { sealLogin } from '../harness/login/sealed-login.ts';
+import { stateKeyFile } from '../harness/login/state-key-file.ts';
+import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import {
+  baseUrl,
+  callbackPath,
+  frontendOrigin,
+  listening,
+  loginPath,
+  relayUnderTest,
+  userPath,
+} from '../harness/relay/relay-under-test.ts';
+
+const loginUrl = `${baseUrl}${loginPath}`;
+const back = `Back to ${frontendOrigin}`;
+
+function expectPage(answer: Answer, status: number, detail: string | RegExp): void {
+  const page = expectFailurePage(answer, status);
+  if (typeof detail === 'string') expect(page.detail).to.equal(detail);
+  else expect(page.detail).to.match(detail);
+  expect(page.links['Log in again']?.split('?')[0]).to.equal(loginUrl);
+  expect(page.links[back]).to.equal(`${frontendOrigin}/`);
+}
+
+describe('a failure with --error-delivery page', () => {
+  const keyFile = stateKeyFile();
+  const underTest = protectedRelay(async () => ({
+    'state-key-file': await keyFile.write(key),
+    'error-delivery': 'page',
+    'provider-timeout': '2',
+  }));
+  let browser: FakeBrowser;
+  beforeEach(() => {
+    browser = new FakeBrowser(underTest);
+  });
+
+  describe('of a callback', () => {
+    for (const [kind, failing] of Object.entries(failedCallbacks)) {
+      it(`is a page with the status of the failure if ${kind}`, async () => {
+        const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
+        const login = sealLogin(underTest().provider, { key, age, frontEndState: 'own "state"' });
+        browser.cookies.set(login.cookie.name, login.cookie.value);
+        if (onToken) underTest().provider.onToken = onToken;
+        const { code, state } = login;
+        const path = (await prepare?.(login, browser)) ?? callback({ code, state });
+
+        const answered = await browser.open(path);
+        const expected = onToken ? new RelayError(failure).onceSpent() : new RelayError(failure);
+        expectPage(answered, expected.status, detail ?? expected.detail);
+        expect(answered.body.toString()).not.to.contain(state).and.not.to.contain(code);
+        expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
+        const requestId = answered.headers['x-request-id'];
+        const line = await underTest().process.logLine((one) => one['requestId'] === requestId);
+        expect(line['outcome']).to.equal(failure);
+      });
+    }
+
+    it('is a page inside a frame', async () => {
+      const framed = navigationWith('Sec-Fetch-Dest', 'iframe');
+      const login = await browser.start();
+      expectPage(await browser.finish(login, { headers: framed }), 400, /inside a frame/);
+      expectRedirect(await browser.finish(login));
+    });
+
+    it('is a page when it is loaded ahead of time', async () => {
+      const prefetched = navigationWith('Sec-Purpose', 'prefetch');
+      const login = await browser.start();
+      const answered = await browser.finish(login, { headers: prefetched });
+      expectPage(answered, 503, /ahead of time/);
+      expect(answered.headers['retry-after']).to.equal('1');
+      expectRedirect(await browser.finish(login));
+    });
+
+    it('is a page when a form is posted to it', async () => {
+      const answered = await browser.open(callbackPath, { method: 'POST', body: 'code=a' });
+      expectPage(answered, 405, new RelayError('method_not_allowed').detail);
+      expect(answered.headers['allow']).to.equal('GET, OPTIONS');
+    });
+
+    it('quotes nothing of the request', async () => {
+      const payload = '"><script>alert(1)</script>';
+      const query = new URLSearchParams({
+        code: canary('code'),
+        error: payload,
+        error_description: payload,
+        state: payload,
+        iss: payload,
+      });
+      const answered = await browser.open(`${callbackPath}?${query}`);
+      expectPage(answered, 400, /\w/);
+      expect(answered.body.toString()).not.to.contain('alert');
+    });
+  });
+
+  describe('of a start', () => {
+    it('is a page if the state of the front end is too long', async () => {
+      const answered = await browser.open(`${loginPath}?state=${'s'.repeat(513)}`);
+      expectPage(answered, 400, new RelayError('front_end_state_unusable').detail);
+      expect(expectFailurePage(answered, 400).links['Log in again']).to.equal(loginUrl);
+    });
+
+    it('is a page when it is loaded ahead of time, or with another method', async () => {
+      const prefetched = navigationWith('Purpose', 'prefetch');
+      expectPage(await browser.open(loginPath, { headers: prefetched }), 503, /ahead of time/);
+      expectPage(await browser.open(loginPath, { method: 'POST' }), 405, /method/);
+    });
+  });
+
+  describe('of an address or request that the relay does not know', () => {
+    for (const path of ['/', '/auth', `${callbackPath}/`, '/favicon.ico', '/%00', '/%ff?%']) {
+      it(`is a page: ${path}`, async () => {
+        expectPage(await browser.open(path), 404, new RelayError('not_found').detail);
+      });
+    }
+
+    const accept = 'Accept: text/html\r\nConnection: close\r\n\r\n';
+    for (const [target, status] of [
+      ['http://[', 404],
+      [`https://evil.example${loginPath}?state=a#b`, 400],
+      ['//evil.example:x', 404],
+    ] as const) {
+      it(`is a page even if the target is malformed: ${target}`, async () => {
+        const answered = await underTest().sendBytes(
+          `GET ${target} HTTP/1.1\r\nHost: relay.example\r\n${accept}`,
+        );
+        expectPage(answered, status, /\w/);
+        expect(answered.body.toString()).not.to.contain('evil');
+      });
+    }
+
+    it('is a page even if the Host is malformed', async () => {
+      const answered = await underTest().sendBytes(`GET / HTTP/1.1\r\nHost: a b\r\n${accept}`);
+      expectPage(answered, 400, new RelayError('host_unusable').detail);
+    });
+  });
+
+  describe('leads to a login that the front end accepts', () => {
+    const again = (answered: Answer) =>
+      new URL(expectFailurePage(answered, answered.status).links['Log in again'] ?? '');
+
+    for (const state of ['4f', 'a=b&c=d?e#f/"<script>\'%20', 'Zürich 🔑', 's'.repeat(512)]) {
+      it(`with its own state: ${state.slice(0, 40)}`, async () => {
+        const query = new URLSearchParams({ state });
+        const login = await browser.start(`?${query}`);
+        const denied = await browser.open(callback({ state: login.state, error: 'access_denied' }));
+        const { pathname, search, searchParams } = again(denied);
+        expect([...searchParams]).to.deep.equal([['state', state]]);
+        const second = await browser.start(search);
+        expect(pathname).to.equal(loginPath);
+        const location = expectRedirect(await browser.finish(second));
+        expect(location.searchParams.get('state')).to.equal(state);
+      });
+    }
+
+    it('with its own state if the browser has dropped the cookie', async () => {
+      const login = await browser.start('?state=own');
+      browser.cookies.clear();
+      expect(again(await browser.finish(login)).search).to.equal('?state=own');
+    });
+
+    it('with its own state if the start of the login failed', async () => {
+      const prefetched = navigationWith('Sec-Purpose', 'prefetch');
+      const answered = await browser.open(`${loginPath}?state=a%26b`, { headers: prefetched });
+      expect(again(answered).search).to.equal('?state=a%26b');
+    });
+
+    it('without a state if there is none to be read', async () => {
+      const login = await browser.start();
+      const denied = await browser.open(callback({ state: login.state, error: 'access_denied' }));
+      expect(again(denied).href).to.equal(loginUrl);
+      const states = ['x', '%ff', '', 'a&state=b', Buffer.alloc(60).toString('base64url')];
+      for (const state of states) {
+        const answered = await browser.open(`${callbackPath}?code=a&state=${state}`);
+        expect(again(answered).href).to.equal(loginUrl);
+      }
+    });
+
+    it('without a state that no start of a login takes', async () => {
+      const field = (content: Buffer) =>
+        Buffer.from([0, 0, content.length >> 8, content.length & 255, ...content]);
+      const names = ['provider', 'app'].map((name) => field(Buffer.from(name)));
+      for (const claimed of [Buffer.alloc(600, 's'), Buffer.from([0xed, 0xa0])]) {
+        // Version, time, id; names and state; and a code that proves nothing.
+        const head = Buffer.concat([Buffer.from([2]), Buffer.alloc(20)]);
+        const bytes = [head, ...names, field(claimed), Buffer.alloc(32)];
+        const state = Buffer.concat(bytes).toString('base64url');
+        const { href, searchParams } = again(await browser.open(callback({ code: 'a', state })));
+        const carried = searchParams.get('state') ?? '';
+        expect(carried.length, href).to.be.below(513);
+        if (carried !== '')
+          expectRedirect(await browser.open(`${loginPath}?state=${encodeURIComponent(carried)}`));
+      }
+    });
+  });
+
+  describe('is JSON for programs:', () => {
+    const html = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const programs: Record<string, [name: string, value: string][]> = {
+      'without Accept': [],
+      'that accept anything': [['Accept', '*/*']],
+      'that accept JSON': [['Accept', 'application/json']],
+      'that prefer JSON': [['Accept', 'text/html;q=0.5, application/json']],
+      'that refuse HTML': [['Accept', 'text/html;q=0, */*']],
+      'that accept pictures': [['Accept', 'image/avif,image/webp']],
+      'with an Accept that makes no sense': [['Accept', ';;,/,text']],
+      'that are scripts of a page': [
+        ['Accept', html],
+        ['Sec-Fetch-Mode', 'cors'],
+        ['Sec-Fetch-Dest', 'empty'],
+      ],
+      'that load a page ahead of time as a resource': [
+        ['Accept', html],
+        ['Sec-Fetch-Mode', 'no-cors'],
+      ],
+    };
+
+    for (const [kind, headers] of Object.entries(programs)) {
+      it(kind, async () => {
+        for (const [path, status] of [
+          [`${callbackPath}?error=access_denied`, 400],
+          [`${loginPath}?state=${'s'.repeat(513)}`, 400],
+          ['/', 404],
+        ] as const) {
+          const answered = await underTest().send({ path, headers });
+          expectError(answered, status);
+          expect(answered.headers.vary?.split(', ')).to.include.members([
+            'Accept',
+            'Sec-Fetch-Mode',
+          ]);
+        }
+      });
+    }
+
+    it('the user lookup, which only programs call, whatever they accept', async () => {
+      const answered = await underTest().send({ path: userPath, headers: navigation });
+      expect(expectError(answered, 401)).to.equal(new RelayError('credentials_missing').detail);
+      expectError(
+        await underTest().send({ path: userPath, method: 'POST', headers: navigation }),
+        405,
+      );
+    });
+  });
+
+  it('is a page for browsers that send no Sec-Fetch-Mode, as on plain http', async () => {
+    const headers = plainNavigation;
+    const answered = await underTest().send({ path: callbackPath, headers });
+    expectPage(answered, 400, new RelayError('state_missing').detail);
+  });
+
+  it('leaves logins and lookups as they are', async () => {
+    const login = await browser.start('?state=own');
+    const location = expectRedirect(await browser.finish(login));
+    expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
+    expect((await underTest().lookUp()).status).to.equal(200);
+  });
+
+  it('can be read by the front end, as every answer can', async () => {
+    const headers = [...navigation, ['Origin', frontendOrigin] as [string, string]];
+    const answered = await underTest().send({ path: callbackPath, headers });
+    expectFailurePage(answered, 400);
+    expect(answered.headers['access-control-allow-origin']).to.equal(frontendOrigin);
+    expect(answered.headers.vary?.split(', ')).to.include('Origin');
+  });
+});
+
+describe('the failure page', () => {
+  describe('of a relay with a rate limit, another page and a base URL with a path', () => {
+    const underTest = relayUnderTest({
+      'error-delivery': 'page',
+      'rate-limit': '1',
+      'base-url': `${baseUrl}/login`,
+      'frontend-url': `${frontendOrigin}/app/?a=1&b=%22`,
+      'path-name': 'staff',
+    });
+
+    it('says that there were too many requests, and leads to the public addresses', async () => {
+      const path = '/auth/staff/callback';
+      await underTest().send({ path, headers: navigation });
+      const answered = await underTest().send({ path, headers: navigation });
+      const { detail, links } = expectFailurePage(answered, 429);
+      expect(detail).to.equal(new RelayError('rate_limited').detail);
+      expect(Number(answered.headers['retry-after'])).to.be.within(1, 60);
+      expect(links).to.deep.equal({
+        'Log in again': `${baseUrl}/login/auth/staff`,
+        [back]: `${frontendOrigin}/app/?a=1&b=%22`,
+      });
+    });
+  });
+
+  it('says that the provider has not told its addresses yet', async () => {
+    const { relay, port } = await listening({
+      flags: {
+        port: '0',
+        origin: frontendOrigin,
+        'base-url': baseUrl,
+        'client-id': 'client',
+        issuer: 'http://127.0.0.1:1',
+        'error-delivery': 'page',
+      },
+      env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+    });
+    for (const path of [`${loginPath}?state=own`, callback({ error: 'access_denied' })]) {
+      const answered = await send(port, { path, headers: navigation });
+      expectPage(answered, 503, new RelayError('provider_undiscovered').detail);
+      expect(answered.headers['retry-after']).to.equal('5');
+    }
+    expectError(await send(port, { path: '/readyz', headers: navigation }), 503);
+    await relay.stop();
+  });
+});
+
+describe('failures by default', () => {
+  const underTest = relayUnderTest();
+
+  it('are JSON for everyone, as the contract has them', async () => {
+    for (const [path, status] of [
+      [callbackPath, 400],
+      [`${loginPath}?state=a&state=b`, 400],
+      ['/', 404],
+    ] as const) {
+      const answered = await underTest().send({ path, headers: navigation });
+      expectError(answered, status);
+      expect(answered.headers.vary ?? '').not.to.contain('Accept');
+    }
+  });
+});

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { needs } from '../system/needs.ts';
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const screenshots = process.env['SCREENSHOTS'];
+
+/** Declares tests that need Chromium. */
+export const needsChromium = () =>
+  needs(`Chromium at ${executablePath} (or CHROMIUM)`, existsSync(executablePath));
+
+/**
+ * Launches Chromium once for the enclosing suite.
+ *
+ * @returns a function that opens a page in a context of its own
+ */
+export function useBrowser(): (options?: BrowserContextOptions) => Promise<Page> {
+  let browser: Browser | undefined;
+
+  before('Chromium starts', async () => {
+    browser = await chromium.launch({
+      executablePath,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
+  });
+
+  afterEach('its pages close', async () => {
+    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+  });
+
+  after('Chromium ends', async () => {
+    await browser?.close();
+  });
+
+  return async (options) => {
+    if (browser === undefined) throw new Error('Chromium has not started yet');
+    const context = await browser.newContext(options);
+    return await context.newPage();
+  };
+}
+
+/** Saves what the page shows under that name in the directory `$SCREENSHOTS`, if it is set. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return;
+  await mkdir(screenshots, { recursive: true });
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
+}
+
+/** Whether the page can be scrolled sideways. */
+export async function scrollsSideways(page: Page): Promise<boolean> {
+  return (
+    (await page.evaluate(
+      'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+    )) === true
+  );
+}
+
+/** Every visible text whose contrast with its background is below WCAG 2.2's AA level (1.4.3). */
+export async function lowContrastTexts(page: Page): Promise<string[]> {
+  const found: unknown = await page.evaluate(findLowContrast);
+  if (!Array.isArray(found)) throw new Error('the page answered no list');
+  return found.map(String);
+}
+
+// A string, because the project's types know no DOM.
+const findLowContrast = `(() => {
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.slice(0, 3).map((c) => {
+      const s = c / 255;
+      return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const backgroundOf = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const rgb = channels(getComputedStyle(e).backgroundColor);
+      if (rgb.length === 3) return rgb;
+      if (rgb[3] > 0) throw new Error('a translucent background cannot be judged');
+    }
+    throw new Error('nothing has a background');
+  };
+  const found = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || !element.checkVisibility() || element.closest('[aria-hidden]')) continue;
+    if (element.matches('script, noscript, [role=status]')) continue;
+    const style = getComputedStyle(element);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
+    const [a, b] = [luminance(channels(style.color)), luminance(backgroundOf(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < (large ? 3 : 4.5)) {
+      found.push(element.textContent.trim() + ': ' + ratio.toFixed(2));
+    }
+  }
+  return found;
+})()`;

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import {
+  Agent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
+import { connect } from 'node:net';
+import { inspectForLeaks } from '../expect/canaries.ts';
+
+/** An answer as it came: nothing decoded, nothing followed. */
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+  body: Buffer;
+}
+
+/** A request that is sent as it is written: header pairs keep order, case and repetition. */
+export interface Sending {
+  method?: string;
+  path: string;
+  headers?: [name: string, value: string][];
+  body?: string;
+  agent?: Agent;
+  /** The address to send it to; 127.0.0.1 by default. */
+  host?: string;
+}
+
+/** Sends one request to this machine and reads the whole answer; rejects when there is none. */
+export async function send(port: number, sending: Sending): Promise<Answer> {
+  const headers = [['Host', `127.0.0.1:${port}`], ...(sending.headers ?? [])];
+  const request = httpRequest({
+    host: sending.host ?? '127.0.0.1',
+    port,
+    method: sending.method ?? 'GET',
+    path: sending.path,
+    headers: headers.flat(),
+    agent: sending.agent ?? false,
+  });
+  request.end(sending.body);
+  const response: IncomingMessage = await new Promise((resolve, reject) => {
+    request.on('response', resolve);
+    request.on('error', reject);
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return inspected({
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    rawHeaders: response.rawHeaders,
+    body: Buffer.concat(chunks),
+  });
+}
+
+/** Writes the bytes to 127.0.0.1 as they are and reads until the relay closes the connection. */
+export async function sendBytes(port: number, bytes: string | Buffer): Promise<Answer> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  // The relay may refuse and close before it has read everything: what it said still counts.
+  socket.on('error', () => {});
+  socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  await once(socket, 'close');
+  return inspected(parse(Buffer.concat(chunks)));
+}
+
+/** A client that keeps its connections, so that thousands of requests need few sockets. */
+export function keepAliveAgent(maxSockets: number): Agent {
+  return new Agent({ keepAlive: true, maxSockets });
+}
+
+function parse(bytes: Buffer): Answer {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) throw new Error(`not an HTTP answer: ${JSON.stringify(bytes.toString())}`);
+  const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
+  const headers: IncomingHttpHeaders = {};
+  const rawHeaders: string[] = [];
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon);
+    const value = line.slice(colon + 1).trim();
+    rawHeaders.push(name, value);
+    headers[name.toLowerCase()] = value;
+  }
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+  return { status, headers, rawHeaders, body: bytes.subarray(headEnd + 4) };
+}
+
+function inspected(answer: Answer): Answer {
+  const isRedirect = answer.status >= 300 && answer.status < 400;
+  for (let index = 0; index < answer.rawHeaders.length; index += 2) {
+    const name = answer.rawHeaders[index] ?? '';
+    const value = answer.rawHeaders[index + 1] ?? '';
+    const allowed = isRedirect && name.toLowerCase() === 'location';
+    inspectForLeaks(`header ${name} of a ${answer.status}`, value, allowed ? ['token'] : []);
+  }
+  if (answer.status >= 300) {
+    inspectForLeaks(`body of a ${answer.status}`, answer.body.toString('latin1'));
+  }
+  return answer;
+}

@@ -1,0 +1,29 @@
+import { type RawAnswer, readAnswers } from '../../../fuzz/hostile/answer.ts';
+import { RawConnection } from './raw-connection.ts';
+
+const atOnce = 50;
+
+/**
+ * Sends requests, a character a byte, many on a connection, and reads an answer for each. A request
+ * that ends its connection is answered too; those behind it are sent again on another one.
+ */
+export async function pipelined(port: number, requests: readonly string[]): Promise<RawAnswer[]> {
+  const answers: RawAnswer[] = [];
+  while (answers.length < requests.length) {
+    const some = requests.slice(answers.length, answers.length + atOnce);
+    const connection = await RawConnection.open(port);
+    connection.socket.write(Buffer.from(some.join(''), 'latin1'));
+    const read = await new Promise<RawAnswer[]>((resolve) => {
+      const whole = () => readAnswers(connection.heard).answers;
+      connection.socket.on('data', () => {
+        const begun = connection.heard.split('HTTP/1.1 ').length - 1;
+        if (begun >= some.length && whole().length >= some.length) resolve(whole());
+      });
+      connection.closed.then(() => resolve(whole()));
+    });
+    connection.close();
+    if (read.length === 0) throw new Error(`no answer to ${JSON.stringify(some[0])}`);
+    answers.push(...read.slice(0, some.length));
+  }
+  return answers;
+}

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import type { Answer } from '../client/http-client.ts';
+
+/** Every answer carries these, whatever it says. */
+export function expectSafeHeaders(answer: Answer): void {
+  const { headers } = answer;
+  expect(headers['cache-control'], 'Cache-Control').to.equal('no-store');
+  expect(headers['referrer-policy'], 'Referrer-Policy').to.equal('no-referrer');
+  expect(headers['x-content-type-options'], 'X-Content-Type-Options').to.equal('nosniff');
+  expect(headers['content-security-policy'], 'Content-Security-Policy').to.equal(
+    "default-src 'none'; frame-ancestors 'none'",
+  );
+  expect(headers['x-request-id'], 'X-Request-Id')
+    .to.be.a('string')
+    .and.match(/^[\w-]{8,}$/);
+  expect(headers, 'what runs here').not.to.have.any.keys('server', 'x-powered-by');
+}
+
+/** An error as the specification has it: the status, and a JSON body of `detail` alone. */
+export function expectError(answer: Answer, status: number): string {
+  const text = answer.body.toString();
+  expect(answer.status, text).to.equal(status);
+  expect(answer.headers['content-type'])
+    .to.be.a('string')
+    .and.match(/^application\/json(; ?charset=utf-8)?$/i);
+  expect(answer.headers['content-length']).to.equal(String(answer.body.length));
+  const body: unknown = JSON.parse(text);
+  expect(body).to.have.all.keys('detail');
+  expectSafeHeaders(answer);
+  const detail = typeof body === 'object' && body && 'detail' in body ? body.detail : undefined;
+  if (typeof detail !== 'string') throw new Error(`detail is not a string: ${text}`);
+  expect(detail).to.match(/\w+ \w+/);
+  return detail;
+}
+
+/** A redirect with an empty body; returns where it points. */
+export function expectRedirect(answer: Answer): URL {
+  expect(answer.status, answer.body.toString()).to.equal(307);
+  expect(answer.body.toString()).to.equal('');
+  expectSafeHeaders(answer);
+  return new URL(answer.headers.location ?? 'about:blank');
+}
+
+/** The token in the redirect to the front end at `page`, which carries nothing else. */
+export function expectToken(answer: Answer, page = 'https://app.example/'): string {
+  const location = expectRedirect(answer);
+  expect([...location.searchParams.keys()]).to.deep.equal(['access_token']);
+  expect(`${location.origin}${location.pathname}${location.hash}`).to.equal(page);
+  return location.searchParams.get('access_token') ?? '';
+}
+
+/** A 200 with JSON from the user path; returns it parsed. */
+export function expectUser(answer: Answer): unknown {
+  expect(answer.status, answer.body.toString()).to.equal(200);
+  expect(answer.headers['content-type'])
+    .to.be.a('string')
+    .and.match(/^application\/json(; ?charset=utf-8)?$/i);
+  expectSafeHeaders(answer);
+  return JSON.parse(answer.body.toString());
+}

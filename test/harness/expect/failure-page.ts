@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import { expect } from 'chai';
+import type { Answer } from '../client/http-client.ts';
+
+/** What a failure page says. */
+export interface FailurePage {
+  readonly heading: string;
+  readonly detail: string;
+  /** The addresses of its links, by their texts. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
+/** A failure as a person gets it: a page of the relay's own, which loads and runs nothing. */
+export function expectFailurePage(answer: Answer, status: number): FailurePage {
+  const text = answer.body.toString();
+  const { headers } = answer;
+  expect(answer.status, text).to.equal(status);
+  expect(headers['content-type']).to.equal('text/html; charset=utf-8');
+  expect(headers['content-length']).to.equal(`${answer.body.length}`);
+  expect(headers['cache-control']).to.equal('no-store');
+  expect(headers['referrer-policy']).to.equal('no-referrer');
+  expect(headers['x-content-type-options']).to.equal('nosniff');
+  expect(headers.vary?.split(', ')).to.include.members(['Accept', 'Sec-Fetch-Mode']);
+  const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? [];
+  expect(headers['content-security-policy']).to.equal(
+    "default-src 'none'; frame-ancestors 'none'; " +
+      `style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'`,
+  );
+  expect(text).not.to.match(/<script|<img|<link|<iframe|<form|<base|\bon\w+=|\bstyle=/i);
+  expect(text).to.contain(`Request ID: ${headers['x-request-id']}<`);
+  const links = [...text.matchAll(/<a href="([^"]*)">([^<]*)<\/a>/g)];
+  return {
+    heading: unescaped(/<h1>([^<]*)<\/h1>/.exec(text)?.[1] ?? ''),
+    detail: unescaped(/<p>([^<]*)<\/p>/.exec(text)?.[1] ?? ''),
+    links: Object.fromEntries(links.map(([, href = '', words = '']) => [words, unescaped(href)])),
+  };
+}
+
+function unescaped(text: string): string {
+  const characters = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
+  return text.replace(/&(lt|gt|quot|#39|amp);/g, (entity) =>
+    String(characters[entity as keyof typeof characters]),
+  );
+}

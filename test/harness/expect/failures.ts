@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../../src/errors.ts';
+import type { Page } from '../browser/visitor.ts';
+import type { Answer } from '../client/http-client.ts';
+import { expectError } from './expectations.ts';
+
+/** A JSON answer that tells of this failure, with its status and headers. */
+export function expectFailure(
+  answer: Answer,
+  code: FailureCode,
+  detail: string = new RelayError(code).detail,
+): void {
+  const { status, headers } = new RelayError(code);
+  expect(expectError(answer, status)).to.equal(detail);
+  for (const [name, value] of Object.entries(headers)) {
+    expect(answer.headers[name.toLowerCase()], name).to.equal(value);
+  }
+}
+
+/** The same for a callback whose code the provider may have taken. */
+export function expectFailedCallback(answer: Answer, code: FailureCode): void {
+  expectFailure(answer, code, new RelayError(code).onceSpent().detail);
+}
+
+/** The page that a person is left with tells of this failure. */
+export function expectFailurePage(
+  { url, status, headers, body }: Page,
+  code: FailureCode,
+  detail?: string,
+): void {
+  expectFailure({ status, headers, rawHeaders: [], body: Buffer.from(body) }, code, detail);
+  expect(url.origin).to.equal('https://relay.example');
+}

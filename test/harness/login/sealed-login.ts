@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { codeChallenge, codeVerifier } from '../../../src/login/pkce.ts';
+import { createStateSigner, newLoginId } from '../../../src/login/state.ts';
+import { type Login, remember } from '../browser/fake-browser.ts';
+import type { StrictProvider } from '../provider/strict-provider.ts';
+import { registration } from '../relay/relay-under-test.ts';
+
+/** How a login is sealed by who knows the key. */
+export interface Sealing {
+  readonly key: string;
+  readonly clientId?: string;
+  readonly redirectUri?: string;
+  /** Seconds that the login is old; negative for one from the future. */
+  readonly age?: number;
+  readonly frontEndState?: string;
+}
+
+/** Makes a login as the relay itself would, without asking it: any age, any audience, any key. */
+export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
+  const { clientId, redirectUri } = { ...registration(), ...sealing };
+  const issuedAt = Math.floor(Date.now() / 1000) - (sealing.age ?? 0);
+  const id = newLoginId();
+  const frontEndState = sealing.frontEndState ?? '';
+  const secret = randomBytes(32);
+  const signer = createStateSigner([Buffer.from(sealing.key)], { clientId, redirectUri });
+  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
+  const state = signer.sign(login, secret);
+  const authorizationRequest = new URL(provider.authorizeUrl);
+  authorizationRequest.search = new URLSearchParams({
+    response_type: 'code',
+    client_id: provider.registration.clientId,
+    redirect_uri: provider.registration.redirectUri,
+    code_challenge: codeChallenge(codeVerifier(secret, id)),
+    code_challenge_method: 'S256',
+    state,
+  }).toString();
+  const name = `__Host-Http-lr_${id.toString('hex', 0, 8)}`;
+  const value = secret.toString('base64url');
+  remember(state, value);
+  return {
+    authorizationRequest,
+    state,
+    code: provider.authorize(authorizationRequest),
+    cookie: { name, value },
+  };
+}

@@ -1,0 +1,101 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mock } from 'node:test';
+import { Provider } from 'oidc-provider/lib/provider.js';
+import { openPort } from '../../../src/demo/open-port.ts';
+import type { Page, Visitor } from '../browser/visitor.ts';
+import { redirectUri } from '../relay/relay-under-test.ts';
+import type { Client } from '../relay/relays.ts';
+
+type ClientAuthentication = 'client_secret_basic' | 'client_secret_post';
+
+/** How the provider is set up. */
+export interface CertifiedProviderOptions {
+  readonly client: Client & { readonly redirectUri?: string };
+  /** The ways of client authentication that it takes and lists; basic alone by default. */
+  readonly clientAuthentication?: readonly ClientAuthentication[];
+  /** `unadvertised`: its metadata does not mention PKCE. */
+  readonly pkce?: 'required' | 'optional' | 'unadvertised';
+  /** Any free port, where this is left out. */
+  readonly port?: number;
+}
+
+/** A token request as it arrived: what it brought where, without the values. */
+export interface TokenRequest {
+  readonly authorization: string | undefined;
+  readonly parameters: readonly string[];
+}
+
+/** A certified OpenID provider with its own pages, on loopback. */
+export interface CertifiedProvider {
+  readonly issuer: string;
+  readonly tokenRequests: readonly TokenRequest[];
+  close(): Promise<void>;
+}
+
+/** The user record that the provider has of whoever logs in as `login`. */
+export function recordOf(login: string) {
+  return { sub: login, name: `The person ${login}` };
+}
+
+/** Starts the provider; the caller closes it. */
+export async function startCertifiedProvider({
+  client,
+  clientAuthentication = ['client_secret_basic'],
+  pkce = 'optional',
+  port: wanted = 0,
+}: CertifiedProviderOptions): Promise<CertifiedProvider> {
+  // It warns of its pages, its store and its error page: they are meant for trying out.
+  const muted = [mock.method(console, 'warn', () => {}), mock.method(console, 'info', () => {})];
+  const port = await openPort(wanted, 'a test');
+  const issuer = `http://127.0.0.1:${port.port}`;
+  const tokenRequests: TokenRequest[] = [];
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: client.clientId,
+        client_secret: client.clientSecret,
+        redirect_uris: [client.redirectUri ?? redirectUri],
+        response_types: ['code'],
+        grant_types: ['authorization_code'],
+        token_endpoint_auth_method: clientAuthentication[0] ?? 'none',
+        id_token_signed_response_alg: 'ES256',
+      },
+    ],
+    clientAuthMethods: [...clientAuthentication],
+    responseTypes: ['code'],
+    claims: { openid: ['sub', 'name'] },
+    pkce: { required: () => pkce === 'required' },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
+    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, Interaction: 600, Session: 600 },
+    findAccount: (_ctx, id) => ({ accountId: id, claims: () => recordOf(id) }),
+  });
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.path === '/token') {
+      const [authorization] = ctx.get('authorization').split(' ');
+      const parameters = Object.keys(ctx['oidc'].body ?? {}).sort();
+      tokenRequests.push({ authorization: authorization || undefined, parameters });
+    }
+    if (pkce === 'unadvertised' && ctx.path === '/.well-known/openid-configuration') {
+      const { code_challenge_methods_supported: _, ...metadata } = ctx.body;
+      ctx.body = metadata;
+    }
+  });
+  port.serve(provider.callback());
+  return {
+    issuer,
+    tokenRequests,
+    async close() {
+      await port.close();
+      for (const { mock } of muted) mock.restore();
+    },
+  };
+}
+
+/** Logs in on the provider's login page and agrees on the page after it. */
+export async function signIn(visitor: Visitor, loginPage: Page, login: string): Promise<Page> {
+  const consentPage = await visitor.submit(loginPage, { login, password: 'any' });
+  return await visitor.submit(consentPage);
+}

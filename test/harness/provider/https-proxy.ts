@@ -1,0 +1,49 @@
+import { request as send } from 'node:http';
+import { createServer } from 'node:https';
+import { selfSignedCertificate } from '../system/certificate.ts';
+
+/** Ends TLS in front of a server on this machine. */
+export interface HttpsProxy {
+  /** Its address, without a path. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a proxy with a certificate made for it, which no one trusts.
+ *
+ * @param name the host name that it answers to
+ * @param port where the requests go, as they came
+ */
+export async function startHttpsProxy(name: string, port: number): Promise<HttpsProxy> {
+  const pem = await selfSignedCertificate(name);
+  const server = createServer({ key: pem, cert: pem }, (request, response) => {
+    const forwarded = send({
+      host: '127.0.0.1',
+      port,
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+    });
+    forwarded.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.rawHeaders);
+      answer.pipe(response);
+    });
+    forwarded.on('error', () => response.destroy());
+    request.pipe(forwarded);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: '127.0.0.1', port: 0 }, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
+  return {
+    url: `https://${name}:${address.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { Events, type MutableResponse, OAuth2Server } from 'oauth2-mock-server';
+import { redirectUri } from '../relay/relay-under-test.ts';
+import type { Client } from '../relay/relays.ts';
+import type { TokenRequest } from './certified-provider.ts';
+
+/** How the mock server is set up. */
+export interface MockProviderOptions {
+  readonly client: Client & { readonly redirectUri?: string };
+  /** Goes over its own metadata; undefined removes a field. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** `oauth2-mock-server`, which by itself accepts everybody, taught to check what it gets. */
+export interface MockProvider {
+  readonly issuer: string;
+  readonly tokenRequests: readonly TokenRequest[];
+  close(): Promise<void>;
+}
+
+type FormRequest = IncomingMessage & { readonly body: object };
+
+/** Starts the server on loopback; the caller closes it. */
+export async function startMockProvider({
+  client,
+  metadata = {},
+}: MockProviderOptions): Promise<MockProvider> {
+  const server = new OAuth2Server();
+  const tokens = new Set<unknown>();
+  const tokenRequests: TokenRequest[] = [];
+
+  function refusal(form: ReadonlyMap<string, unknown>, basic: string | undefined) {
+    if (credentials(form, basic) !== `${client.clientId}\n${client.clientSecret}`) {
+      return { statusCode: 401, body: { error: 'invalid_client' } };
+    }
+    if (form.get('redirect_uri') !== (client.redirectUri ?? redirectUri)) {
+      return { statusCode: 400, body: { error: 'invalid_grant' } };
+    }
+    return undefined;
+  }
+
+  await server.issuer.keys.generate('ES256');
+  const { service } = server;
+  service.on(Events.BeforeWellKnownOpenIdConfiguration, ({ body }: MutableResponse) => {
+    Object.assign(body, metadata);
+  });
+  service.on(Events.BeforeResponse, (response: MutableResponse, request: FormRequest) => {
+    const form = new Map<string, unknown>(Object.entries(request.body));
+    const [authorization, basic] = request.headers.authorization?.split(' ') ?? [];
+    tokenRequests.push({ authorization, parameters: [...form.keys()].sort() });
+    const refused = refusal(form, basic);
+    if (refused !== undefined) Object.assign(response, refused);
+    else if (response.body !== '') tokens.add(response.body['access_token']);
+  });
+  service.on(Events.BeforeUserinfo, (response: MutableResponse, request: IncomingMessage) => {
+    if (tokens.has(request.headers.authorization?.replace('Bearer ', ''))) return;
+    Object.assign(response, { statusCode: 401, body: { error: 'invalid_token' } });
+  });
+  await server.start(undefined, '127.0.0.1');
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  server.issuer.url = issuer;
+  return { issuer, tokenRequests, close: () => server.stop() };
+}
+
+/** Client identifier and secret on a line each, from the header or else from the form. */
+function credentials(form: ReadonlyMap<string, unknown>, basic: string | undefined): string {
+  if (basic === undefined) return `${form.get('client_id')}\n${form.get('client_secret')}`;
+  const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+  return Buffer.from(basic, 'base64').toString().split(':').map(decode).join('\n');
+}

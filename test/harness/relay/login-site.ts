@@ -1,0 +1,312 @@
+import { EventEmitter, once } from 'node:events';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+  request as send,
+} from 'node:http';
+import { buffer, text } from 'node:stream/consumers';
+import { type Logger, pino } from 'pino';
+import type { Page } from 'playwright-core';
+import { readConfig } from '../../../src/config/config.ts';
+import { createFrontEnd } from '../../../src/demo/front-end.ts';
+import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
+import { createDemoProvider } from '../../../src/demo/provider.ts';
+import { createRelay } from '../../../src/relay/relay.ts';
+import { type HttpsProxy, startHttpsProxy } from '../provider/https-proxy.ts';
+
+const clientId = 'login-site';
+const clientSecret = 'a-client-secret-of-40-characters-0123456';
+const callbackPath = '/auth/provider/callback';
+
+export interface LoginSiteOptions {
+  /** Flags of the relay, by option name, beyond what the site itself has to set. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** The front end's one page; the demo's, if this is left out. */
+  readonly frontEnd?: (relayUrl: string) => string;
+  /** Whether the relay's public address is https. */
+  readonly https?: boolean;
+  /** Whether the provider refuses a login without a PKCE challenge. */
+  readonly pkceRequired?: boolean;
+  /** Changes the form that the relay sends to the token endpoint, on its way there. */
+  readonly tamper?: (form: URLSearchParams) => void;
+}
+
+/** One request to the relay, and what became of it. */
+export interface Exchange {
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly status: number;
+  /** What the relay's log says about it. */
+  readonly outcome: string;
+  readonly location: string | undefined;
+  readonly setCookies: readonly string[];
+}
+
+/** One call to the provider's token endpoint, as the relay sent it, and what it was answered. */
+export interface TokenCall {
+  readonly form: URLSearchParams;
+  readonly status: number;
+  readonly body: string;
+}
+
+/**
+ * A front end, a relay whose clock can be moved, and a certified provider, each a site of its own
+ * in a browser's eyes, and a fourth site for an attacker. Every request to the relay and every
+ * token call is kept.
+ */
+export class LoginSite {
+  readonly frontEnd: string;
+  readonly relay: string;
+  readonly provider: string;
+  readonly attacker: string;
+  exchanges: Exchange[] = [];
+  tokenCalls: TokenCall[] = [];
+
+  readonly #options: LoginSiteOptions;
+  readonly #ports: Ports;
+  readonly #pages = new Map<string, string>();
+  readonly #answered = new EventEmitter();
+  readonly #pending = new Set<{ request: IncomingMessage; response: ServerResponse }>();
+  #clockOffset = 0;
+  #intercept: ((url: string) => void) | undefined;
+  #closeRelay = () => {};
+
+  static async start(options: LoginSiteOptions = {}): Promise<LoginSite> {
+    const relay = await openPort(0, 'the relay');
+    const site = new LoginSite(options, {
+      relay,
+      frontEnd: await openPort(0, 'the front end'),
+      provider: await openPort(0, 'the provider'),
+      backChannel: await openPort(0, 'the back channel'),
+      attacker: await openPort(0, 'the attacker'),
+      proxy: options.https ? await startHttpsProxy('relay.localhost', relay.port) : undefined,
+    });
+    await site.#serve();
+    return site;
+  }
+
+  private constructor(options: LoginSiteOptions, ports: Ports) {
+    this.#options = options;
+    this.#ports = ports;
+    this.frontEnd = `http://front-end.localhost:${ports.frontEnd.port}`;
+    this.relay = ports.proxy?.url ?? `http://relay.localhost:${ports.relay.port}`;
+    this.provider = `http://provider.localhost:${ports.provider.port}`;
+    this.attacker = `http://attacker.localhost:${ports.attacker.port}`;
+  }
+
+  get startUrl(): string {
+    return `${this.relay}/auth/provider`;
+  }
+
+  get callbackUrl(): string {
+    return this.relay + callbackPath;
+  }
+
+  /** The requests to the callback so far. */
+  get callbacks(): Exchange[] {
+    return this.exchanges.filter(({ url }) => url.pathname === callbackPath);
+  }
+
+  /** Moves the relay's clock. */
+  advance(minutes: number): void {
+    this.#clockOffset += minutes * 60_000;
+  }
+
+  /** Puts a page on the front end's, the relay's and the attacker's site; answers its path. */
+  publish(html: string): string {
+    const path = `/pages/${this.#pages.size}`;
+    this.#pages.set(path, `<!doctype html><title>A page</title>${html}`);
+    return path;
+  }
+
+  /** The first exchange, past or to come, that is the one looked for. */
+  async exchange(matches: (exchange: Exchange) => boolean): Promise<Exchange> {
+    for (;;) {
+      const found = this.exchanges.find(matches);
+      if (found !== undefined) return found;
+      await once(this.#answered, 'exchange');
+    }
+  }
+
+  /** The address of the next callback, which does not reach the relay: the browser stays. */
+  async interceptCallback(): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#intercept = resolve;
+    return await promise;
+  }
+
+  /** Forgets what it has seen, and sets the relay's clock right. */
+  forget(): void {
+    this.exchanges = [];
+    this.tokenCalls = [];
+    this.#clockOffset = 0;
+  }
+
+  async close(): Promise<void> {
+    const { proxy, ...ports } = this.#ports;
+    await proxy?.close();
+    this.#closeRelay();
+    await Promise.all(Object.values(ports).map((port) => port.close()));
+  }
+
+  async #serve(): Promise<void> {
+    const { config } = readConfig({
+      flags: asFlags({
+        port: `${this.#ports.relay.port}`,
+        baseUrl: this.relay,
+        origin: this.frontEnd,
+        clientId,
+        clientSecret,
+        authorizeUrl: `${this.provider}/authorize`,
+        tokenUrl: `http://127.0.0.1:${this.#ports.backChannel.port}/token`,
+        userUrl: `http://127.0.0.1:${this.#ports.provider.port}/me`,
+        scope: 'openid profile',
+        tokenRequest: 'body',
+        ...this.#options.flags,
+      }),
+      environment: {},
+      readFile: () => {
+        throw new Error('there is no file to read');
+      },
+    });
+    const now = () => Date.now() + this.#clockOffset;
+    const { listener: relay, close } = await createRelay(config, this.#createLogger(), now);
+    this.#closeRelay = close;
+
+    this.#ports.relay.serve(
+      this.#orPage((request, response) => {
+        if (this.#intercept && request.url?.startsWith(callbackPath)) {
+          this.#intercept(this.relay + request.url);
+          this.#intercept = undefined;
+          response.writeHead(204).end();
+          return;
+        }
+        this.#pending.add({ request, response });
+        relay(request, response);
+      }),
+    );
+    this.#ports.frontEnd.serve(this.#orPage(this.#frontEnd()));
+    this.#ports.attacker.serve(this.#orPage((_request, response) => response.writeHead(404).end()));
+    this.#ports.backChannel.serve((request, response) => this.#exchangeCode(request, response));
+    this.#ports.provider.serve(
+      createDemoProvider({
+        issuer: this.provider,
+        client: { clientId, clientSecret, redirectUri: config.redirectUri },
+        pkceRequired: this.#options.pkceRequired ?? false,
+      }),
+    );
+  }
+
+  #frontEnd(): RequestListener {
+    const { frontEnd } = this.#options;
+    if (frontEnd === undefined) return createFrontEnd(this.relay, this.provider);
+    return (_request, response) => sendPage(response, frontEnd(this.relay));
+  }
+
+  #orPage(listener: RequestListener): RequestListener {
+    return (request, response) => {
+      const page = this.#pages.get(request.url ?? '');
+      if (page === undefined) listener(request, response);
+      else sendPage(response, page);
+    };
+  }
+
+  // The relay logs a request when its answer is out: everything about it is known by then.
+  #createLogger(): Logger {
+    return pino(
+      {},
+      {
+        write: (line: string) => {
+          const { requestId, outcome } = JSON.parse(line);
+          for (const exchange of this.#pending) {
+            const { request, response } = exchange;
+            if (response.getHeader('X-Request-Id') !== requestId) continue;
+            this.#pending.delete(exchange);
+            this.#keep({
+              url: new URL(request.url ?? '', this.relay),
+              headers: request.headers,
+              status: response.statusCode,
+              outcome: String(outcome),
+              location: response.getHeader('Location')?.toString(),
+              setCookies: [response.getHeader('Set-Cookie') ?? []].flat().map(String),
+            });
+          }
+        },
+      },
+    );
+  }
+
+  #keep(exchange: Exchange): void {
+    this.exchanges.push(exchange);
+    this.#answered.emit('exchange');
+  }
+
+  async #exchangeCode(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const received = await text(request);
+    const sent = new URLSearchParams(received);
+    this.#options.tamper?.(sent);
+    const body = `${sent}`;
+    const { 'content-length': _, ...headers } = request.headers;
+    const forwarded = send({
+      host: '127.0.0.1',
+      port: this.#ports.provider.port,
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers,
+      agent: false,
+    });
+    forwarded.end(body);
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      forwarded.once('response', resolve).once('error', reject);
+    });
+    const bytes = await buffer(answer);
+    const status = answer.statusCode ?? 0;
+    this.tokenCalls.push({ form: new URLSearchParams(received), status, body: `${bytes}` });
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(bytes);
+  }
+}
+
+interface Ports {
+  readonly relay: OpenPort;
+  readonly frontEnd: OpenPort;
+  readonly provider: OpenPort;
+  readonly backChannel: OpenPort;
+  readonly attacker: OpenPort;
+  readonly proxy: HttpsProxy | undefined;
+}
+
+/** One site for the whole `describe` that this is called in; every test finds it as new. */
+export function useLoginSite(options: LoginSiteOptions = {}): () => LoginSite {
+  let site: LoginSite | undefined;
+  before('start the login site', async () => {
+    site = await LoginSite.start(options);
+  });
+  afterEach('forget what the test did', () => site?.forget());
+  after('stop the login site', async () => await site?.close());
+  return () => {
+    if (site === undefined) throw new Error('the login site has not started');
+    return site;
+  };
+}
+
+/** Goes from the front end to the provider's login page, by the front end's own button or link. */
+export async function startLogin(page: Page): Promise<void> {
+  await page.getByText('Log in', { exact: true }).click();
+  await page.getByLabel('Your name').waitFor();
+}
+
+/** Logs in at the provider, on whose login page the browser already is. */
+export async function authorize(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Your name').fill(name);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+function asFlags(values: Readonly<Record<string, string>>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
+}
+
+function sendPage(response: ServerResponse, html: string): void {
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(html);
+}

@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inspectForLeaks } from '../expect/canaries.ts';
+
+/** Flags by name without the dashes; a flag that is undefined is left out. */
+export type Flags = Record<string, string | undefined>;
+
+/** How to start the command: what is not given is not set, nothing is inherited but PATH. */
+export interface Invocation {
+  flags?: Flags;
+  env?: Record<string, string>;
+  /** Put before the flags as they are. */
+  words?: string[];
+  /** A program and its arguments that starts the command; by default the test does. */
+  launcher?: string[];
+}
+
+/** What a command that has ended left behind. */
+export interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** One line of the log. */
+export type LogLine = Record<string, unknown>;
+
+const living = new Set<ChildProcess>();
+
+// Hundreds of relays start here. They share the code that Node compiles, which halves the time of a
+// start, unless coverage is measured.
+const compileCache = mkdtempSync(join(tmpdir(), 'login-relay-compiled-'));
+process.on('exit', () => rmSync(compileCache, { recursive: true, force: true }));
+
+after('every relay process has ended', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
+/** A relay that runs as a process of its own. */
+export class RelayProcess {
+  readonly ended: Promise<Ending>;
+  readonly #child: ChildProcess;
+  #stdout = '';
+  #stderr = '';
+  readonly #watchers = new Set<() => void>();
+
+  constructor({ flags = {}, env = {}, words = [], launcher = [] }: Invocation) {
+    const given = Object.entries(flags).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}`, value],
+    );
+    const [command = '', ...args] = [...launcher, ...relayCommand, ...words, ...given];
+    this.#child = spawn(command, args, {
+      env: { ...inheritedEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    living.add(this.#child);
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#notify();
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.ended = once(this.#child, 'close').then(([code, signal]) => {
+      living.delete(this.#child);
+      inspectForLeaks('standard output', this.#stdout);
+      inspectForLeaks('standard error', this.#stderr);
+      this.#notify();
+      return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Every complete line of standard output; throws if one is not a JSON object. */
+  get logLines(): LogLine[] {
+    return this.#stdout.split('\n').slice(0, -1).map(parseLogLine);
+  }
+
+  /** Resolves with what `find` makes of standard output, once it makes anything of it. */
+  async output<T>(find: (stdout: string) => T | undefined): Promise<T> {
+    return await new Promise((resolve, reject) => {
+      const watcher = () => {
+        try {
+          const found = find(this.#stdout);
+          if (found === undefined) return;
+          resolve(found);
+        } catch (error) {
+          reject(error);
+        }
+        this.#watchers.delete(watcher);
+      };
+      this.#watchers.add(watcher);
+      watcher();
+      this.ended.then(({ code, stderr }) => {
+        this.#watchers.delete(watcher);
+        reject(new Error(`the relay ended with ${code} too early: ${stderr}`));
+      }, reject);
+    });
+  }
+
+  /** Resolves with the log line that matches, once it has been written. */
+  async logLine(matches: (line: LogLine) => boolean): Promise<LogLine> {
+    return await this.output(() => this.logLines.find(matches));
+  }
+
+  /** Asks the process to stop and waits until it has. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.#child.kill(signal);
+    return await this.ended;
+  }
+
+  #notify(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+/** Runs a command that ends by itself: a wrong configuration, `--help`. */
+export async function runRelay(invocation: Invocation): Promise<Ending> {
+  return await new RelayProcess(invocation).ended;
+}
+
+/** The words that start a relay; `LOGIN_RELAY` names another executable, such as the binary. */
+export const relayCommand: [string, ...string[]] = process.env['LOGIN_RELAY']
+  ? [process.env['LOGIN_RELAY']]
+  : [process.execPath, fileURLToPath(new URL('../../../bin/login-relay.ts', import.meta.url))];
+
+function inheritedEnvironment(): Record<string, string> {
+  const inherited: Record<string, string> = {};
+  // c8 measures what the child processes cover through NODE_V8_COVERAGE.
+  for (const name of ['PATH', 'NODE_V8_COVERAGE']) {
+    const value = process.env[name];
+    if (value !== undefined) inherited[name] = value;
+  }
+  const isSource = process.env['LOGIN_RELAY'] === undefined;
+  if (isSource && inherited['NODE_V8_COVERAGE'] === undefined) {
+    inherited['NODE_COMPILE_CACHE'] = compileCache;
+  }
+  return inherited;
+}
+
+function parseLogLine(line: string): LogLine {
+  const parsed: unknown = JSON.parse(line);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new Error(`not a log line: ${line}`);
+  }
+  return { ...parsed };
+}

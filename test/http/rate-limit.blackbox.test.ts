@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { type Answer, send } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import {
+  expectError,
+  expectRedirect,
+  expectToken,
+  expectUser,
+} from '../harness/expect/expectations.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  type RelayUnderTest,
+  relayUnderTest,
+  startRelay,
+  userPath,
+} from '../harness/relay/relay-under-test.ts';
+
+function lookUpFrom({ port }: RelayUnderTest, ...forwardedFor: string[]): Promise<Answer> {
+  const headers: [string, string][] = [
+    ['Authorization', `Bearer ${canary('token')}`],
+    ['Origin', frontendOrigin],
+  ];
+  for (const address of forwardedFor) headers.push(['X-Forwarded-For', address]);
+  return send(port, { path: userPath, headers });
+}
+
+describe('the rate limit', () => {
+  describe('of a relay without a proxy', () => {
+    const underTest = relayUnderTest({ 'rate-limit': '3', 'metrics-port': '0' });
+
+    it('answers 429 beyond it, with words for people and for programs', async () => {
+      expectToken(await underTest().logIn());
+      expectUser(await underTest().lookUp());
+      expectUser(await lookUpFrom(underTest()));
+      underTest().provider.forget();
+
+      const refused = await lookUpFrom(underTest());
+      expect(expectError(refused, 429)).to.contain('Too many requests');
+      expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
+      expect(refused.headers['access-control-allow-origin']).to.equal(frontendOrigin);
+      expect(refused.headers['access-control-expose-headers']).to.contain('Retry-After');
+      expectError(await underTest().logIn(), 429);
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+
+    it('is not told away by a header that anyone can send', async () => {
+      for (const address of ['192.0.2.1', '127.0.0.1', '::1', '10.0.0.1, 192.0.2.2', '']) {
+        expectError(await lookUpFrom(underTest(), address), 429);
+      }
+    });
+
+    it('is not for what calls no provider', async () => {
+      for (let time = 0; time < 5; time += 1) {
+        expectRedirect(await underTest().get(loginPath));
+        expect((await underTest().get('/healthz')).status).to.equal(200);
+        const preflight: [string, string][] = [
+          ['Origin', frontendOrigin],
+          ['Access-Control-Request-Method', 'GET'],
+        ];
+        const answered = await underTest().send({
+          method: 'OPTIONS',
+          path: userPath,
+          headers: preflight,
+        });
+        expect(answered.status).to.equal(204);
+      }
+    });
+
+    it('costs a login nothing: its cookie and its code stay good', async () => {
+      const answered = await underTest().send({
+        path: `${callbackPath}?code=${canary('code')}&state=x`,
+        headers: [['Cookie', '__Host-Http-lr_0123456789abcdef=x']],
+      });
+      expectError(answered, 429);
+      expect(answered.headers).to.not.have.property('set-cookie');
+    });
+
+    it('is counted, and in the log by name', async () => {
+      const { process } = underTest();
+      await process.logLine(({ outcome }) => outcome === 'rate_limited');
+      const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
+      const metricsPort = Number(new URL(String(metricsAddress)).port);
+      const text = (await send(metricsPort, { path: '/metrics' })).body.toString();
+      expect(text).to.match(/login_relay_limits_hit_total\{limit="rate"\} [1-9]/);
+    });
+  });
+
+  describe('of a relay behind proxies', () => {
+    const underTest = relayUnderTest({
+      'rate-limit': '2',
+      'trusted-proxies': '127.0.0.0/8, 10.0.0.0/8',
+    });
+
+    it('is each client’s own', async () => {
+      for (const address of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) {
+        for (let time = 0; time < 2; time += 1) {
+          expectUser(await lookUpFrom(underTest(), address));
+        }
+        expectError(await lookUpFrom(underTest(), address), 429);
+      }
+    });
+
+    it('is one for a /64, and for whatever a client claims to come from', async () => {
+      expectError(await lookUpFrom(underTest(), '2001:db8::2:1'), 429);
+      expectError(await lookUpFrom(underTest(), '198.51.100.1, 192.0.2.1'), 429);
+      expectError(await lookUpFrom(underTest(), '198.51.100.1', '192.0.2.1'), 429);
+      expectError(await lookUpFrom(underTest(), '192.0.2.1, 10.9.9.9'), 429);
+      expectUser(await lookUpFrom(underTest(), '192.0.2.1, 198.51.100.1'));
+    });
+  });
+
+  it('is off by default', async () => {
+    const underTest = await startRelay();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => underTest.lookUp()));
+    for (const answered of answers) expectUser(answered);
+    await underTest.stop();
+  });
+});

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { expect } from 'chai';
+import { readConfig } from '../../src/config/config.ts';
+import type { FailureCode } from '../../src/errors.ts';
+import { createLogger } from '../../src/observability/log.ts';
+import { createRelay, type Relay } from '../../src/relay/relay.ts';
+import { expectLogin, expectRefusal, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { clearedCookies } from '../harness/browser/set-cookies.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { baseUrl, frontendOrigin, registration } from '../harness/relay/relay-under-test.ts';
+
+const minute = 60;
+
+describe('a login over time', () => {
+  const start = 1_800_000_000;
+  let seconds = start;
+  let provider: StrictProvider;
+  let relay: Relay;
+  let server: Server;
+  let browser: FakeBrowser;
+  let target: { port: number; provider: StrictProvider };
+
+  before(async () => {
+    provider = await StrictProvider.start(registration());
+    const { config } = readConfig({
+      flags: {
+        origin: [frontendOrigin],
+        baseUrl: [baseUrl],
+        clientId: [provider.registration.clientId],
+        clientSecretFile: ['client-secret'],
+        authorizeUrl: [provider.authorizeUrl],
+        tokenUrl: [provider.tokenUrl],
+        userUrl: [provider.userUrl],
+      },
+      environment: {},
+      readFile: () => ({ text: provider.registration.clientSecret, readableByOthers: false }),
+    });
+    const logger = await createLogger({ level: 'silent', format: 'json' });
+    relay = await createRelay(config, logger, () => seconds * 1000);
+    server = createServer(relay.listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    target = { port: address.port, provider };
+  });
+  after(async () => {
+    server.close();
+    relay.close();
+    await provider.stop();
+  });
+  beforeEach(() => {
+    seconds = start;
+    browser = new FakeBrowser(() => target);
+  });
+  afterEach(() => {
+    expect(provider.violations).to.deep.equal([]);
+    provider.forget();
+  });
+
+  for (const [elapsed, what] of [
+    [9 * minute, 'after nine minutes'],
+    [10 * minute, 'after ten minutes to the second'],
+    [-59, 'by a clock that is 59 seconds behind'],
+    [59, 'by a clock that is 59 seconds ahead'],
+    [-60, 'by a clock that is a minute behind'],
+  ] as const) {
+    it(`finishes ${what}`, async () => {
+      const login = await browser.start();
+      seconds = start + elapsed;
+      expectLogin(target, await browser.finish(login), login);
+    });
+  }
+
+  const failures: [elapsed: number, what: string, failure: FailureCode][] = [
+    [11 * minute, 'after eleven minutes', 'state_expired'],
+    [10 * minute + 1, 'a second after ten minutes', 'state_expired'],
+    [-61, 'by a clock that is 61 seconds behind', 'state_premature'],
+    [-10 * minute, 'by a clock that is ten minutes behind', 'state_premature'],
+  ];
+  for (const [elapsed, what, failure] of failures) {
+    it(`fails ${what}, and starting again is all it takes`, async () => {
+      const login = await browser.start();
+      seconds = start + elapsed;
+      const answer = await browser.finish(login);
+      expectRefusal(target, answer, failure);
+      expect(clearedCookies(answer)).to.deep.equal([login.cookie.name]);
+
+      const again = await browser.start();
+      expectLogin(target, await browser.finish(again), again);
+    });
+  }
+
+  it('leaves a younger one alone when it expires', async () => {
+    const old = await browser.start();
+    seconds += 6 * minute;
+    const young = await browser.start();
+    seconds += 6 * minute;
+    expectRefusal(target, await browser.finish(old), 'state_expired');
+    expectLogin(target, await browser.finish(young), young);
+  });
+});

@@ -1,0 +1,303 @@
+import { expect } from 'chai';
+import {
+  callback,
+  expectLogin,
+  expectRefusal,
+  FakeBrowser,
+  navigation,
+  navigationWith,
+  plainNavigation,
+} from '../harness/browser/fake-browser.ts';
+import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import { callbackPath, loginPath } from '../harness/relay/relay-under-test.ts';
+
+describe('login forgery', () => {
+  const underTest = protectedRelay();
+  let attacker: FakeBrowser;
+  let victim: FakeBrowser;
+  beforeEach(() => {
+    attacker = new FakeBrowser(underTest);
+    victim = new FakeBrowser(underTest);
+  });
+
+  it('lets the browser that started a login finish it, once', async () => {
+    const login = await victim.start();
+    expectLogin(underTest(), await victim.finish(login), login);
+    expect(underTest().provider.credentials('token')).to.deep.equal([login.code]);
+  });
+
+  describe('is refused, and no code spent, when an attacker brings a victim', () => {
+    it('a code without a state', async () => {
+      const code = canary('code');
+      const answer = await victim.open(callback({ code }));
+      expectRefusal(underTest(), answer, 'state_missing');
+    });
+
+    it('a code without a state over plain http, where no Sec-Fetch header is sent', async () => {
+      const path = callback({ code: canary('code') });
+      const answer = await victim.open(path, { headers: plainNavigation });
+      expectRefusal(underTest(), answer, 'state_missing');
+    });
+
+    it('a code with an empty state', async () => {
+      const answer = await victim.open(callback({ code: canary('code'), state: '' }));
+      expectRefusal(underTest(), answer, 'state_missing');
+    });
+
+    it("the attacker's own valid state, where the victim has no cookie", async () => {
+      const forged = await attacker.start();
+      expectRefusal(underTest(), await victim.finish(forged), 'state_unknown');
+    });
+
+    it("the attacker's own valid state, while the victim's own login is pending", async () => {
+      const own = await victim.start();
+      const forged = await attacker.start();
+      const answer = await victim.finish(forged);
+      expectRefusal(underTest(), answer, 'state_unknown');
+      expect(clearedCookies(answer)).to.deep.equal([]);
+      expectLogin(underTest(), await victim.finish(own), own);
+    });
+
+    it("the attacker's own valid state, over plain http, in a client without any other sign", async () => {
+      const forged = await attacker.start();
+      const answer = await victim.finish(forged, { headers: [] });
+      expectRefusal(underTest(), answer, 'state_unknown');
+    });
+
+    it("the attacker's state under the victim's cookie value", async () => {
+      const own = await victim.start();
+      const forged = await attacker.start();
+      victim.cookies.set(forged.cookie.name, own.cookie.value);
+      expectRefusal(underTest(), await victim.finish(forged), 'state_altered');
+    });
+
+    it("the victim's state under the attacker's cookie value", async () => {
+      const own = await victim.start();
+      const forged = await attacker.start();
+      victim.cookies.set(own.cookie.name, forged.cookie.value);
+      expectRefusal(underTest(), await victim.finish(own), 'state_altered');
+    });
+
+    it('an authorization URL that the attacker started and the victim completed', async () => {
+      const forged = await attacker.start();
+      const code = underTest().provider.authorize(forged.authorizationRequest);
+      expectRefusal(underTest(), await victim.finish({ ...forged, code }), 'state_unknown');
+    });
+
+    it("the attacker's state under the cookie name that plain http uses", async () => {
+      const forged = await attacker.start();
+      const plainName = forged.cookie.name.replace('__Host-Http-', '');
+      victim.cookies.set(plainName, forged.cookie.value);
+      expectRefusal(underTest(), await victim.finish(forged), 'state_unknown');
+    });
+
+    it('a refusal of the provider, with a foreign state', async () => {
+      const own = await victim.start();
+      const { state } = await attacker.start();
+      const answer = await victim.open(callback({ error: 'access_denied', state }));
+      expectRefusal(underTest(), answer, 'state_unknown');
+      expect(clearedCookies(answer)).to.deep.equal([]);
+      expectLogin(underTest(), await victim.finish(own), own);
+    });
+  });
+
+  describe('a finished callback', () => {
+    it('is told from a forged one when it is opened again in the same browser', async () => {
+      const login = await victim.start();
+      expectLogin(underTest(), await victim.finish(login), login);
+      underTest().provider.forget();
+      expectRefusal(underTest(), await victim.finish(login), 'state_finished');
+    });
+
+    it('is told so after other logins were finished too', async () => {
+      const first = await victim.start();
+      const second = await victim.start();
+      expectLogin(underTest(), await victim.finish(second), second);
+      expectLogin(underTest(), await victim.finish(first), first);
+      underTest().provider.forget();
+      expectRefusal(underTest(), await victim.finish(second), 'state_finished');
+      expectRefusal(underTest(), await victim.finish(first), 'state_finished');
+    });
+
+    it('is unknown to every other browser', async () => {
+      const login = await victim.start();
+      expectLogin(underTest(), await victim.finish(login), login);
+      underTest().provider.forget();
+      expectRefusal(underTest(), await attacker.finish(login), 'state_unknown');
+    });
+
+    it('does not stand in the way of the next login', async () => {
+      for (let count = 0; count < 25; count += 1) {
+        const login = await victim.start();
+        expectLogin(underTest(), await victim.finish(login), login);
+      }
+    });
+  });
+
+  describe('a callback parameter that comes twice is refused', () => {
+    for (const name of ['code', 'state', 'iss', 'error']) {
+      for (const [kind, second] of [
+        ['with the same value', undefined],
+        ['with another value', 'other'],
+        ['without a value', ''],
+      ] as const) {
+        it(`${name} ${kind}`, async () => {
+          const { code, state } = await victim.start();
+          const first: Record<string, string> = {
+            code,
+            state,
+            iss: 'https://issuer.example',
+            ...(name === 'error' && { error: 'access_denied' }),
+          };
+          const repetition = new URLSearchParams({ [name]: second ?? first[name] ?? '' });
+          const answer = await victim.open(`${callback(first)}&${repetition}`);
+          expectRefusal(underTest(), answer, 'parameter_repeated');
+        });
+      }
+    }
+  });
+
+  describe('another method than GET spends nothing, and the login can still be finished', () => {
+    for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      it(method, async () => {
+        const login = await victim.start();
+        const answer = await victim.finish(login, { method });
+        expect(answer.status).to.equal(405);
+        expect(answer.headers.allow).to.equal('GET, OPTIONS');
+        expect(setCookies(answer)).to.deep.equal([]);
+        if (method !== 'HEAD') expectError(answer, 405);
+        expect(underTest().provider.calls).to.deep.equal([]);
+        expectLogin(underTest(), await victim.finish(login), login);
+      });
+    }
+  });
+
+  describe('what a browser loads ahead of time', () => {
+    for (const [name, value] of [
+      ['Sec-Purpose', 'prefetch'],
+      ['Sec-Purpose', 'prefetch;prerender'],
+      ['Sec-Purpose', 'prefetch; anonymous-client-ip'],
+      ['Purpose', 'prefetch'],
+    ] as const) {
+      const headers = navigationWith(name, value);
+
+      it(`starts no login (${name}: ${value})`, async () => {
+        const answer = await victim.open(loginPath, { headers });
+        expectRefusal(underTest(), answer, 'prefetch_refused');
+        expect(answer.headers).to.have.property('retry-after');
+        expect(setCookies(answer)).to.deep.equal([]);
+      });
+
+      it(`finishes no login, which can still be finished (${name}: ${value})`, async () => {
+        const login = await victim.start();
+        const answer = await victim.finish(login, { headers });
+        expectRefusal(underTest(), answer, 'prefetch_refused');
+        expect(setCookies(answer)).to.deep.equal([]);
+        expectLogin(underTest(), await victim.finish(login), login);
+      });
+    }
+
+    it('spends no code of a plain client either', async () => {
+      const answer = await underTest().send({
+        path: callback({ code: canary('code') }),
+        headers: [['Purpose', 'prefetch']],
+      });
+      expectRefusal(underTest(), answer, 'prefetch_refused');
+    });
+
+    it('is told by one header, whatever the other says', async () => {
+      const headers = navigationWith('Purpose', 'prefetch');
+      const answer = await victim.open(loginPath, { headers: [...headers, ['Sec-Purpose', 'x']] });
+      expectRefusal(underTest(), answer, 'prefetch_refused');
+    });
+  });
+
+  describe('inside a page of someone else, no login is finished, but it can be at top level', () => {
+    for (const destination of ['iframe', 'frame', 'embed', 'object', 'fencedframe']) {
+      it(destination, async () => {
+        const login = await victim.start();
+        const headers = navigationWith('Sec-Fetch-Dest', destination);
+        const answer = await victim.finish(login, { headers });
+        expectRefusal(underTest(), answer, 'callback_framed');
+        expect(setCookies(answer)).to.deep.equal([]);
+        expectLogin(underTest(), await victim.finish(login), login);
+      });
+    }
+  });
+
+  it('two starts share no state, challenge or cookie', async () => {
+    const logins = [await victim.start(), await victim.start(), await attacker.start()];
+    for (const value of [
+      (login: (typeof logins)[number]) => login.state,
+      (login: (typeof logins)[number]) => login.cookie.name,
+      (login: (typeof logins)[number]) => login.cookie.value,
+      (login: (typeof logins)[number]) =>
+        login.authorizationRequest.searchParams.get('code_challenge'),
+    ]) {
+      expect(new Set(logins.map(value)).size).to.equal(logins.length);
+    }
+  });
+
+  it('a hostile Host changes neither the redirect URI nor where the login ends', async () => {
+    const answer = await underTest().sendBytes(
+      `GET ${loginPath} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Proto: http\r\n` +
+        'X-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n',
+    );
+    const location = expectRedirect(answer);
+    expect(location.searchParams.get('redirect_uri')).to.equal(
+      `https://relay.example${callbackPath}`,
+    );
+    expect(answer.rawHeaders.join('\n')).to.match(/\n__Host-Http-lr_[0-9a-f]{16}=/);
+  });
+
+  it('a login takes no more than the headers of a navigation to be finished', async () => {
+    const login = await victim.start();
+    const headers = navigation.filter(([name]) => name === 'User-Agent');
+    expectLogin(underTest(), await victim.finish(login, { headers }), login);
+  });
+});
+
+describe('the issuer in the callback', () => {
+  // The preset's own issuer is known as long as its own authorization endpoint is used.
+  const underTest = protectedRelay({ 'authorize-url': undefined });
+
+  async function start(browser: FakeBrowser) {
+    const answer = await browser.open(loginPath);
+    const authorizationRequest = new URL(underTest().provider.authorizeUrl);
+    authorizationRequest.search = expectRedirect(answer).search;
+    const state = authorizationRequest.searchParams.get('state') ?? '';
+    return { state, code: underTest().provider.authorize(authorizationRequest) };
+  }
+
+  for (const [kind, iss] of Object.entries({
+    "an attacker's": 'https://evil.example',
+    'an empty one': '',
+    'one with a slash too many': 'https://github.com/login/oauth/',
+    'one in another case': 'https://GitHub.com/login/oauth',
+    'one that only starts the same': 'https://github.com/login/oauth.evil.example',
+  })) {
+    it(`is refused where it is ${kind}`, async () => {
+      const browser = new FakeBrowser(underTest);
+      const login = await start(browser);
+      const answer = await browser.open(callback({ ...login, iss }));
+      expectRefusal(underTest(), answer, 'issuer_mismatch');
+    });
+  }
+
+  it("is taken where it is the provider's", async () => {
+    const browser = new FakeBrowser(underTest);
+    const login = await start(browser);
+    const path = callback({ ...login, iss: 'https://github.com/login/oauth' });
+    expectLogin(underTest(), await browser.open(path), login);
+  });
+
+  it('is refused in the refusal of a provider too', async () => {
+    const browser = new FakeBrowser(underTest);
+    const { state } = await start(browser);
+    const path = callback({ error: 'access_denied', state, iss: 'https://evil.example' });
+    expectRefusal(underTest(), await browser.open(path), 'issuer_mismatch');
+  });
+});

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { RelayError } from '../../src/errors.ts';
+import { createLoginProtection } from '../../src/login/protection.ts';
+import { createStateSigner, parseState } from '../../src/login/state.ts';
+import { setCookies } from '../harness/browser/set-cookies.ts';
+import { answerOf, koaContext } from '../harness/login/koa-context.ts';
+
+const client = {
+  clientId: 'client-1',
+  redirectUri: 'https://relay.example/auth/provider/callback',
+  registration: 'provider',
+  baseUrl: 'https://relay.example',
+};
+const key = randomBytes(32);
+const signer = createStateSigner([key, randomBytes(32)], client);
+const secret = randomBytes(32);
+
+/** A way to spoil text at a position, possibly none. */
+type Spoil = (text: string, position: number, other: string) => string;
+
+const spoils: readonly Spoil[] = [
+  (text) => text,
+  (text, position) => text.slice(0, position),
+  (text, position) => text.slice(position),
+  (text, position) => text.slice(0, position) + text.slice(position + 1),
+  (text, position, other) => text.slice(0, position) + other + text.slice(position),
+  (text, position, other) => text.slice(0, position) + other + text.slice(position + other.length),
+  (text, position, other) => text.slice(0, position) + other.slice(position),
+  (text, position) => text.slice(position) + text.slice(0, position),
+  (text, position) => text + text.slice(position),
+  (text, position) => flipBit(text, position),
+  (text) => Buffer.from(text, 'base64url').toString('base64'),
+  (text) => text.toLowerCase(),
+  (text) => [...text].reverse().join(''),
+];
+
+function flipBit(text: string, position: number): string {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length === 0) return text;
+  const index = position % bytes.length;
+  bytes.writeUInt8(bytes.readUInt8(index) ^ (1 << (position & 7)), index);
+  return bytes.toString('base64url');
+}
+
+const base64url = fc
+  .uint8Array({ maxLength: 120 })
+  .map((bytes) => Buffer.from(bytes).toString('base64url'));
+const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), base64url);
+const spoilt = (texts: fc.Arbitrary<string>) =>
+  fc
+    .tuple(
+      texts,
+      fc.array(fc.tuple(fc.constantFrom(...spoils), fc.nat(120), anyText), { maxLength: 3 }),
+    )
+    .map(([text, changes]) =>
+      changes.reduce((result, [spoil, position, other]) => spoil(result, position, other), text),
+    );
+
+const logins = fc.record({
+  id: fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes)),
+  issuedAt: fc.nat(2 ** 32 - 1),
+  registration: fc.stringMatching(/^[\w-]{1,64}$/),
+  frontEnd: fc.stringMatching(/^[\w-]{1,64}$/),
+  frontEndState: fc.string({ unit: 'binary', maxLength: 512 }),
+});
+const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
+
+/** Whether a text passes as a state that was sealed here for the browser with this secret. */
+function passes(state: string, browserSecret: Buffer): boolean {
+  const received = parseState(state);
+  return received !== undefined && signer.verify(received, browserSecret);
+}
+
+// 100,000 states and cookies in all.
+describe('of any states and cookies', () => {
+  it('those that are sealed come back as they were', () => {
+    fc.assert(
+      fc.property(logins, secrets, (login, browserSecret) => {
+        const state = signer.sign(login, browserSecret);
+        expect(parseState(state)?.login).to.deep.equal(login);
+        expect(passes(state, browserSecret)).to.equal(true);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it('none that is made up passes', () => {
+    const lookalike = fc
+      .uint8Array({ minLength: 48, maxLength: 200 })
+      .map((bytes) => Buffer.from([2, ...bytes]).toString('base64url'));
+    fc.assert(
+      fc.property(fc.oneof(anyText, lookalike), (state) => {
+        expect(passes(state, secret)).to.equal(false);
+      }),
+      { numRuns: 25_000 },
+    );
+  });
+
+  it('none that is spoilt passes', () => {
+    const genuine = Array.from({ length: 20 }, (_, index) =>
+      signer.sign(
+        {
+          id: randomBytes(16),
+          issuedAt: 1_800_000_000 + index,
+          registration: 'provider',
+          frontEnd: 'app',
+          frontEndState: 'own'.repeat(index),
+        },
+        secret,
+      ),
+    );
+    fc.assert(
+      fc.property(spoilt(fc.constantFrom(...genuine)), (state) => {
+        expect(passes(state, secret)).to.equal(genuine.includes(state));
+      }),
+      { numRuns: 25_000 },
+    );
+  });
+
+  describe('in a callback,', () => {
+    const protection = createLoginProtection(
+      { ...client, stateCheck: 'browsers' },
+      [key],
+      () => 1_800_000_000_000,
+    );
+    const logins = Array.from({ length: 5 }, () => {
+      const ctx = koaContext();
+      const { state } = protection.start(ctx, 'app', 'own');
+      const [cookie] = setCookies(answerOf(ctx));
+      return { state, name: cookie?.name ?? '', value: cookie?.value ?? '' };
+    });
+    const pick = <Value>(part: (login: (typeof logins)[number]) => Value) =>
+      fc.constantFrom(...logins.map(part));
+    // Header values, as Node decodes them: any byte but control characters.
+    const headerText = (texts: fc.Arbitrary<string>) =>
+      texts.map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ''));
+
+    const states = fc.oneof(
+      pick(({ state }) => state),
+      spoilt(pick(({ state }) => state)),
+      anyText,
+    );
+    const names = fc.oneof(
+      { weight: 5, arbitrary: pick(({ name }) => name) },
+      headerText(spoilt(pick(({ name }) => name))),
+      fc.constantFrom('__Host-Http-lr_finished', 'theme', '__proto__', ''),
+    );
+    const values = fc.oneof(
+      { weight: 5, arbitrary: pick(({ value }) => value) },
+      headerText(spoilt(pick(({ value }) => value))),
+      pick(({ name }) => name.slice(-16)),
+    );
+    const pairs = fc.oneof(
+      { weight: 4, arbitrary: pick(({ name, value }) => `${name}=${value}`) },
+      { weight: 4, arbitrary: fc.tuple(names, values).map(([name, value]) => `${name}=${value}`) },
+      headerText(anyText),
+      fc.constantFrom('"', 'a="', '";', ';', '=', ' '),
+    );
+    const cookieHeaders = fc
+      .tuple(fc.array(pairs, { maxLength: 5 }), fc.constantFrom('; ', ';', ', ', ' '))
+      .map(([all, separator]) => all.join(separator));
+
+    it('none passes but a genuine state beside its own genuine cookie', () => {
+      let passed = 0;
+      fc.assert(
+        fc.property(states, cookieHeaders, (state, cookie) => {
+          const ctx = koaContext({ cookie });
+          let verifier: string | undefined;
+          try {
+            verifier = protection.verify(ctx, state)?.codeVerifier;
+          } catch (error) {
+            expect(error).to.be.an.instanceOf(RelayError);
+            return;
+          }
+          passed += 1;
+          const login = logins.find((one) => one.state === state);
+          expect(verifier).to.match(/^[\w-]{43}$/);
+          const trimmed = cookie.replaceAll(/[ \t]*=[ \t]*/g, '=');
+          expect(trimmed).to.contain(`${login?.name}=${login?.value}`);
+        }),
+        { numRuns: 30_000 },
+      );
+      // The genuine ones among them are many: what is refused is not refused for being a test.
+      expect(passed).to.be.greaterThan(300);
+    });
+
+    it('none keeps a login from being started', () => {
+      fc.assert(
+        fc.property(cookieHeaders, fc.string({ unit: 'binary', maxLength: 512 }), (cookie, own) => {
+          const ctx = koaContext({ cookie });
+          const { state } = protection.start(ctx, 'app', own);
+          const [set] = setCookies(answerOf(ctx)).filter(({ maxAge }) => maxAge !== '0');
+          const callback = koaContext({ cookie: `${set?.name}=${set?.value}` });
+          const login = protection.verify(callback, state);
+          expect(login?.codeVerifier).to.match(/^[\w-]{43}$/);
+          expect(login?.frontEndState ?? '').to.equal(own);
+        }),
+        { numRuns: 10_000 },
+      );
+    });
+  });
+});

@@ -1,0 +1,287 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import {
+  callback,
+  expectLogin,
+  expectRefusal,
+  FakeBrowser,
+  navigation,
+  navigationWith,
+} from '../harness/browser/fake-browser.ts';
+import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { sealLogin } from '../harness/login/sealed-login.ts';
+import { stateKeyFile } from '../harness/login/state-key-file.ts';
+import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  startRelay,
+} from '../harness/relay/relay-under-test.ts';
+
+const ownStates: Record<string, string> = {
+  'a word': 'opaque',
+  'characters that URLs give a meaning': 'a=b&c=d?e#f/g+h%20i;j"k\'l\\m<n>',
+  'spaces at its ends': ' padded ',
+  'line breaks and a NUL': 'a\r\nX-Evil: 1\n\0b',
+  'a byte order mark in front': '\u{FEFF}a',
+  'letters of several scripts': 'Zürich, Ἀθῆναι, 東京, القاهرة',
+  'a letter in two spellings': 'e\u{301} \u{E9}',
+  emoji: '👩‍👩‍👧‍👦🏳️‍🌈',
+  'the last code points of Unicode': '\u{FFFD}\u{FFFF}\u{10FFFF}',
+  JSON: '{"return_to":"/posts/1?draft=true","nonce":"4f"}',
+  'a foreign URL': 'https://evil.example/',
+  'its own encoding': '%25%32%35',
+  '512 characters': 's'.repeat(512),
+  '512 characters of two bytes': 'é'.repeat(512),
+  '512 characters of three bytes': '東'.repeat(512),
+};
+
+describe("the front end's own state", () => {
+  describe('with the token in the query', () => {
+    const underTest = protectedRelay();
+    let browser: FakeBrowser;
+    beforeEach(() => {
+      browser = new FakeBrowser(underTest);
+    });
+
+    for (const [kind, state] of Object.entries(ownStates)) {
+      it(`comes back beside the token as it was: ${kind}`, async () => {
+        const login = await browser.start(`?state=${encodeURIComponent(state)}`);
+        const location = expectLogin(underTest(), await browser.finish(login), login);
+        expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
+        expect(location.searchParams.get('state')).to.equal(state);
+        expect(location.href.startsWith(`${frontendOrigin}/?`)).to.equal(true);
+        expect(location.hash).to.equal('');
+      });
+    }
+
+    it('is decoded as forms are', async () => {
+      const login = await browser.start('?state=a+b%2Bc');
+      const location = expectLogin(underTest(), await browser.finish(login), login);
+      expect(location.searchParams.get('state')).to.equal('a b+c');
+    });
+
+    it('is counted in characters, not in units of UTF-16: 512 emoji are 512', async () => {
+      const state = '🔑'.repeat(512);
+      const login = await browser.start(`?state=${encodeURIComponent(state)}`);
+      const location = expectLogin(underTest(), await browser.finish(login), login);
+      expect(location.searchParams.get('state')).to.equal(state);
+    });
+
+    for (const [kind, query] of Object.entries({
+      'has 513 characters': `?state=${'s'.repeat(513)}`,
+      'has 513 characters of two bytes': `?state=${encodeURIComponent('é'.repeat(513))}`,
+      'has thousands of them': `?state=${'s'.repeat(12_000)}`,
+      'is a lone percent sign': '?state=%',
+      'is not UTF-8': '?state=%ff',
+      'is half a surrogate pair': '?state=%ed%a0%80',
+    })) {
+      it(`is refused where it ${kind}, and no login is started`, async () => {
+        const answered = await browser.open(`${loginPath}${query}`);
+        expectRefusal(underTest(), answered, 'front_end_state_unusable');
+        expect(setCookies(answered)).to.deep.equal([]);
+      });
+    }
+
+    for (const query of [
+      '?state=a&state=b',
+      '?state=a&state=a',
+      '?state=a&state',
+      '?state&st%61te',
+    ]) {
+      it(`is refused where it is repeated (${query})`, async () => {
+        const answered = await browser.open(`${loginPath}${query}`);
+        const detail = expectError(answered, 400);
+        expect(detail).to.match(/more than once/);
+        // The person is at the start of a login: nothing here is about a callback.
+        expect(detail).not.to.match(/callback/);
+        expect(setCookies(answered)).to.deep.equal([]);
+      });
+    }
+
+    for (const query of ['', '?state=', '?state', '?State=a', '?state%5B%5D=a', '?x=1']) {
+      it(`is none where there is none (${query || 'no query'})`, async () => {
+        const login = await browser.start(query);
+        const location = expectLogin(underTest(), await browser.finish(login), login);
+        expect([...location.searchParams.keys()]).to.deep.equal(['access_token']);
+      });
+    }
+
+    it('stays unread by the provider and in the URL of the callback', async () => {
+      const login = await browser.start('?state=front-end-secret');
+      expect(login.authorizationRequest.href).not.to.contain('front-end-secret');
+    });
+
+    it('belongs to its own login, with several pending', async () => {
+      const one = await browser.start('?state=one');
+      const two = await browser.start('?state=two');
+      for (const [login, state] of [
+        [two, 'two'],
+        [one, 'one'],
+      ] as const) {
+        const location = expectLogin(underTest(), await browser.finish(login), login);
+        expect(location.searchParams.get('state')).to.equal(state);
+      }
+    });
+  });
+
+  describe('with the token in the fragment of a page that has a query', () => {
+    const page = `${frontendOrigin}/app/?theme=dark`;
+    const underTest = protectedRelay({ 'token-delivery': 'fragment', 'frontend-url': page });
+
+    for (const [kind, state] of Object.entries(ownStates)) {
+      it(`comes back there as it was: ${kind}`, async () => {
+        const browser = new FakeBrowser(underTest);
+        const login = await browser.start(`?state=${encodeURIComponent(state)}`);
+        const location = expectRedirect(await browser.finish(login));
+        const fragment = new URLSearchParams(location.hash.slice(1));
+        expect([...fragment]).to.deep.equal([
+          ['access_token', underTest().provider.tokenFor(login.code)],
+          ['state', state],
+        ]);
+        location.hash = '';
+        expect(location.href).to.equal(page);
+      });
+    }
+  });
+
+  it('comes back behind a query that the page has, which stays to the letter', async () => {
+    const page = `${frontendOrigin}/?/route&q=a%20b~c&flag`;
+    const relay = await startRelay({ 'frontend-url': page });
+    try {
+      const browser = new FakeBrowser(() => relay);
+      const login = await browser.start('?state=own');
+      const location = expectLogin(relay, await browser.finish(login), login);
+      expect(location.searchParams.getAll('state')).to.deep.equal(['own']);
+      expect(location.href.startsWith(`${page}&access_token=`), location.href).to.equal(true);
+    } finally {
+      await relay.stop();
+    }
+  });
+});
+
+describe('a failed callback with --error-delivery redirect', () => {
+  for (const delivery of ['query', 'fragment'] as const) {
+    describe(`and --token-delivery ${delivery}`, () => {
+      const keyFile = stateKeyFile();
+      const underTest = protectedRelay(async () => ({
+        'state-key-file': await keyFile.write(key),
+        'error-delivery': 'redirect',
+        'token-delivery': delivery,
+        'provider-timeout': '2',
+      }));
+      let browser: FakeBrowser;
+      beforeEach(() => {
+        browser = new FakeBrowser(underTest);
+      });
+
+      /** The parameters that the front end gets; nothing may lead anywhere else. */
+      function received(location: URL): Record<string, string> {
+        const carrier =
+          delivery === 'query'
+            ? location.searchParams
+            : new URLSearchParams(location.hash.slice(1));
+        expect(delivery === 'query' ? location.hash : location.search).to.equal('');
+        expect(`${location.origin}${location.pathname}`).to.equal(`${frontendOrigin}/`);
+        const names = [...carrier.keys()];
+        expect(names).to.deep.equal([...new Set(names)]);
+        return Object.fromEntries(carrier);
+      }
+
+      for (const [kind, failing] of Object.entries(failedCallbacks)) {
+        it(`tells the front end that ${kind}`, async () => {
+          const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
+          const frontEndState = 'own & "state" – ✓';
+          const login = sealLogin(underTest().provider, { key, age, frontEndState });
+          browser.cookies.set(login.cookie.name, login.cookie.value);
+          if (onToken) underTest().provider.onToken = onToken;
+          const { code, state } = login;
+          const path = (await prepare?.(login, browser)) ?? callback({ code, state });
+
+          const answered = await browser.open(path);
+          expect(received(expectRedirect(answered))).to.deep.equal({
+            error: failure,
+            error_description: detail ?? new RelayError(failure).onceSpent().detail,
+            request_id: answered.headers['x-request-id'],
+            ...(proved && { state: frontEndState }),
+          });
+          expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
+          const requestId = answered.headers['x-request-id'];
+          const line = await underTest().process.logLine((one) => one['requestId'] === requestId);
+          expect(line['outcome']).to.equal(failure);
+          expect(underTest().provider.calls.length > 0).to.equal(onToken !== undefined);
+        });
+      }
+
+      it('sends no state where the front end gave none', async () => {
+        const { state } = await browser.start();
+        const answered = await browser.open(callback({ state, error: 'access_denied' }));
+        expect(received(expectRedirect(answered))).to.have.all.keys(
+          'error',
+          'error_description',
+          'request_id',
+        );
+      });
+
+      it('finishes a good login as ever', async () => {
+        const login = await browser.start('?state=own');
+        expect(received(expectRedirect(await browser.finish(login)))).to.deep.equal({
+          access_token: underTest().provider.tokenFor(login.code),
+          state: 'own',
+        });
+      });
+
+      it('delivers a callback in a frame as a failure, and the login can still be finished', async () => {
+        const login = await browser.start();
+        const framed = navigationWith('Sec-Fetch-Dest', 'iframe');
+        const answered = await browser.finish(login, { headers: framed });
+        expect(received(expectRedirect(answered))['error']).to.equal('callback_framed');
+        expectRedirect(await browser.finish(login));
+        expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
+      });
+
+      it('answers a prefetch with 503, so that the browser asks again when the person comes', async () => {
+        const login = await browser.start();
+        const prefetched = navigationWith('Sec-Purpose', 'prefetch');
+        const answered = await browser.finish(login, { headers: prefetched });
+        expectRefusal(underTest(), answered, 'prefetch_refused');
+        expectRedirect(await browser.finish(login));
+        expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
+      });
+
+      it('delivers a failed start', async () => {
+        const answered = await browser.open(`${loginPath}?state=${'s'.repeat(513)}`);
+        const { error } = received(expectRedirect(answered));
+        expect(error).to.equal('front_end_state_unusable');
+      });
+
+      it('answers everything but a failed start or callback as JSON', async () => {
+        expectError(await browser.open(callback({}), { method: 'POST' }), 405);
+        expectError(await browser.open(`${callbackPath}/`), 404);
+        expectError(await browser.open('/api/user', { headers: navigation }), 401);
+      });
+
+      it('goes to the one front end, whatever the request says', async () => {
+        const answered = await underTest().sendBytes(
+          `GET https://evil.example${callbackPath}?error=access_denied&redirect_uri=https%3A%2F%2F` +
+            'evil.example&error_uri=https%3A%2F%2Fevil.example HTTP/1.1\r\nHost: evil.example\r\n' +
+            'Origin: https://evil.example\r\nReferer: https://evil.example/\r\n' +
+            'X-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n',
+        );
+        const location = expectRedirect(answered);
+        expect(received(location)['error']).to.equal('access_denied');
+        expect(location.href).not.to.contain('evil');
+      });
+
+      it('carries no code to the front end', async () => {
+        const code = canary('code');
+        const { href } = expectRedirect(await browser.open(callback({ code })));
+        expect(href).not.to.contain(code);
+      });
+    });
+  }
+});

@@ -1,0 +1,261 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { expect } from 'chai';
+import got from 'got';
+import {
+  callback,
+  expectLogin,
+  expectRefusal,
+  FakeBrowser,
+  navigation,
+} from '../harness/browser/fake-browser.ts';
+import { setCookies } from '../harness/browser/set-cookies.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import { callbackPath, frontendOrigin, loginPath } from '../harness/relay/relay-under-test.ts';
+
+/** What a client saw of an answer. */
+interface Seen {
+  status: number;
+  location: string | undefined;
+}
+
+/** Clients that open an address as they come, without a header of the test's own. */
+const plainClients: Record<string, (url: string) => Promise<Seen>> = {
+  async 'bare node:http'(url) {
+    const sent = request(url, { agent: false }).end();
+    const [response] = await once(sent, 'response');
+    response.resume();
+    return { status: response.statusCode, location: response.headers.location };
+  },
+  async "Node's fetch"(url) {
+    const response = await fetch(url, { redirect: 'manual' });
+    await response.body?.cancel();
+    return {
+      status: response.status,
+      location: response.headers.get('location') ?? undefined,
+    };
+  },
+  async got(url) {
+    const { statusCode, headers } = await got(url, {
+      followRedirect: false,
+      throwHttpErrors: false,
+      retry: { limit: 0 },
+    });
+    return { status: statusCode, location: headers.location };
+  },
+  ...(spawnSync('curl', ['--version']).status === 0 && { curl: openWithCurl }),
+};
+
+async function openWithCurl(url: string): Promise<Seen> {
+  const output = ['-sS', '-o', '/dev/null', '-w', '%{http_code} %{redirect_url}'];
+  const child = spawn('curl', [...output, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await once(child, 'close');
+  const [status, location] = text.split(' ');
+  return { status: Number(status), location: location || undefined };
+}
+
+/** Each by itself tells that a browser may have made the request. */
+const signsOfBrowser: [name: string, value: string][] = [
+  ['Sec-Fetch-Site', 'none'],
+  ['Sec-Fetch-Site', 'cross-site'],
+  ['Sec-Fetch-Site', ''],
+  ['Sec-Fetch-Dest', 'document'],
+  ['Sec-Fetch-Dest', 'empty'],
+  ['Sec-Fetch-User', '?1'],
+  ['Sec-Fetch-Mode', 'navigate'],
+  ['Origin', 'https://evil.example'],
+  ['Origin', frontendOrigin],
+  ['Origin', 'null'],
+  ['Referer', 'https://evil.example/'],
+  ['Upgrade-Insecure-Requests', '1'],
+  ['User-Agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'],
+  ['User-Agent', 'Something Mozilla/4.0'],
+  ['Accept', 'text/html'],
+  ['Accept', '*/*;q=0.8, text/html;q=0.9'],
+  ['Cookie', `__Host-Http-lr_0123456789abcdef=${'A'.repeat(43)}`],
+  ['Cookie', 'lr_0123456789abcdef=x'],
+  ['Cookie', 'a=b; __Host-Http-lr_0123456789abcdef='],
+  ['Cookie', 'a=b;__Host-Http-lr_0123456789abcdef=x'],
+];
+
+/** None of these tells a browser from any other client. */
+const noSigns: [name: string, value: string][] = [
+  ['Sec-Fetch-Mode', 'cors'],
+  ['User-Agent', 'curl/8.0'],
+  ['User-Agent', 'python-requests/2.32'],
+  ['Accept', '*/*'],
+  ['Accept', 'application/json'],
+  ['Accept-Language', '*'],
+  ['Cookie', 'session=1; theme=dark'],
+  ['X-Requested-With', 'XMLHttpRequest'],
+];
+
+describe('who must bring a state', () => {
+  describe('with --state-check browsers, the default', () => {
+    const underTest = protectedRelay();
+
+    for (const [name, open] of Object.entries(plainClients)) {
+      it(`is not ${name}`, async () => {
+        const code = canary('code');
+        const seen = await open(`http://127.0.0.1:${underTest().port}${callback({ code })}`);
+        const token = underTest().provider.tokenFor(code);
+        expect(token).to.be.a('string');
+        expect(seen).to.deep.equal({
+          status: 307,
+          location: `${frontendOrigin}/?access_token=${token}`,
+        });
+      });
+    }
+
+    it('is not a client that sends no header but Host', async () => {
+      const code = canary('code');
+      const answer = await underTest().sendBytes(
+        `GET ${callback({ code })} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      );
+      expect(expectToken(answer)).to.equal(underTest().provider.tokenFor(code));
+    });
+
+    for (const [name, value] of noSigns) {
+      it(`is not a client with ${name}: ${value}`, async () => {
+        const code = canary('code');
+        const answer = await underTest().send({
+          path: callback({ code }),
+          headers: [[name, value]],
+        });
+        expect(expectToken(answer)).to.equal(underTest().provider.tokenFor(code));
+        expect(setCookies(answer)).to.deep.equal([]);
+      });
+    }
+
+    for (const [name, value] of signsOfBrowser) {
+      it(`is a client with ${name}: ${value}`, async () => {
+        const answer = await underTest().send({
+          path: callback({ code: canary('code') }),
+          headers: [[name, value]],
+        });
+        expectRefusal(underTest(), answer, 'state_missing');
+      });
+    }
+
+    for (const [kind, state, failure] of [
+      ['a state', 'any', 'state_altered'],
+      ['an empty state', '', 'state_missing'],
+    ] as const) {
+      it(`is a client with ${kind}`, async () => {
+        const answer = await underTest().get(callback({ code: canary('code'), state }));
+        expectRefusal(underTest(), answer, failure);
+      });
+    }
+
+    it('is a client with a state without a value', async () => {
+      const answer = await underTest().get(`${callback({ code: canary('code') })}&state`);
+      expectRefusal(underTest(), answer, 'state_missing');
+    });
+
+    it('is nobody where the provider says error: that spends nothing', async () => {
+      for (const headers of [navigation, []]) {
+        const answer = await underTest().send({
+          path: callback({ error: 'access_denied', code: canary('code') }),
+          headers,
+        });
+        expectRefusal(underTest(), answer, 'access_denied');
+      }
+    });
+
+    it('is everyone where the error is empty, as far as a code goes', async () => {
+      for (const headers of [navigation, []]) {
+        const answer = await underTest().send({
+          path: callback({ error: '', code: canary('code') }),
+          headers,
+        });
+        expectError(answer, 400);
+        expect(underTest().provider.calls).to.deep.equal([]);
+      }
+    });
+  });
+
+  describe('with --state-check always', () => {
+    const underTest = protectedRelay({ 'state-check': 'always' });
+
+    for (const [name, open] of Object.entries(plainClients)) {
+      it(`is ${name} too`, async () => {
+        const path = callback({ code: canary('code') });
+        const seen = await open(`http://127.0.0.1:${underTest().port}${path}`);
+        expect(seen).to.deep.equal({ status: 400, location: undefined });
+        expect(underTest().provider.calls).to.deep.equal([]);
+      });
+    }
+
+    it('is told what is missing', async () => {
+      const answer = await underTest().get(callback({ code: canary('code') }));
+      expectRefusal(underTest(), answer, 'state_missing');
+    });
+
+    it('may be a plain client that keeps its cookie', async () => {
+      const client = new FakeBrowser(underTest);
+      const login = await client.start();
+      expectLogin(underTest(), await client.finish(login, { headers: [] }), login);
+    });
+
+    it('may be a browser', async () => {
+      const browser = new FakeBrowser(underTest);
+      const login = await browser.start();
+      expectLogin(underTest(), await browser.finish(login), login);
+    });
+  });
+
+  describe('with --state-check off', () => {
+    const underTest = protectedRelay({ 'state-check': 'off' });
+
+    it('is nobody, and a login starts with the bare protocol', async () => {
+      const browser = new FakeBrowser(underTest);
+      const answer = await browser.open(loginPath);
+      const names = [...expectRedirect(answer).searchParams.keys()];
+      expect(names).to.have.members(['response_type', 'client_id', 'redirect_uri']);
+      expect(setCookies(answer)).to.deep.equal([]);
+    });
+
+    for (const [name, value] of signsOfBrowser) {
+      it(`is no client with ${name}: ${value}`, async () => {
+        const code = canary('code');
+        const answer = await underTest().send({
+          path: callback({ code }),
+          headers: [[name, value]],
+        });
+        expect(expectToken(answer)).to.equal(underTest().provider.tokenFor(code));
+        expect(setCookies(answer)).to.deep.equal([]);
+      });
+    }
+
+    it('is no browser, whatever state it brings', async () => {
+      const browser = new FakeBrowser(underTest);
+      for (const state of ['any', '', 's'.repeat(5000)]) {
+        const code = canary('code');
+        expectToken(await browser.open(callback({ code, state })));
+        expect(underTest().provider.tokenFor(code)).to.be.a('string');
+      }
+    });
+
+    it("ignores the front end's own state, whatever it is", async () => {
+      const plain = expectRedirect(await underTest().get(loginPath));
+      for (const query of ['state=own', `state=${'s'.repeat(513)}`, 'state=a&state=b', 'state=%']) {
+        const answer = await underTest().get(`${loginPath}?${query}`);
+        expect(expectRedirect(answer).href).to.equal(plain.href);
+      }
+    });
+
+    it('hands no state to the front end', async () => {
+      const path = `${callbackPath}?code=${canary('code')}&state=own`;
+      expect([...expectRedirect(await underTest().get(path)).searchParams.keys()]).to.deep.equal([
+        'access_token',
+      ]);
+    });
+  });
+});

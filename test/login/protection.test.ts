@@ -1,0 +1,130 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
+import type { Login } from '../../src/login/login.ts';
+import { createLoginProtection } from '../../src/login/protection.ts';
+import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
+import { answerOf, koaContext } from '../harness/login/koa-context.ts';
+
+const settings = {
+  stateCheck: 'browsers',
+  clientId: 'client-1',
+  baseUrl: 'https://relay.example',
+  redirectUri: 'https://relay.example/auth/provider/callback',
+  registration: 'provider',
+} as const;
+const noon = 1_800_000_000_000;
+
+describe('login protection', () => {
+  let time = noon;
+  const now = () => time;
+  const protection = createLoginProtection(settings, [Buffer.alloc(32, 'k')], now);
+  beforeEach(() => {
+    time = noon;
+  });
+
+  function start(frontEndState?: string, at = protection) {
+    const ctx = koaContext();
+    const { state, codeVerifier: verifier } = at.start(ctx, 'app', frontEndState);
+    const [cookie] = setCookies(answerOf(ctx));
+    if (cookie === undefined) throw new Error('no cookie was set');
+    return { state, verifier, cookie, headers: { cookie: `${cookie.name}=${cookie.value}` } };
+  }
+
+  function finish(headers: IncomingHttpHeaders, state: string | undefined, at = protection) {
+    const ctx = koaContext(headers);
+    let login: Login | undefined;
+    try {
+      login = at.verify(ctx, state);
+      if (login !== undefined) {
+        at.checkAge(ctx, login);
+        at.end(ctx, login);
+      }
+      return { ctx, login, failure: undefined };
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      return { ctx, login, failure: error.code };
+    }
+  }
+
+  it('arrives at the verifier that the login was started with', () => {
+    const { state, verifier, headers } = start();
+    expect(verifier).to.match(/^[\w-]{43}$/);
+    expect(finish(headers, state).login?.codeVerifier).to.equal(verifier);
+  });
+
+  it("knows the front end's state once the callback has proved it, and not before", () => {
+    const { state, headers } = start('own');
+    expect(finish(headers, state).login?.frontEndState).to.equal('own');
+    expect(finish({}, state).login).to.equal(undefined);
+    const other = start('own').headers.cookie.replace(/^[^=]+/, headers.cookie.split('=')[0] ?? '');
+    const refused = finish({ cookie: other }, state);
+    expect(refused.failure).to.equal('state_altered');
+    expect(refused.login).to.equal(undefined);
+  });
+
+  // The relay counts whole seconds; a replica's clock may differ by a minute.
+  const ages: [seconds: number, failure: FailureCode | undefined][] = [
+    [-61, 'state_premature'],
+    [-60, undefined],
+    [-59, undefined],
+    [0, undefined],
+    [59, undefined],
+    [540, undefined],
+    [600, undefined],
+    [600.999, undefined],
+    [601, 'state_expired'],
+    [660, 'state_expired'],
+    [-86_400, 'state_premature'],
+    [86_400, 'state_expired'],
+  ];
+  for (const [age, failure] of ages) {
+    it(`${failure ? `refuses (${failure})` : 'takes'} a state that is ${age} s old`, () => {
+      const { state, headers, cookie } = start('own');
+      time = noon + age * 1000;
+      const finished = finish(headers, state);
+      expect(finished.failure).to.equal(failure);
+      // Whatever its age, it was this browser's own: its cookie goes, its front end is told.
+      expect(clearedCookies(answerOf(finished.ctx))).to.deep.equal([cookie.name]);
+      expect(finished.login?.frontEndState).to.equal('own');
+    });
+  }
+
+  it('lets a callback without a state pass where nothing shows a browser', () => {
+    expect(finish({ 'user-agent': 'curl/8.0', accept: '*/*' }, undefined)).to.include({
+      login: undefined,
+      failure: undefined,
+    });
+  });
+
+  it('lets none pass without a state where everyone must bring one', () => {
+    const always = createLoginProtection(
+      { ...settings, stateCheck: 'always' },
+      [Buffer.alloc(32, 'k')],
+      now,
+    );
+    expect(finish({}, undefined, always).failure).to.equal('state_missing');
+    const { state, headers } = start(undefined, always);
+    expect(finish(headers, state, always).failure).to.equal(undefined);
+  });
+
+  it('takes an empty state for a missing one, in any client', () => {
+    expect(finish({}, '').failure).to.equal('state_missing');
+  });
+
+  it('sets and clears nothing where the state proves nothing', () => {
+    const { state, headers } = start();
+    const others = { cookie: start().headers.cookie };
+    for (const refused of [
+      finish(headers, undefined),
+      finish(headers, ''),
+      finish(headers, 'x'),
+      finish(headers, `${state}AAAA`),
+      finish(others, state),
+      finish({}, state),
+    ]) {
+      expect(refused.failure).to.be.a('string');
+      expect(setCookies(answerOf(refused.ctx))).to.deep.equal([]);
+    }
+  });
+});

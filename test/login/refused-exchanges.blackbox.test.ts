@@ -1,0 +1,177 @@
+import { expect } from 'chai';
+import { expectLogin, FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
+import { setCookies } from '../harness/browser/set-cookies.ts';
+import { type Answer, send } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import {
+  expectError,
+  expectRedirect,
+  expectToken,
+  expectUser,
+} from '../harness/expect/expectations.ts';
+import { answer, json } from '../harness/provider/provider-behaviours.ts';
+import {
+  callbackPath,
+  type RelayUnderTest,
+  relayUnderTest,
+} from '../harness/relay/relay-under-test.ts';
+
+const refusal = json({ error: 'bad_verification_code' });
+const trusting = { 'trusted-proxies': '127.0.0.1' };
+let clients = 0;
+
+describe('callbacks with made-up codes', () => {
+  /** An address that no other test has used. */
+  function newClient(): string {
+    clients += 1;
+    return `198.51.100.${clients}`;
+  }
+
+  function callbackFrom({ port }: RelayUnderTest, client: string, code = canary('code')) {
+    return send(port, {
+      path: `${callbackPath}?code=${code}`,
+      headers: [['X-Forwarded-For', client]],
+    });
+  }
+
+  describe('at a relay behind a trusted proxy', () => {
+    const underTest = relayUnderTest({ ...trusting, 'metrics-port': '0' });
+    let client: string;
+    beforeEach(() => {
+      client = newClient();
+    });
+
+    async function useUp(): Promise<void> {
+      underTest().provider.onToken = refusal;
+      for (let time = 0; time < 10; time += 1) {
+        expectError(await callbackFrom(underTest(), client), 400);
+      }
+      underTest().provider.forget();
+    }
+
+    it('cost ten token requests in ten minutes, then 429 with Retry-After', async () => {
+      await useUp();
+      const refused = await callbackFrom(underTest(), client);
+      expect(expectError(refused, 429)).to.match(/refused too many logins from this address/);
+      expect(Number(refused.headers['retry-after'])).to.be.within(1, 600);
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+
+    it('cost no more if a hundred come at once', async () => {
+      underTest().provider.onToken = refusal;
+      const burst = Array.from({ length: 100 }, () => callbackFrom(underTest(), client));
+      const statuses = (await Promise.all(burst)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 400)).to.have.lengthOf(10);
+      expect(statuses.filter((status) => status === 429)).to.have.lengthOf(90);
+      expect(underTest().provider.calls).to.have.lengthOf(10);
+    });
+
+    it('end no login from the same address: its cookie and its code stay', async () => {
+      const browser = new FakeBrowser(underTest);
+      const login = await browser.start();
+      await useUp();
+      const headers: [string, string][] = [...navigation, ['X-Forwarded-For', client]];
+      const refused = await browser.finish(login, { headers });
+      expectError(refused, 429);
+      expect(setCookies(refused)).to.deep.equal([]);
+      expectLogin(underTest(), await browser.finish(login), login);
+    });
+
+    it('keep nobody else from logging in, nor the same address from other requests', async () => {
+      await useUp();
+      expectToken(await callbackFrom(underTest(), newClient()));
+      expectRedirect(await underTest().get('/auth/provider'));
+      const headers: [string, string][] = [
+        ['X-Forwarded-For', client],
+        ['Authorization', `Bearer ${canary('token')}`],
+      ];
+      expectUser(await underTest().send({ path: '/api/user', headers }));
+    });
+
+    it('are not hidden by an address that the client claims', async () => {
+      await useUp();
+      expectError(await callbackFrom(underTest(), `192.0.2.1, ${client}`), 429);
+      expectError(await callbackFrom(underTest(), `127.0.0.1, ${client}`), 429);
+    });
+
+    it('are told from honest logins, however many of one address come at once', async () => {
+      const logins = Array.from({ length: 30 }, () => callbackFrom(underTest(), client));
+      for (const answered of await Promise.all(logins)) expectToken(answered);
+    });
+
+    it('are told from a provider that has a problem of its own', async () => {
+      underTest().provider.onToken = answer(500);
+      for (let time = 0; time < 12; time += 1) {
+        expectError(await callbackFrom(underTest(), client), 400);
+      }
+      underTest().provider.forget();
+      expectToken(await callbackFrom(underTest(), client));
+    });
+
+    it('are counted, and in the log by name', async () => {
+      await useUp();
+      expectError(await callbackFrom(underTest(), client), 429);
+      const { process } = underTest();
+      await process.logLine(({ outcome }) => outcome === 'too_many_refusals');
+      const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
+      const port = Number(new URL(String(metricsAddress)).port);
+      const text = (await send(port, { path: '/metrics' })).body.toString();
+      expect(text).to.match(/login_relay_limits_hit_total\{limit="refused_exchanges"\} [1-9]/);
+    });
+  });
+
+  describe('at a relay with a limit of its own', () => {
+    const underTest = relayUnderTest({ ...trusting, 'refused-exchanges': '2' });
+
+    it('are refused beyond that', async () => {
+      underTest().provider.onToken = refusal;
+      const client = newClient();
+      const statuses: number[] = [];
+      for (let time = 0; time < 4; time += 1) {
+        statuses.push((await callbackFrom(underTest(), client)).status);
+      }
+      expect(statuses).to.deep.equal([400, 400, 429, 429]);
+    });
+  });
+
+  /** Opens twenty, all of which reach the provider. */
+  async function expectNoLimit(
+    underTest: RelayUnderTest,
+    open: () => Promise<Answer>,
+  ): Promise<void> {
+    underTest.provider.onToken = refusal;
+    for (let time = 0; time < 20; time += 1) expectError(await open(), 400);
+    expect(underTest.provider.calls).to.have.lengthOf(20);
+  }
+
+  describe('at a relay without a limit', () => {
+    const underTest = relayUnderTest({ ...trusting, 'refused-exchanges': '0' });
+
+    it('are not counted', async () => {
+      const client = newClient();
+      await expectNoLimit(underTest(), () => callbackFrom(underTest(), client));
+    });
+  });
+
+  describe('at a relay that trusts no proxy, behind which everybody has the same address', () => {
+    const underTest = relayUnderTest();
+
+    it('lock nobody out, whatever address they claim, and a warning says so', async () => {
+      await expectNoLimit(underTest(), () => callbackFrom(underTest(), '192.0.2.1'));
+      const warning = await underTest().process.logLine(({ level }) => level === 'warn');
+      expect(warning['msg']).to.match(/^--refused-exchanges .* has no effect.*--trusted-proxies/);
+    });
+  });
+
+  describe('from this machine, at a relay on plain http', () => {
+    const baseUrl = 'http://127.0.0.1:8000';
+    const underTest = relayUnderTest(
+      { 'base-url': baseUrl },
+      { redirectUri: `${baseUrl}/auth/provider/callback` },
+    );
+
+    it('lock nobody out: a proxy may be there', async () => {
+      await expectNoLimit(underTest(), () => callbackFrom(underTest(), '192.0.2.1'));
+    });
+  });
+});

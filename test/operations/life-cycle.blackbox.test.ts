@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
+import { dirname } from 'node:path';
+import { expect } from 'chai';
+import { send } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import {
+  expectError,
+  expectRedirect,
+  expectSafeHeaders,
+  expectToken,
+  expectUser,
+} from '../harness/expect/expectations.ts';
+import { type Behaviour, StrictProvider, userRecord } from '../harness/provider/strict-provider.ts';
+import { type LogLine, runRelay } from '../harness/relay/relay-process.ts';
+import {
+  baseUrl,
+  callbackPath,
+  flagsFor,
+  frontendOrigin,
+  listening,
+  loginPath,
+  RelayUnderTest,
+  registration,
+  startRelay,
+  userPath,
+  withSecretFile,
+} from '../harness/relay/relay-under-test.ts';
+
+/** Holds every lookup at the provider; the result lets them go on. */
+function holdLookups({ provider }: RelayUnderTest): () => void {
+  const held: (() => void)[] = [];
+  const hold: Behaviour = (response, call) => {
+    held.push(() => userRecord(response, call));
+  };
+  provider.onUser = hold;
+  return () => {
+    provider.onUser = userRecord;
+    for (const proceed of held) proceed();
+  };
+}
+
+/** The TCP sockets on which the process listens, by inode; none where the system does not tell. */
+async function listeningSockets(pid: number): Promise<string[]> {
+  if (process.platform !== 'linux') return [];
+  const links = (await readdir(`/proc/${pid}/fd`)).map((fd) => readlink(`/proc/${pid}/fd/${fd}`));
+  const files = (await Promise.allSettled(links)).map((link) => Object(link).value);
+  const listening = '0A';
+  return (await readFile(`/proc/${pid}/net/tcp`, 'utf8'))
+    .split('\n')
+    .map((line) => line.trim().split(/ +/))
+    .filter(
+      ([, , , state, , , , , , inode]) =>
+        state === listening && files.includes(`socket:[${inode}]`),
+    )
+    .map(([, , , , , , , , , inode]) => String(inode));
+}
+
+/** A relay that the test itself ends; whatever comes, nothing of it is left. */
+async function withRelay(act: (underTest: RelayUnderTest) => Promise<void>): Promise<void> {
+  const underTest = await startRelay();
+  try {
+    await act(underTest);
+  } finally {
+    await underTest.process.stop('SIGKILL');
+    await underTest.provider.stop();
+  }
+}
+
+describe('the life of a relay', () => {
+  it('ends on SIGTERM once the requests in flight are answered, and takes no new ones', async () => {
+    await withRelay(async (underTest) => {
+      const release = holdLookups(underTest);
+      const lookup = underTest.lookUp();
+      await underTest.provider.arrivals(1);
+      process.kill(underTest.process.pid, 'SIGTERM');
+      await underTest.process.logLine(({ msg }) => msg === 'stopping');
+      const refused = await underTest.get(loginPath).then(
+        () => 'answered',
+        ({ code }) => code,
+      );
+      // Reset, where the connection was made just before the port closed.
+      expect(refused).to.be.oneOf(['ECONNREFUSED', 'ECONNRESET']);
+      release();
+      const answered = await lookup;
+      expectUser(answered);
+      expect(answered.headers.connection).to.equal('close');
+      expect((await underTest.process.ended).code).to.equal(0);
+    });
+  });
+
+  it('is not held up by connections that are kept, or that never sent anything', async () => {
+    const underTest = await startRelay();
+    const agent = new Agent({ keepAlive: true });
+    await send(underTest.port, { path: loginPath, agent });
+    const silent = connect(underTest.port, '127.0.0.1');
+    await once(silent, 'connect');
+    silent.destroy();
+    await underTest.stop();
+    agent.destroy();
+  });
+
+  it('answers what comes on kept connections while it stops', async () => {
+    await withRelay(async (underTest) => {
+      const agent = new Agent({ keepAlive: true });
+      const requests = () =>
+        Promise.all([1, 2, 3, 4, 5].map(() => underTest.send({ path: loginPath, agent })));
+      await requests();
+      process.kill(underTest.process.pid, 'SIGTERM');
+      for (const answered of await requests()) expectRedirect(answered);
+      expect((await underTest.process.ended).code).to.equal(0);
+      agent.destroy();
+    });
+  });
+
+  it('opens no debugger on SIGUSR1', async () => {
+    const underTest = await startRelay();
+    const listeners = await listeningSockets(underTest.process.pid);
+    process.kill(underTest.process.pid, 'SIGUSR1');
+    // A debugger is opened by a thread of its own: it has had its time once these are answered.
+    for (let request = 0; request < 100; request += 1) await underTest.get('/healthz');
+    expect(await listeningSockets(underTest.process.pid)).to.deep.equal(listeners);
+    // Where it fails to open one, Node complains on standard error, which has to be empty.
+    await underTest.stop();
+  });
+
+  it('ends at once on a second signal', async () => {
+    await withRelay(async (underTest) => {
+      holdLookups(underTest);
+      const lookup = underTest.lookUp().catch(({ code }) => code);
+      await underTest.provider.arrivals(1);
+      process.kill(underTest.process.pid, 'SIGINT');
+      await underTest.process.logLine(({ msg }) => msg === 'stopping');
+      process.kill(underTest.process.pid, 'SIGINT');
+      expect((await underTest.process.ended).signal).to.equal('SIGINT');
+      expect(await lookup).to.equal('ECONNRESET');
+    });
+  });
+
+  describe('on SIGHUP', () => {
+    async function withFile(act: (underTest: RelayUnderTest, file: string) => Promise<void>) {
+      const provider = await StrictProvider.start(registration());
+      await withSecretFile(provider.registration.clientSecret, async (file) => {
+        const { relay, port } = await listening({ flags: flagsFor(provider, file) });
+        const underTest = new RelayUnderTest(relay, port, provider);
+        try {
+          await act(underTest, file);
+        } finally {
+          await underTest.stop();
+        }
+      });
+    }
+
+    it('reads the client secret again, and goes on with the new one', async () => {
+      await withFile(async (underTest, file) => {
+        await writeFile(file, 'wrong');
+        process.kill(underTest.process.pid, 'SIGHUP');
+        await underTest.process.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+        expect((await underTest.logIn()).status).to.equal(400);
+        underTest.provider.forget();
+        await writeFile(file, underTest.provider.registration.clientSecret);
+        process.kill(underTest.process.pid, 'SIGHUP');
+        await underTest.process.output((stdout) =>
+          stdout.split('"reloaded').length > 2 ? true : undefined,
+        );
+        expectToken(await underTest.logIn(canary('code')));
+      });
+    });
+
+    /** The line about a reload. */
+    async function reload({ process: relay }: RelayUnderTest): Promise<LogLine> {
+      process.kill(relay.pid, 'SIGHUP');
+      return await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+    }
+
+    it('says which files have changed', async () => {
+      await withFile(async (underTest, file) => {
+        await writeFile(file, 'another');
+        expect(await reload(underTest))
+          .to.include({ level: 'info' })
+          .and.deep.include({
+            changed: [file],
+          });
+      });
+    });
+
+    it('says where no file has changed', async () => {
+      await withFile(async (underTest) => {
+        const line = await reload(underTest);
+        expect(line).to.include({ level: 'info', msg: 'reloaded: no file has changed' });
+        expect(line).to.not.have.property('changed');
+      });
+    });
+
+    it('warns where it has read the old copies of systemd, which change at a restart alone', async () => {
+      await withSecretFile(canary('secret'), async (file) => {
+        const { relay, port } = await listening({
+          flags: { port: '0', origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
+          env: { CREDENTIALS_DIRECTORY: dirname(file) },
+        });
+        process.kill(relay.pid, 'SIGHUP');
+        const line = await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+        expect(line['level']).to.equal('warn');
+        expect(line['msg']).to.contain('nothing has changed').and.contain('restart the service');
+        expect((await send(port, { path: '/healthz' })).status).to.equal(200);
+        await relay.stop();
+      });
+    });
+
+    it('goes on as it was where the new configuration has faults, and says which', async () => {
+      await withFile(async (underTest, file) => {
+        await writeFile(file, '');
+        process.kill(underTest.process.pid, 'SIGHUP');
+        const line = await underTest.process.logLine(({ msg }) =>
+          String(msg).startsWith('not reloaded'),
+        );
+        expect(line).to.have.property('level', 'error');
+        expect(JSON.stringify(line['faults'])).to.contain('--client-secret-file');
+        expectToken(await underTest.logIn());
+      });
+    });
+  });
+
+  describe('is told apart', () => {
+    it('as alive and ready', async () => {
+      const underTest = await startRelay();
+      for (const [path, status] of [
+        ['/healthz', 'alive'],
+        ['/readyz', 'ready'],
+      ] as const) {
+        const answered = await underTest.get(path);
+        expect(answered.status).to.equal(200);
+        expect(JSON.parse(answered.body.toString())).to.deep.equal({ status });
+        expectSafeHeaders(answered);
+      }
+      await underTest.stop();
+    });
+
+    it('as alive but not ready while the issuer has not told the provider’s addresses', async () => {
+      const { relay, port } = await listening({
+        flags: {
+          port: '0',
+          origin: frontendOrigin,
+          'base-url': baseUrl,
+          'client-id': 'client',
+          issuer: 'http://127.0.0.1:1',
+        },
+        env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+      });
+      expect((await send(port, { path: '/healthz' })).status).to.equal(200);
+      const answered = await send(port, { path: '/readyz' });
+      expect(expectError(answered, 503)).to.equal('Not ready: provider_undiscovered.');
+      await relay.stop();
+    });
+  });
+
+  it('is asked for its health by a command, which ends accordingly', async () => {
+    const underTest = await startRelay();
+    const port = String(underTest.port);
+    const asked = await runRelay({ words: ['health', '--port', port] });
+    expect([asked.code, asked.stdout]).to.deep.equal([0, 'ready\n']);
+    await underTest.stop();
+    const gone = await runRelay({ words: ['health'], env: { PORT: port, HOST: '0.0.0.0' } });
+    expect([gone.code, gone.stdout]).to.deep.equal([
+      1,
+      `no answer from http://127.0.0.1:${port}\n`,
+    ]);
+    const nowhere = await runRelay({ words: ['health', '--port', 'eighty'] });
+    expect([nowhere.code, nowhere.stdout]).to.deep.equal([2, '']);
+    expect(nowhere.stderr).to.contain('must be a whole number');
+  });
+
+  it('keeps probes out of the log', async () => {
+    const underTest = await startRelay();
+    await underTest.get('/healthz');
+    await underTest.get('/readyz');
+    await underTest.get(`${callbackPath}`);
+    await underTest.get(userPath);
+    await underTest.process.logLine(({ route }) => route === userPath);
+    const routes = underTest.process.logLines.map(({ route }) => route);
+    expect(routes).to.not.include('/healthz').and.not.include('/readyz');
+    await underTest.stop();
+  });
+});

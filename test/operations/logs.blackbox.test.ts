@@ -1,0 +1,332 @@
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import type { Answer } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { answer, json, reset, silence } from '../harness/provider/provider-behaviours.ts';
+import type { LogLine } from '../harness/relay/relay-process.ts';
+import {
+  callbackPath,
+  loginPath,
+  relayUnderTest,
+  userPath,
+} from '../harness/relay/relay-under-test.ts';
+
+const requestFields = [
+  'level',
+  'time',
+  'msg',
+  'requestId',
+  'method',
+  'route',
+  'status',
+  'durationMs',
+  'outcome',
+  'provider',
+  'providerError',
+  'excused',
+];
+const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
+
+describe('the log', () => {
+  describe('as JSON', () => {
+    const underTest = relayUnderTest({ 'provider-timeout': '2' });
+
+    /** The line about the request that got this answer. */
+    async function lineOf(answered: Answer): Promise<LogLine> {
+      const id = answered.headers['x-request-id'];
+      expect(id).to.be.a('string');
+      return await underTest().process.logLine((line) => line['requestId'] === id);
+    }
+
+    it('says where the relay listens and which callback URL to register', () => {
+      const [line] = underTest().process.logLines.filter(({ msg }) => msg === 'listening');
+      expect(line).to.include({
+        level: 'info',
+        address: `http://127.0.0.1:${underTest().port}`,
+        callbackUrl: 'https://relay.example/auth/provider/callback',
+      });
+    });
+
+    it('has a level, a time and a message in every line', async () => {
+      await lineOf(await underTest().get('/unknown'));
+      for (const line of underTest().process.logLines) {
+        expect(line['level']).to.be.oneOf(['debug', 'info', 'warn', 'error', 'fatal']);
+        expect(new Date(String(line['time'])).getTime()).to.be.closeTo(Date.now(), 600_000);
+        expect(line['msg']).to.be.a('string').and.not.equal('');
+      }
+    });
+
+    it('has one line a request', async () => {
+      const answers = [
+        await underTest().get(loginPath),
+        await underTest().logIn(),
+        await underTest().lookUp(),
+        await underTest().get('/unknown'),
+        await underTest().send({ method: 'POST', path: userPath }),
+        await underTest().get(callbackPath),
+      ];
+      for (const answered of answers) await lineOf(answered);
+      // Lines come in the order in which the answers ended, so the last one has been written.
+      const lines = underTest().process.logLines;
+      for (const answered of answers) {
+        const id = answered.headers['x-request-id'];
+        expect(lines.filter(({ requestId }) => requestId === id)).to.have.lengthOf(1);
+      }
+    });
+
+    const situations: Record<string, { act: () => Promise<Answer>; line: LogLine }> = {
+      'a login that starts': {
+        act: () => underTest().get(`${loginPath}?secret=${canary('code')}`),
+        line: { level: 'info', method: 'GET', route: loginPath, status: 307, outcome: 'ok' },
+      },
+      'a login that succeeds': {
+        act: () => underTest().logIn(),
+        line: {
+          level: 'info',
+          method: 'GET',
+          route: callbackPath,
+          status: 307,
+          outcome: 'ok',
+          excused: true,
+          provider: { endpoint: 'token', outcome: 'answered', status: 200 },
+        },
+      },
+      'a record': {
+        act: () => underTest().lookUp(),
+        line: {
+          method: 'GET',
+          route: userPath,
+          status: 200,
+          outcome: 'ok',
+          provider: { endpoint: 'user', outcome: 'answered', status: 200 },
+        },
+      },
+      'a refused code': {
+        act: () => {
+          underTest().provider.onToken = answer(404, canary('token'));
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          route: callbackPath,
+          status: 400,
+          provider: { endpoint: 'token', status: 404 },
+        },
+      },
+      'a token that is missing': {
+        act: () => {
+          underTest().provider.onToken = json({ error: canary('code') });
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          route: callbackPath,
+          status: 400,
+          outcome: 'token_missing',
+          providerError: 'other',
+          provider: { endpoint: 'token', status: 200 },
+        },
+      },
+      'a code that the provider calls wrong': {
+        act: () => {
+          underTest().provider.onToken = json({ error: 'bad_verification_code' });
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          outcome: 'code_refused',
+          providerError: 'bad_verification_code',
+          provider: { endpoint: 'token', status: 200 },
+        },
+      },
+      'a client secret that the provider calls wrong': {
+        act: () => {
+          underTest().provider.onToken = answer(401, '{"error":"invalid_client"}');
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          outcome: 'client_refused',
+          providerError: 'invalid_client',
+          provider: { endpoint: 'token', status: 401 },
+        },
+      },
+      'a callback URL that the provider calls wrong': {
+        act: () => {
+          underTest().provider.onToken = json({ error: 'redirect_uri_mismatch' });
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          outcome: 'redirect_uri_refused',
+          providerError: 'redirect_uri_mismatch',
+          provider: { endpoint: 'token', status: 200 },
+        },
+      },
+      'a token endpoint that fails': {
+        act: () => {
+          underTest().provider.onToken = answer(500, canary('token'));
+          return underTest().logIn();
+        },
+        line: {
+          level: 'warn',
+          status: 400,
+          outcome: 'token_endpoint_failed',
+          provider: { endpoint: 'token', status: 500 },
+        },
+      },
+      'a refused token': {
+        act: () => {
+          underTest().provider.onUser = answer(401, canary('token'));
+          return underTest().lookUp();
+        },
+        line: { route: userPath, status: 401, provider: { endpoint: 'user', status: 401 } },
+      },
+      'a provider that is gone': {
+        act: () => {
+          underTest().provider.onUser = reset;
+          return underTest().lookUp();
+        },
+        line: { route: userPath, status: 502, provider: { endpoint: 'user' } },
+      },
+      'a provider that is too slow': {
+        act: () => {
+          underTest().provider.onToken = silence;
+          return underTest().logIn();
+        },
+        line: { route: callbackPath, status: 504, provider: { endpoint: 'token' } },
+      },
+      'a code that is missing': {
+        act: () => underTest().get(`${callbackPath}?other=${canary('code')}`),
+        line: { route: callbackPath, status: 400 },
+      },
+      'a code that is repeated': {
+        act: () => underTest().get(`${callbackPath}?code=${canary('code')}&code=x`),
+        line: { route: callbackPath, status: 400 },
+      },
+      'a refusal with free text': {
+        act: () =>
+          underTest().get(
+            `${callbackPath}?error=${canary('code')}&error_description=%0d%0a${canary('code')}`,
+          ),
+        line: { level: 'warn', route: callbackPath, status: 400, providerError: 'other' },
+      },
+      'a login that is cancelled': {
+        act: () => underTest().get(`${callbackPath}?error=access_denied`),
+        line: { level: 'warn', outcome: 'access_denied', providerError: 'access_denied' },
+      },
+      'no credentials': {
+        act: () => underTest().get(userPath),
+        line: { level: 'info', route: userPath, status: 401 },
+      },
+      'a token that none can be': {
+        act: () => underTest().lookUp(`Bearer ${canary('token')}\xff`),
+        line: { route: userPath, status: 401 },
+      },
+      'an unknown path': {
+        act: () => underTest().get(`/${canary('token')}?code=${canary('code')}`),
+        line: { method: 'GET', status: 404 },
+      },
+    };
+    for (const [name, { act, line: expected }] of Object.entries(situations)) {
+      it(`holds what may be known of ${name}, and nothing else`, async () => {
+        const line = await lineOf(await act());
+        expect(requestFields).to.include.members(Object.keys(line));
+        expect(line).to.include({ msg: 'request' });
+        expect(line['durationMs']).to.be.a('number').and.be.at.least(0);
+        expect(line['outcome']).to.match(/^[a-z]+(_[a-z]+)*$/);
+        if (line['status'] !== 307 && line['status'] !== 200) {
+          expect(line['outcome']).not.to.equal('ok');
+        }
+
+        const { provider: expectedCall, ...rest } = expected;
+        expect(line).to.include(rest);
+        if (expectedCall === undefined) {
+          expect(line).not.to.have.property('provider');
+        } else {
+          const call = Object(line['provider']);
+          expect(providerFields).to.include.members(Object.keys(call));
+          expect(call).to.include(expectedCall);
+          expect(call.durationMs).to.be.a('number').and.be.at.least(0);
+          expect(call.outcome).to.match(/^[a-z]+(_[a-z]+)*$/);
+        }
+      });
+    }
+
+    it('warns of the first callback that is excused from the state check, and of no other', async () => {
+      await lineOf(await underTest().logIn());
+      await lineOf(await underTest().logIn());
+      const warnings = underTest().process.logLines.filter(({ msg }) =>
+        String(msg).includes('--state-check always'),
+      );
+      expect(warnings.map(({ level }) => level)).to.deep.equal(['warn']);
+    });
+
+    it('marks no callback as excused that has a state, an error, or the sign of a browser', async () => {
+      const others: [query: string, headers: [string, string][]][] = [
+        ['?code=a&state=x', []],
+        ['?error=access_denied', []],
+        ['?code=a', [['Sec-Fetch-Site', 'none']]],
+      ];
+      for (const [query, headers] of others) {
+        const line = await lineOf(await underTest().send({ path: callbackPath + query, headers }));
+        expect(line, query).to.not.have.property('excused');
+      }
+    });
+
+    it('gives each kind of failure an outcome of its own', async () => {
+      const outcomes = new Map<unknown, string>();
+      for (const [name, { act, line }] of Object.entries(situations)) {
+        underTest().provider.forget();
+        if (line['outcome'] === 'ok') continue;
+        const { outcome } = await lineOf(await act());
+        expect(outcomes.get(outcome), `${outcome}: ${name}`).to.equal(undefined);
+        outcomes.set(outcome, name);
+      }
+    });
+
+    it('knows no route for an unknown path', async () => {
+      const line = await lineOf(await underTest().get('/unknown'));
+      expect(line['route'] ?? null).to.equal(null);
+    });
+
+    it('has a line for a client that leaves before the answer', async () => {
+      const { provider } = underTest();
+      provider.onUser = silence;
+      const earlier = new Set(underTest().process.logLines.map((line) => line['requestId']));
+      const socket = connect(underTest().port, '127.0.0.1');
+      socket.write(`GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n\r\n`);
+      await provider.arrivals(1);
+      socket.destroy();
+      const line = await underTest().process.logLine(({ requestId }) => !earlier.has(requestId));
+      expect(line).to.include({ msg: 'request', route: userPath });
+    });
+  });
+
+  describe("with the client's address", () => {
+    const flags = { 'trusted-proxies': '127.0.0.1', 'log-client-address': 'cut' };
+    const underTest = relayUnderTest(flags);
+
+    it('has it in the line of a request, cut as configured', async () => {
+      const { headers } = await underTest().send({
+        path: userPath,
+        headers: [['X-Forwarded-For', '198.51.100.9, 192.0.2.7']],
+      });
+      const line = await underTest().process.logLine(
+        ({ requestId }) => requestId === headers['x-request-id'],
+      );
+      expect(line['clientAddress']).to.equal('192.0.2.0/24');
+      expect(underTest().process.stdout).to.not.contain('192.0.2.7').and.not.contain('198.51.100');
+    });
+  });
+
+  describe("with the client's whole address", () => {
+    const underTest = relayUnderTest({ 'log-client-address': 'whole' });
+
+    it('has it in the lines of requests that cannot be read, too', async () => {
+      await underTest().sendBytes('nonsense\r\n\r\n');
+      const line = await underTest().process.logLine(({ outcome }) => outcome === 'bad_request');
+      expect(line['clientAddress']).to.equal('127.0.0.1');
+    });
+  });
+});

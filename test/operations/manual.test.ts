@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config/config.ts';
+import { failureCodes } from '../../src/errors.ts';
+import { createRelay } from '../../src/relay/relay.ts';
+import { send } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { answer, reset } from '../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { withRelayIn } from '../harness/relay/relay-anywhere.ts';
+import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
+import {
+  callbackPath,
+  flagsFor,
+  frontendOrigin,
+  listening,
+  loginPath,
+  RelayUnderTest,
+  registration,
+  withSecretFile,
+} from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
+import { FullDisk } from '../harness/system/full-disk.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
+
+const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+
+/** The cells of a table, row by row, without the backticks of the first. */
+function tableUnder(head: string): string[][] {
+  const [, after = ''] = operations.split(`\n${head}\n`);
+  const [table = ''] = after.split('\n\n');
+  const rows = table.split('\n').slice(1);
+  return rows.map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()));
+}
+
+function names(cell: string | undefined): string[] {
+  return [...(cell ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+}
+
+const { it: itWithSystemd } = needsPrograms('systemd-socket-activate');
+
+describe('the operations manual', () => {
+  let metrics = '';
+  const lines: LogLine[] = [];
+
+  before('a relay meets everything there is to count and to log', async function () {
+    this.timeout(30_000);
+    const provider = await StrictProvider.start(registration());
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const flags = { ...flagsFor(provider, file), 'metrics-port': '0' };
+      const limited = {
+        'max-connections': '1',
+        'rate-limit': '5',
+        'log-client-address': 'whole',
+        'log-level': 'debug',
+      };
+      const { relay, port } = await listening({ flags: { ...flags, ...limited } });
+      const underTest = new RelayUnderTest(relay, port, provider);
+      await underTest.get(loginPath);
+      await underTest.get(`${callbackPath}?error=server_error`);
+      await underTest.logIn();
+      await underTest.send({ path: loginPath, headers: [['Origin', 'https://other.example']] });
+      provider.onUser = reset;
+      await underTest.lookUp();
+      provider.onUser = answer(503);
+      await underTest.lookUp();
+      await overflow(underTest);
+      const { metricsAddress } = await relay.logLine(({ msg }) => msg === 'listening');
+      const metricsPort = Number(new URL(String(metricsAddress)).port);
+      metrics = `${(await send(metricsPort, { path: '/metrics' })).body}`;
+      await writeFile(file, canary('secret'));
+      process.kill(relay.pid, 'SIGHUP');
+      await relay.logLine(({ changed }) => changed !== undefined);
+      await writeFile(file, '');
+      process.kill(relay.pid, 'SIGHUP');
+      await relay.logLine(({ faults }) => faults !== undefined);
+      await relay.stop();
+      lines.push(...relay.logLines);
+    });
+    await provider.stop();
+    lines.push(await unexpectedError());
+  });
+
+  itWithSystemd('documents every field of the log, and no other', async () => {
+    lines.push(...(await linesOnSystemdSocket()), await lineOfLostLines());
+    const documented = tableUnder('| field | in lines | meaning |').map(([field = '']) =>
+      field.replaceAll('`', ''),
+    );
+    expect([...new Set(lines.flatMap((line) => fieldsOf(line)))]).to.have.members(documented);
+  });
+
+  it('documents every metric with its type and labels, and no other', () => {
+    const rows = tableUnder('| metric | type | labels | meaning |');
+    const documented = rows.map(([name, type]) => `${names(name)[0]} ${type}`);
+    const exported = [...metrics.matchAll(/^# TYPE (\w+ \w+)$/gm)].map(([, metric]) => metric);
+    expect(documented).to.have.members(exported);
+    for (const [name, , labels] of rows) {
+      const series = new RegExp(`^${names(name)[0]}(?:_bucket)?\\{(.*)\\} `, 'gm');
+      const used = [...metrics.matchAll(series)].flatMap(([, text = '']) =>
+        [...text.matchAll(/(\w+)="/g)].map(([, label]) => label),
+      );
+      const expected = new Set(used.filter((label) => label !== 'le'));
+      // Some of the runtime's have nothing to count at the moment.
+      if (expected.size === 0 && name?.includes('_nodejs_')) continue;
+      expect([...expected], name).to.have.members(names(labels));
+    }
+  });
+
+  it('knows every limit that is counted', () => {
+    const limits = [...metrics.matchAll(/^login_relay_limits_hit_total\{limit="(\w+)"\}/gm)];
+    const [row = []] = tableUnder('| metric | type | labels | meaning |').filter(([name]) =>
+      name?.includes('limits_hit'),
+    );
+    expect(names(row[3])).to.have.members(limits.map(([, limit]) => limit));
+  });
+
+  it('explains outcomes that there are', () => {
+    const outcomes = tableUnder('| outcome | what it means | what to do |').flatMap(([cell]) =>
+      names(cell),
+    );
+    expect(new Set(outcomes).size).to.equal(outcomes.length);
+    expect(['ok', ...failureCodes]).to.include.members(outcomes);
+  });
+
+  it('explains every outcome that a login may have', () => {
+    const ofLookups = failureCodes.filter((code) => /^credentials_|^token_(mal|inv)/.test(code));
+    const ofOtherAddresses = ['not_found', 'not_ready'];
+    const ofNoBrowser = ['host_unusable', 'bad_request', 'request_timeout'];
+    const others: readonly string[] = [...ofLookups, ...ofOtherAddresses, ...ofNoBrowser];
+    const explained = tableUnder('| outcome | what it means | what to do |').flatMap(([cell]) =>
+      names(cell),
+    );
+    const possible = failureCodes.filter((code) => !others.includes(code));
+    expect(explained).to.have.members(['ok', ...possible]);
+  });
+});
+
+/** Opens connections until one has made room for another. */
+async function overflow({ port, process }: RelayUnderTest): Promise<void> {
+  const { connect } = await import('node:net');
+  const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await process.logLine(({ limit }) => limit !== undefined);
+  for (const socket of sockets) socket.destroy();
+}
+
+/** What is logged where the disk was full for a while. */
+async function lineOfLostLines(): Promise<LogLine> {
+  const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  const disk = new FullDisk(join(directory, 'log'));
+  await withRelayIn({ launcher: disk.launcher }, async (underTest) => {
+    for (let left = 120; left > 0; left -= 1) await underTest.get(loginPath);
+    disk.makeRoom(underTest);
+    await underTest.get(loginPath);
+    await underTest.process.stop();
+  });
+  const line: LogLine = JSON.parse(disk.lines().find((text) => text.includes('"lost"')) ?? '');
+  await rm(directory, { recursive: true });
+  return line;
+}
+
+/** What is logged of a request that meets an error which nobody foresaw. */
+async function unexpectedError(): Promise<LogLine> {
+  const flags = { origin: ['https://app.example'], clientId: ['client'], clientSecret: ['x'] };
+  const readFile = () => {
+    throw new Error('there is no file to read');
+  };
+  const { config } = readConfig({ flags, environment: {}, readFile });
+  const written = Promise.withResolvers<string>();
+  const relay = await createRelay(config, pino({}, { write: written.resolve }), () => {
+    throw new Error('the clock has stopped');
+  });
+  const server = createServer(relay.listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  await send(address.port, { path: loginPath });
+  server.close();
+  relay.close();
+  const { msg, stack } = JSON.parse(await written.promise);
+  return { msg, stack };
+}
+
+function fieldsOf(line: LogLine): string[] {
+  return Object.entries(line).flatMap(([name, value]) =>
+    name === 'provider' ? Object.keys(Object(value)).map((inner) => `${name}.${inner}`) : [name],
+  );
+}
+
+/** The log of a relay on a socket of systemd: neither its issuer nor systemd answers. */
+async function linesOnSystemdSocket(): Promise<LogLine[]> {
+  const port = await freePort();
+  const socket = ['--listen', `127.0.0.1:${port}`];
+  return await withSecretFile(canary('secret'), async (file) => {
+    const relay = new RelayProcess({
+      launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
+      flags: {
+        origin: frontendOrigin,
+        'base-url': 'https://relay.example',
+        'client-id': 'client',
+        'client-secret-file': file,
+        issuer: 'http://127.0.0.1:1',
+      },
+    });
+    while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
+    await relay.logLine(({ msg }) => msg === 'provider discovery');
+    await relay.logLine(({ msg }) => String(msg).startsWith('systemd-notify'));
+    await relay.stop();
+    return relay.logLines;
+  });
+}

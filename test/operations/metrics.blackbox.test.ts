@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { send } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { RelayProcess } from '../harness/relay/relay-process.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  type RelayUnderTest,
+  startRelay,
+  userPath,
+} from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
+import { untilItListens } from '../harness/system/until-it-listens.ts';
+
+async function metricsOf({ process }: RelayUnderTest): Promise<string> {
+  const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
+  const port = Number(new URL(String(metricsAddress)).port);
+  const answered = await send(port, { path: '/metrics' });
+  expect(answered.status).to.equal(200);
+  return answered.body.toString();
+}
+
+/** An issuer that takes connections and says nothing. */
+async function silentIssuer(): Promise<{ url: string; connected: Promise<unknown>; end(): void }> {
+  const connections = new Set<Socket>();
+  const server = createServer((socket) => connections.add(socket)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    connected: once(server, 'connection'),
+    end() {
+      server.close();
+      for (const socket of connections) socket.destroy();
+    },
+  };
+}
+
+describe('metrics', () => {
+  let underTest: RelayUnderTest;
+  before(async () => {
+    underTest = await startRelay({ 'metrics-port': '0' });
+    await underTest.get(loginPath);
+    await underTest.logIn(canary('code'));
+    await underTest.lookUp();
+    await underTest.get(`/unknown/${canary('code')}`);
+    await underTest.get('/auth/provider/callback');
+    underTest.provider.onToken = json({ error: 'bad_verification_code' });
+    await underTest.logIn(canary('code'));
+  });
+  after(() => underTest.stop());
+
+  it('count requests by route and status, and paths without a route as one', async () => {
+    const text = await metricsOf(underTest);
+    for (const line of [
+      'login_relay_requests_total{route="/auth/provider",status="307"} 1',
+      'login_relay_requests_total{route="/auth/provider/callback",status="307"} 1',
+      'login_relay_requests_total{route="/auth/provider/callback",status="400"} 2',
+      'login_relay_requests_total{route="/api/user",status="200"} 1',
+      'login_relay_requests_total{route="none",status="404"} 1',
+    ]) {
+      expect(text).to.contain(line);
+    }
+    expect(text).to.contain(
+      'login_relay_request_duration_seconds_count{route="/api/user",status="200"} 1',
+    );
+  });
+
+  it('count logins that started, finished and failed, by reason', async () => {
+    const text = await metricsOf(underTest);
+    for (const line of [
+      'login_relay_logins_started_total 1',
+      'login_relay_logins_finished_total 1',
+      'login_relay_logins_failed_total{reason="code_missing"} 1',
+      'login_relay_logins_failed_total{reason="code_refused"} 1',
+    ]) {
+      expect(text).to.contain(line);
+    }
+  });
+
+  it('count the error codes of the provider by endpoint, and those off the list as one', async () => {
+    await underTest.get('/auth/provider/callback?error=server_error');
+    await underTest.get('/auth/provider/callback?error=h0st1le');
+    await underTest.get('/auth/provider/callback?error=__proto__');
+    const text = await metricsOf(underTest);
+    expect(
+      text.split('\n').filter((line) => line.startsWith('login_relay_provider_errors_total{')),
+    ).to.have.members([
+      'login_relay_provider_errors_total{endpoint="token",code="bad_verification_code"} 1',
+      'login_relay_provider_errors_total{endpoint="authorize",code="server_error"} 1',
+      'login_relay_provider_errors_total{endpoint="authorize",code="other"} 2',
+    ]);
+  });
+
+  it('count calls to the provider by endpoint and outcome', async () => {
+    const text = await metricsOf(underTest);
+    expect(text).to.contain(
+      'login_relay_provider_calls_total{endpoint="token",outcome="answered",status="2xx"} 2',
+    );
+    expect(text).to.contain(
+      'login_relay_provider_calls_total{endpoint="user",outcome="answered",status="2xx"} 1',
+    );
+    expect(text).to.contain(
+      'login_relay_provider_call_duration_seconds_count{endpoint="token",outcome="answered"} 2',
+    );
+    expect(text).to.contain('login_relay_provider_calls_in_flight 0');
+  });
+
+  it('count callbacks that were excused from the state check', async () => {
+    const excused = 'login_relay_callbacks_excused_total';
+    const before = Number(
+      new RegExp(`^${excused} (\\d+)$`, 'm').exec(await metricsOf(underTest))?.[1],
+    );
+    expect(before).to.be.above(0);
+    await underTest.send({
+      path: '/auth/provider/callback?code=a',
+      headers: [['Sec-Fetch-Site', 'none']],
+    });
+    await underTest.get('/auth/provider');
+    expect(await metricsOf(underTest)).to.contain(`${excused} ${before}\n`);
+    await underTest.logIn();
+    expect(await metricsOf(underTest)).to.contain(`${excused} ${before + 1}\n`);
+  });
+
+  it('tell the build and the process, its event loop among them', async () => {
+    const text = await metricsOf(underTest);
+    expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);
+    expect(text).to.match(/login_relay_nodejs_eventloop_lag_p99_seconds \d/);
+    expect(text).to.match(/login_relay_process_resident_memory_bytes \d/);
+    expect(text).to.contain('login_relay_ready 1\n');
+  });
+
+  it('get no label from a request, whatever it says', async () => {
+    const mark = 'h0st1le';
+    const known = ['GET', 'PUT', 'PROPFIND', 'OPTIONS'];
+    for (const [index, method] of known.entries()) {
+      for (const path of [
+        userPath,
+        callbackPath,
+        `/${mark}-${index}`,
+        `/auth/${mark}`,
+        '/healthz',
+      ]) {
+        const marked = `${mark}-${method}-${index}`;
+        await underTest.send({
+          method,
+          path: `${path}?${marked}=${canary('code')}&error=${marked}&state=${marked}`,
+          headers: [
+            ['User-Agent', marked],
+            ['Origin', `https://${marked}.example`],
+            ['X-Request-Id', marked],
+            ['Authorization', `${marked} ${canary('token')}`],
+            ['Cookie', `__Host-Http-lr_${marked}=${marked}`],
+            ['X-Forwarded-For', marked],
+          ],
+        });
+      }
+    }
+    await underTest.sendBytes(`${mark} /${mark} HTTP/1.1\r\nHost: ${mark}\r\n\r\n`);
+    await underTest.sendBytes(`GET /${mark} ${mark}/1.1\r\nHost: ${mark}\r\n\r\n`);
+    const text = await metricsOf(underTest);
+    expect(text)
+      .not.to.contain(mark)
+      .and.not.match(/c4n4ry/i);
+    const routes = new Set([...text.matchAll(/route="([^"]*)"/g)].map(([, route]) => route));
+    expect([...routes]).to.have.members([loginPath, callbackPath, userPath, '/healthz', 'none']);
+    const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label));
+    for (const label of labels) {
+      expect(label).to.be.oneOf([
+        ...['route', 'status', 'endpoint', 'outcome', 'reason', 'limit', 'le', 'version', 'node'],
+        ...['major', 'minor', 'patch', 'kind', 'space', 'type', 'code'],
+      ]);
+    }
+  });
+
+  it('are not answered on the public port', async () => {
+    expect((await underTest.get('/metrics')).status).to.equal(404);
+  });
+
+  it('are answered while the relay still waits for its issuer', async () => {
+    const issuer = await silentIssuer();
+    const metricsPort = await freePort();
+    const relay = new RelayProcess({
+      flags: {
+        origin: frontendOrigin,
+        'base-url': 'http://localhost:8000',
+        'client-id': 'client-1',
+        issuer: issuer.url,
+        port: '0',
+        'metrics-port': `${metricsPort}`,
+      },
+      env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+    });
+    await issuer.connected;
+    const answered = await untilItListens(() => send(metricsPort, { path: '/metrics' }));
+    expect(answered.status).to.equal(200);
+    expect(answered.body.toString()).to.contain('login_relay_provider_calls_in_flight 0');
+    expect(answered.body.toString()).to.contain('login_relay_ready 0\n');
+    issuer.end();
+    await relay.logLine(({ msg }) => msg === 'listening');
+    expect(await relay.stop()).to.include({ code: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,172 @@
+import { writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { expectError, expectToken, expectUser } from '../harness/expect/expectations.ts';
+import {
+  type Issuer,
+  json,
+  metadata,
+  openIdPath,
+  type Reply,
+  startIssuer,
+} from '../harness/provider/issuer.ts';
+import { StrictProvider, userRecord } from '../harness/provider/strict-provider.ts';
+import { type Flags, RelayProcess } from '../harness/relay/relay-process.ts';
+import {
+  flagsFor,
+  RelayUnderTest,
+  registration,
+  withSecretFile,
+} from '../harness/relay/relay-under-test.ts';
+import { selfSignedCertificate } from '../harness/system/certificate.ts';
+import { freePort } from '../harness/system/free-port.ts';
+
+describe('signals that come while a relay waits for its issuer', () => {
+  let provider: StrictProvider;
+  let issuer: Issuer;
+  let reply: Reply;
+
+  const inOrder: Reply = (response) => json(metadata(issuer.origin))(response);
+
+  beforeEach(async () => {
+    reply = inOrder;
+    provider = await StrictProvider.start(registration());
+    issuer = await startIssuer(() => ({
+      [openIdPath](response) {
+        reply(response);
+      },
+    }));
+  });
+  afterEach(async () => {
+    await provider.stop();
+    await issuer.close();
+  });
+
+  async function withRelay(
+    act: (relay: RelayProcess, port: number, file: string) => Promise<void>,
+    flags: Flags = {},
+  ): Promise<void> {
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const port = await freePort();
+      const keyFile = `${file}.key`;
+      await writeFile(keyFile, 'a-key-that-need-not-be-derived-from-anything', { mode: 0o600 });
+      const discovered = { issuer: issuer.origin, 'token-request': 'query' };
+      const own = { 'state-key-file': keyFile, port: `${port}` };
+      const usual = { ...flagsFor(provider, file), ...discovered, ...own };
+      const relay = new RelayProcess({ flags: { ...usual, ...flags } });
+      try {
+        await act(relay, port, file);
+      } finally {
+        await relay.stop('SIGKILL');
+      }
+    });
+  }
+
+  /** Keeps the next request for metadata waiting; resolves once it has come, with what answers it. */
+  async function nextIsHeld(): Promise<() => void> {
+    const response = await new Promise<Parameters<Reply>[0]>((resolve) => {
+      reply = (held) => {
+        reply = inOrder;
+        resolve(held);
+      };
+    });
+    return () => inOrder(response);
+  }
+
+  const reloads = (relay: RelayProcess) =>
+    relay.logLines.filter(({ msg }) => String(msg).startsWith('reloaded')).length;
+
+  it('are heard during the start: SIGTERM ends it well', async () => {
+    const held = nextIsHeld();
+    await withRelay(async (relay) => {
+      const release = await held;
+      process.kill(relay.pid, 'SIGTERM');
+      release();
+      const { code, signal, stderr } = await relay.ended;
+      expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
+    });
+  });
+
+  it('are heard during the start: after SIGHUP it serves with what the files hold then', async () => {
+    const held = nextIsHeld();
+    await withRelay(async (relay, port, file) => {
+      const release = await held;
+      await writeFile(file, 'another secret');
+      process.kill(relay.pid, 'SIGHUP');
+      release();
+      await relay.output(() => reloads(relay) > 0 || undefined);
+      expectError(await new RelayUnderTest(relay, port, provider).logIn(), 400);
+    });
+  });
+
+  it('follow each other: what is read last counts, however long the reading before takes', async () => {
+    await withRelay(async (relay, port, file) => {
+      await relay.logLine(({ msg }) => msg === 'listening');
+      const held = nextIsHeld();
+      await writeFile(file, 'another secret');
+      process.kill(relay.pid, 'SIGHUP');
+      const release = await held;
+      await writeFile(file, provider.registration.clientSecret);
+      for (let time = 0; time < 5; time += 1) process.kill(relay.pid, 'SIGHUP');
+      // The signal has been handled once the relay has answered who asked after it.
+      const underTest = new RelayUnderTest(relay, port, provider);
+      await underTest.get('/healthz');
+      release();
+      await relay.output(() => reloads(relay) === 2 || undefined);
+      expectToken(await underTest.logIn());
+    });
+  });
+
+  it('follow each other: a stop is not undone by a reload that takes long', async () => {
+    await withRelay(async (relay, port) => {
+      await relay.logLine(({ msg }) => msg === 'listening');
+      const underTest = new RelayUnderTest(relay, port, provider);
+      provider.onUser = (response, call) => {
+        // What is in flight keeps the relay from ending.
+        finish = () => userRecord(response, call);
+      };
+      let finish = () => {};
+      const lookup = underTest.lookUp();
+      await provider.arrivals(1);
+      const held = nextIsHeld();
+      process.kill(relay.pid, 'SIGHUP');
+      const release = await held;
+      process.kill(relay.pid, 'SIGTERM');
+      await relay.logLine(({ msg }) => msg === 'stopping');
+      release();
+      const discoveries = () => relay.logLines.filter(({ msg }) => msg === 'provider discovery');
+      await relay.output(() => discoveries().length === 2 || undefined);
+      finish();
+      expectUser(await lookup);
+      const { code, stderr } = await relay.ended;
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(reloads(relay)).to.equal(0);
+    });
+  });
+});
+
+describe('a reload', () => {
+  it('warns of what works but should be mended, as the start does', async () => {
+    const provider = await StrictProvider.start(registration());
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const port = await freePort();
+      const pem = `${file}.pem`;
+      const [right, wrong] = await Promise.all(
+        ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),
+      );
+      await writeFile(pem, right ?? '', { mode: 0o600 });
+      const flags = { ...flagsFor(provider, file), 'tls-cert': pem, 'tls-key': pem };
+      const relay = new RelayProcess({ flags: { ...flags, port: `${port}` } });
+      try {
+        await relay.logLine(({ msg }) => msg === 'listening');
+        expect(relay.logLines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
+        await writeFile(pem, wrong ?? '');
+        process.kill(relay.pid, 'SIGHUP');
+        const warning = await relay.logLine(({ level }) => level === 'warn');
+        expect(warning['msg']).to.contain('--tls-cert').and.contain('not for the host');
+      } finally {
+        await relay.stop('SIGKILL');
+        await provider.stop();
+      }
+    });
+  });
+});

@@ -1,0 +1,175 @@
+import { Agent } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { send } from '../harness/client/http-client.ts';
+import { loadSteadily } from '../harness/client/steady-load.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectRedirect, expectToken, expectUser } from '../harness/expect/expectations.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { type Invocation, RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
+import {
+  baseUrl,
+  callbackPath,
+  flagsFor,
+  frontendOrigin,
+  listening,
+  loginPath,
+  RelayUnderTest,
+  registration,
+  userPath,
+  withSecretFile,
+} from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
+import { untilItListens } from '../harness/system/until-it-listens.ts';
+
+const supervisor = fileURLToPath(new URL('../harness/relay/supervise.sh', import.meta.url));
+// `make test-restarts` asks for 20, and for the figures.
+const restarts = Number(process.env['RESTARTS'] ?? 3);
+const requestsPerSecond = 200;
+const bearer: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
+
+/** A relay that is started by systemd-socket-activate, on a port that it is not configured with. */
+async function withActivatedRelay(
+  act: (underTest: RelayUnderTest) => Promise<void>,
+  { launcher = [], flags = {} }: Pick<Invocation, 'launcher' | 'flags'> = {},
+): Promise<void> {
+  const provider = await StrictProvider.start(registration());
+  const port = await freePort();
+  try {
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const relay = new RelayProcess({
+        launcher: ['systemd-socket-activate', '--listen', `127.0.0.1:${port}`, ...launcher],
+        flags: { ...flagsFor(provider, file), port: '1', host: '192.0.2.1', ...flags },
+      });
+      try {
+        await untilItListens(() => send(port, { path: '/healthz' }));
+        await act(new RelayUnderTest(relay, port, provider));
+        expect(provider.violations).to.deep.equal([]);
+      } finally {
+        await relay.stop('SIGKILL');
+      }
+    });
+  } finally {
+    await provider.stop();
+  }
+}
+
+/** A start of a login, a callback, or a lookup, which is answered as it should be. */
+async function everyKind(port: number, index: number, how: { agent?: Agent }): Promise<void> {
+  const code = canary('code');
+  const kinds = [
+    async () => expectRedirect(await send(port, { path: loginPath, ...how })),
+    async () => expectToken(await send(port, { path: `${callbackPath}?code=${code}`, ...how })),
+    async () => expectUser(await send(port, { path: userPath, headers: bearer, ...how })),
+  ];
+  await kinds[index % kinds.length]?.();
+}
+
+const { describe } = needsPrograms('systemd-socket-activate');
+
+describe('a relay on a socket that systemd has passed', () => {
+  it('answers there, not at the configured port, and says so', async () => {
+    const flags = { 'trusted-proxies': '127.0.0.1' };
+    await withActivatedRelay(
+      async (underTest) => {
+        const line = await underTest.process.logLine(({ msg }) => msg === 'listening');
+        expect(line).to.include({
+          address: `http://127.0.0.1:${underTest.port}`,
+          socketActivated: true,
+        });
+        const warnings = underTest.process.logLines.filter(({ level }) => level === 'warn');
+        expect(warnings.map(({ msg }) => msg)).to.deep.equal([
+          '--port (PORT) has no effect: systemd passes the socket to listen on',
+          '--host (HOST) has no effect: systemd passes the socket to listen on',
+        ]);
+        expectToken(await underTest.logIn());
+        process.kill(underTest.process.pid, 'SIGTERM');
+        expect((await underTest.process.ended).code).to.equal(0);
+      },
+      { flags },
+    );
+  });
+
+  it('loses no request while it is stopped and started again and again', async function () {
+    this.timeout(20_000 + restarts * 10_000);
+    const agent = new Agent({ keepAlive: true, maxSockets: 8, scheduling: 'fifo' });
+    await withActivatedRelay(
+      async ({ port, process: supervised }) => {
+        const pids = () => supervised.logLines.flatMap(({ pid }) => (pid ? [Number(pid)] : []));
+        const starts = () => supervised.logLines.filter(({ msg }) => msg === 'listening').length;
+        const endLatest = () =>
+          pids()
+            .slice(-1)
+            .map((pid) => process.kill(pid, 'SIGTERM'));
+        const load = loadSteadily(requestsPerSecond, (index) => {
+          // Every other request on a connection of its own.
+          return everyKind(port, Math.floor(index / 2), index % 2 === 0 ? {} : { agent });
+        });
+        try {
+          for (let restart = 0; restart < restarts; restart += 1) {
+            await load.progress(requestsPerSecond / 2);
+            const before = starts();
+            endLatest();
+            await supervised.output(() => starts() > before || undefined);
+          }
+          const { answered, lost, slowest, rate } = await load.stop();
+          if (process.env['RESTARTS']) {
+            const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
+            process.stdout.write(`    ${restarts} restarts: ${figures}, ${lost.length} lost\n`);
+          }
+          expect(lost).to.deep.equal([]);
+          expect(answered).to.be.at.least((restarts * requestsPerSecond) / 2);
+        } finally {
+          const ended = supervised.stop('SIGKILL');
+          // Whom nobody supervises any more.
+          endLatest();
+          await ended;
+        }
+      },
+      { launcher: [supervisor] },
+    );
+    agent.destroy();
+  });
+
+  it('opens its own port where the socket was passed to another process', async () => {
+    const provider = await StrictProvider.start(registration());
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const { relay } = await listening({
+        flags: flagsFor(provider, file),
+        env: { LISTEN_PID: '1', LISTEN_FDS: '1' },
+      });
+      const line = await relay.logLine(({ msg }) => msg === 'listening');
+      expect(line).to.not.have.property('socketActivated');
+      await relay.stop();
+    });
+    await provider.stop();
+  });
+
+  const useless = {
+    'a file': 'exec 3</dev/null',
+    'no descriptor at all': 'exec 3<&-',
+    'a datagram socket': 'exec 3<>/dev/udp/127.0.0.1/9',
+  };
+  for (const [name, redirection] of Object.entries(useless)) {
+    it(`does not start on ${name}`, async () => {
+      const { code, stderr } = await startOn(`${redirection}; LISTEN_FDS=1`);
+      expect(code).to.equal(2);
+      expect(stderr).to.contain('the passed socket is not a stream socket that listens');
+    });
+  }
+
+  it('does not start on two sockets', async () => {
+    const { code, stderr } = await startOn('LISTEN_FDS=2');
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('LISTEN_FDS must be 1');
+  });
+
+  async function startOn(preparation: string) {
+    return await runRelay({
+      launcher: ['bash', '-c', `${preparation} LISTEN_PID=$$ exec "$@"`, 'bash'],
+      flags: { origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
+      env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+    });
+  }
+});

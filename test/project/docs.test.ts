@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+
+const docs = new URL('../../docs/', import.meta.url);
+const fewSections = 5;
+
+/** The anchor that GitHub gives to a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+describe('the manuals', () => {
+  for (const name of readdirSync(docs).filter((file) => file.endsWith('.md'))) {
+    const page = readFileSync(new URL(name, docs), 'utf8');
+    const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+    if (headings.length <= fewSections) continue;
+
+    it(`have a table of contents in ${name}`, () => {
+      const contents = headings.map((heading) => `- [${heading}](#${anchorOf(heading)})\n`);
+      expect(page.slice(0, page.indexOf('\n## '))).to.contain(`\n\n${contents.join('')}`);
+    });
+  }
+
+  it('on operations start with what to do when users cannot log in', () => {
+    const operations = readFileSync(new URL('operations.md', docs), 'utf8');
+    expect(operations.slice(operations.indexOf('\n## '))).to.match(/^\n## Users cannot log in\n/);
+  });
+
+  it('link to sections that there are', () => {
+    const pages = readdirSync(docs).filter((file) => file.endsWith('.md'));
+    const texts = new Map(pages.map((name) => [name, readFileSync(new URL(name, docs), 'utf8')]));
+    for (const [name, text] of texts) {
+      for (const [link, page = '', anchor = ''] of text.matchAll(/\]\(([a-z]+\.md)?#([^)]+)\)/g)) {
+        const target = texts.get(page || name) ?? '';
+        const anchors = [...target.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+          anchorOf(heading),
+        );
+        expect(anchors, `${name}: ${link}`).to.include(anchor);
+      }
+    }
+  });
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { limits } from '../../src/limits.ts';
+
+const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+
+/** What the table calls each limit. */
+const names: Readonly<Record<keyof typeof limits, string>> = {
+  handshakeTime: 'time for a TLS handshake',
+  headersTime: 'time for the headers of a request',
+  requestTime: 'time for a whole request',
+  answerTime: 'time without progress while a client takes its answer',
+  keepAliveTime: 'idle time of a connection',
+  lingerTime: 'time for a client that still sends to read its answer',
+  stopTime: 'requests in flight while the relay stops',
+  stopIdleTime: 'another request on a kept connection while the relay stops',
+  headerSize: 'request line and headers',
+  codeLength: '`code`',
+  accessTokenSize: 'an access token',
+  frontEndStateLength: "the front end's `state`",
+  providerCalls: 'calls to the provider in flight',
+  providerAnswerSize: "body of a provider's answer",
+};
+const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 * 1024 };
+
+describe('the limits', () => {
+  for (const [limit, name] of Object.entries(names)) {
+    it(`are documented as they are: ${name}`, () => {
+      const row = operations.split('\n').find((line) => line.startsWith(`| ${name} | `)) ?? '';
+      const [, number = '', unit = ''] = /^\| .+? \| ([\d.,]+)(?: (\w+))?/.exec(row) ?? [];
+      const value = Number(number.replaceAll(',', '')) * (units[unit] ?? 1);
+      expect({ [limit]: value }).to.deep.equal({ [limit]: limits[limit as keyof typeof limits] });
+    });
+  }
+});

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { limits } from '../../src/limits.ts';
+import { projectRoot, run } from '../harness/project/run.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
+
+const units = { 'login-relay.service': '', 'login-relay@.service': ' --port %i' };
+
+for (const [name, argument] of Object.entries(units)) {
+  const unit = `deploy/systemd/${name}`;
+  const text = readFileSync(`${projectRoot}/${unit}`, 'utf8');
+
+  const { describe } = needsPrograms('systemd-analyze');
+
+  describe(`the systemd unit ${name}`, () => {
+    it('is exposed to 1.5 of 10 at most', () => {
+      const { code, stdout, stderr } = run('systemd-analyze', [
+        'security',
+        '--offline=true',
+        '--threshold=15',
+        '--no-pager',
+        unit,
+      ]);
+      expect(code, stderr).to.equal(0);
+      expect(stdout).to.match(/Overall exposure level for login-relay(@\w+)?\.service: [01]\.\d/);
+    });
+
+    it('passes the client secret on as a credential, never as a variable or an argument', () => {
+      expect(text).to.match(
+        /^LoadCredential=provider-client-secret:\/etc\/login-relay\/client-secret$/m,
+      );
+      expect(text).to.contain(`\nExecStart=/usr/bin/login-relay${argument}\n`);
+      expect(text).to.not.match(/^Environment=/m);
+    });
+
+    it('passes a state key on as a credential, if there is one', () => {
+      expect(text).to.match(/^LoadCredential=state-key:\/etc\/login-relay\/state-key$/m);
+      expect(text).to.match(/^SetCredential=state-key:\\n$/m);
+    });
+
+    it('starts the relay without a secret and without settings, so that the relay can say so', () => {
+      expect(text).to.match(/^SetCredential=provider-client-secret:\\n$/m);
+      expect(text).to.match(/^EnvironmentFile=-\/etc\/default\/login-relay$/m);
+      expect(text).to.not.match(/^(Assert|Condition)/m);
+      expect(text).to.match(/^RestartPreventExitStatus=2$/m);
+    });
+
+    it('waits for longer than requests in flight are given to finish', () => {
+      const [, seconds] = /^TimeoutStopSec=(\d+)s$/m.exec(text) ?? [];
+      expect(Number(seconds) * 1000).to.be.above(limits.stopTime);
+    });
+
+    it('leaves memory executable, which V8 compiles into', () => {
+      expect(text).to.not.match(/^MemoryDenyWriteExecute=/m);
+    });
+  });
+}
+
+describe('the systemd units of one relay and of several', () => {
+  it('differ in nothing but the socket, the port and the settings of one instance', () => {
+    const [one, several] = Object.keys(units).map((name) =>
+      readFileSync(`${projectRoot}/deploy/systemd/${name}`, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#')),
+    );
+    const differs = /^(Description|ExecStart|Requires|StartLimit\w+|Also|EnvironmentFile=-.*-%i)/;
+    const shared = (lines: readonly string[] = []) => lines.filter((line) => !differs.test(line));
+    expect(shared(several)).to.deep.equal(shared(one));
+  });
+});

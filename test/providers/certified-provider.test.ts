@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import { type Page, Visitor } from '../harness/browser/visitor.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectUser } from '../harness/expect/expectations.ts';
+import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import {
+  type CertifiedProvider,
+  type CertifiedProviderOptions,
+  recordOf,
+  signIn,
+  startCertifiedProvider,
+} from '../harness/provider/certified-provider.ts';
+import { callbackPath, loginPath, redirectUri } from '../harness/relay/relay-under-test.ts';
+import { type Client, type Relay, useRelays } from '../harness/relay/relays.ts';
+
+const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
+
+/** Each of these means something in a form, in a header or in both. */
+const punctuation = `:%+ &=%41%zz/?#"'<>()[]{}|\\^~\`!$*,;@`;
+
+describe('oidc-provider, found by discovery', () => {
+  const startRelay = useRelays();
+  let provider: CertifiedProvider;
+  let relay: Relay;
+
+  /** Starts both sides; the relay has what the provider registered, unless told otherwise. */
+  async function start(
+    options: CertifiedProviderOptions,
+    flags: Record<string, string> | ((issuer: string) => Record<string, string>) = {},
+    client: Client = options.client,
+  ): Promise<void> {
+    provider = await startCertifiedProvider(options);
+    const { issuer } = provider;
+    const more = typeof flags === 'function' ? flags(issuer) : flags;
+    relay = await startRelay({ client, flags: { issuer, ...more } });
+  }
+
+  async function logIn(visitor: Visitor, login = 'ada'): Promise<Page> {
+    return await signIn(visitor, await visitor.startLogin(), login);
+  }
+
+  /** Logs in and looks the user up with the token. */
+  async function expectLogin(visitor: Visitor): Promise<void> {
+    const { url } = await logIn(visitor);
+    expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
+    const answer = await relay.lookUp(url.searchParams.get('access_token') ?? '');
+    expect(expectUser(answer)).to.deep.equal(recordOf('ada'));
+  }
+
+  describe('logs in', () => {
+    afterEach(() => provider.close());
+
+    for (const { dialect, method, credentials } of [
+      { dialect: 'basic', method: 'client_secret_basic', credentials: [] },
+      {
+        dialect: 'body',
+        method: 'client_secret_post',
+        credentials: ['client_id', 'client_secret'],
+      },
+    ] as const) {
+      for (const { pkce, verifier } of [
+        { pkce: 'required', verifier: ['code_verifier'] },
+        { pkce: 'unadvertised', verifier: [] },
+      ] as const) {
+        it(`with a token request by ${dialect} and PKCE ${pkce}`, async () => {
+          await start({ client: newClient(), clientAuthentication: [method], pkce });
+          const visitor = new Visitor(relay);
+          await expectLogin(visitor);
+
+          const request = visitor.visited(`${provider.issuer}/auth`).searchParams;
+          const challenged = verifier.length > 0;
+          expect(request.get('code_challenge_method')).to.equal(challenged ? 'S256' : null);
+          expect(provider.tokenRequests).to.deep.equal([
+            {
+              authorization: dialect === 'basic' ? 'Basic' : undefined,
+              parameters: [...credentials, 'code', ...verifier, 'grant_type', 'redirect_uri'],
+            },
+          ]);
+        });
+      }
+
+      it(`with an id and a secret full of punctuation, sent by ${dialect}`, async () => {
+        const clientSecret = `${punctuation}${canary('secret')}${punctuation}`;
+        const client = { clientId: `${punctuation}1${punctuation}`, clientSecret };
+        await start({ client, clientAuthentication: [method] });
+        await expectLogin(new Visitor(relay));
+      });
+    }
+
+    it('with the dialect that is configured, where it takes several', async () => {
+      const clientAuthentication = ['client_secret_basic', 'client_secret_post'] as const;
+      await start({ client: newClient(), clientAuthentication }, { 'token-request': 'body' });
+      await expectLogin(new Visitor(relay));
+      expect(provider.tokenRequests[0]?.authorization).to.equal(undefined);
+    });
+  });
+
+  describe('does not log in', () => {
+    afterEach(() => provider.close());
+
+    it('a client with a wrong secret: the client is refused', async () => {
+      const client = newClient();
+      await start({ client }, {}, { ...client, clientSecret: canary('secret') });
+      expectFailurePage(await logIn(new Visitor(relay)), 'client_refused');
+      const line = await relay.requestLine('client_refused');
+      expect(line).to.include({ level: 'warn', status: 400, providerError: 'invalid_client' });
+      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
+    });
+
+    it('a client that sends its secret where it does not look: the token is refused', async () => {
+      await start({ client: newClient() }, { 'token-request': 'query' });
+      expectFailurePage(await logIn(new Visitor(relay)), 'token_refused');
+    });
+
+    it('a client with another redirect URI: it says so on its own page', async () => {
+      await start({ client: { ...newClient(), redirectUri: `${redirectUri}/other` } });
+      const page = await new Visitor(relay).startLogin();
+      expect(page.url.origin).to.equal(provider.issuer);
+      expect(page.status).to.equal(400);
+      expect(page.headers['content-type']).to.contain('text/html');
+      expect(page.body).to.contain('invalid_redirect_uri');
+      expect(provider.tokenRequests).to.deep.equal([]);
+    });
+
+    it('a client that it does not know: it says so on its own page', async () => {
+      const client = newClient();
+      await start({ client }, {}, { ...client, clientId: 'another' });
+      const page = await new Visitor(relay).startLogin();
+      expect(page.url.origin).to.equal(provider.issuer);
+      expect(page.status).to.equal(400);
+      expect(page.body).to.contain('invalid_client');
+    });
+
+    it('a stranger, where the authorize URL given by hand forbids it to ask who that is', async () => {
+      const authorizeUrl = (issuer: string) => ({ 'authorize-url': `${issuer}/auth?prompt=none` });
+      await start({ client: newClient() }, authorizeUrl);
+      const page = await new Visitor(relay).startLogin();
+      expect(page.url.searchParams.get('error')).to.equal('login_required');
+      const detail =
+        'The provider did not authorize the login (login_required). Start the login again.';
+      expectFailurePage(page, 'authorization_refused', detail);
+      const line = await relay.requestLine('authorization_refused');
+      expect(line).to.include({ level: 'warn', providerError: 'login_required' });
+    });
+  });
+
+  describe('with PKCE optional', () => {
+    before(async () => await start({ client: newClient() }));
+    after(() => provider.close());
+
+    it('logs two people in at the same time, each to their own account', async () => {
+      const [one, other] = [new Visitor(relay), new Visitor(relay)];
+      const pages = [await one.startLogin(), await other.startLogin()] as const;
+      const ends = [await signIn(other, pages[1], 'grace'), await signIn(one, pages[0], 'ada')];
+      const tokens = ends.map(({ url }) => url.searchParams.get('access_token') ?? '');
+      const records = await Promise.all(tokens.map((token) => relay.lookUp(token)));
+      expect(records.map(expectUser)).to.deep.equal([recordOf('grace'), recordOf('ada')]);
+    });
+
+    it('tells of someone who cancels', async () => {
+      const visitor = new Visitor(relay);
+      const loginPage = await visitor.startLogin();
+      expectFailurePage(await visitor.open(`${loginPage.url}/abort`), 'access_denied');
+    });
+
+    it('refuses a token that it did not issue', async () => {
+      expectFailure(await relay.lookUp('another'), 'token_invalid');
+    });
+
+    it('is asked for its metadata at the start alone, never for a request', async () => {
+      await expectLogin(new Visitor(relay));
+      await relay.get(loginPath);
+      const lines = relay.process.logLines.filter(({ msg }) => msg === 'provider discovery');
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ level: 'info', outcome: 'discovered' });
+    });
+
+    for (const [what, detour, failure] of [
+      ['another one', (query) => query.set('iss', 'https://evil.example'), 'issuer_mismatch'],
+      [
+        'its own but with a slash',
+        (query) => query.set('iss', `${query.get('iss')}/`),
+        'issuer_mismatch',
+      ],
+      [
+        'its own, twice',
+        (query) => query.append('iss', `${query.get('iss')}`),
+        'parameter_repeated',
+      ],
+      ['an empty one', (query) => query.set('iss', ''), 'issuer_mismatch'],
+      ['none', (query) => query.delete('iss'), 'issuer_missing'],
+    ] as const satisfies [string, (query: URLSearchParams) => void, string][]) {
+      it(`promises iss: an answer with ${what} is refused before the code is spent`, async () => {
+        const visitor = new Visitor(relay);
+        const spent = provider.tokenRequests.length;
+        visitor.detour = ({ pathname, searchParams }) => {
+          if (pathname === callbackPath) detour(searchParams);
+        };
+        expectFailurePage(await logIn(visitor), failure);
+        expect(provider.tokenRequests).to.have.length(spent);
+      });
+    }
+
+    it('promises iss: a plain client that leaves it out is refused as well', async () => {
+      const spent = provider.tokenRequests.length;
+      expectFailure(await relay.get(`${callbackPath}?code=any`), 'issuer_missing');
+      expect(provider.tokenRequests).to.have.length(spent);
+    });
+  });
+});

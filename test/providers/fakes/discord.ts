@@ -1,0 +1,75 @@
+import {
+  type DocumentedProvider,
+  Grants,
+  jsonReply,
+  page,
+  redirectBack,
+  type UpstreamRequest,
+} from '../../harness/provider/fake-provider.ts';
+import type { Client } from '../../harness/relay/relays.ts';
+
+/** The record of the one user; identifiers are larger than numbers can be. */
+export const discordUser = `{"id":"90071992547409931","username":"ada","discriminator":"0","global_name":"Ada Lovelace","avatar":null,"public_flags":64}`;
+
+const invalidForm = { code: 50035, message: 'Invalid Form Body', errors: {} };
+
+/**
+ * Discord: token requests by form alone, and a User-Agent of its own form.
+ *
+ * @see https://docs.discord.com/developers/topics/oauth2
+ * @see https://docs.discord.com/developers/reference
+ */
+export function discord(client: Client): DocumentedProvider {
+  const grants = new Grants();
+  // Read anew each time: a secret may be changed.
+  const basic = () =>
+    `Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`;
+  return {
+    endpoints: {
+      'GET /oauth2/authorize'({ query }) {
+        if (query.get('client_id') !== client.clientId) return page(400, 'Unknown application.');
+        if (query.get('response_type') !== 'code') return page(400, 'Unsupported response type.');
+        if (query.get('scope') !== 'identify')
+          return redirectBack(query, { error: 'invalid_scope' });
+        return redirectBack(query, { code: grants.issue(query), iss: 'https://discord.com' });
+      },
+      'POST /api/oauth2/token'(request) {
+        const { headers, form } = request;
+        if (!isBot(request)) return cloudflare;
+        if (headers['content-type'] !== 'application/x-www-form-urlencoded') {
+          return jsonReply(400, invalidForm);
+        }
+        const inForm =
+          form.get('client_id') === client.clientId &&
+          form.get('client_secret') === client.clientSecret;
+        if (!inForm && headers.authorization !== basic()) {
+          return jsonReply(401, { error: 'invalid_client' });
+        }
+        if (form.get('grant_type') !== 'authorization_code') {
+          return jsonReply(400, { error: 'unsupported_grant_type' });
+        }
+        const grant = grants.redeem(form);
+        if ('fault' in grant) return jsonReply(400, { error: 'invalid_grant' });
+        return jsonReply(200, {
+          access_token: grant.token,
+          token_type: 'Bearer',
+          expires_in: 604800,
+          refresh_token: 'of-no-use-to-a-relay',
+          scope: 'identify',
+        });
+      },
+      'GET /api/v10/users/@me'(request) {
+        if (!isBot(request)) return cloudflare;
+        return grants.knows(request)
+          ? jsonReply(200, discordUser)
+          : jsonReply(401, { message: '401: Unauthorized', code: 0 });
+      },
+    },
+  };
+}
+
+const cloudflare = page(403, 'Blocked: no program is named.');
+
+function isBot({ headers }: UpstreamRequest): boolean {
+  return /^DiscordBot \(https?:\/\/[^ ,]+, [\w.-]+\)/.test(headers['user-agent'] ?? '');
+}

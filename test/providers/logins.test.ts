@@ -1,0 +1,260 @@
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { type Page, Visitor } from '../harness/browser/visitor.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectUser } from '../harness/expect/expectations.ts';
+import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import {
+  type DocumentedProvider,
+  type FakeProvider,
+  startFakeProvider,
+  type UpstreamRequest,
+} from '../harness/provider/fake-provider.ts';
+import { ForwardProxy } from '../harness/provider/forward-proxy.ts';
+import { callbackPath, redirectUri } from '../harness/relay/relay-under-test.ts';
+import { type Client, type Relay, useRelays } from '../harness/relay/relays.ts';
+import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
+import { discord, discordUser } from './fakes/discord.ts';
+import { github, githubUser } from './fakes/github.ts';
+import { gitlab, gitlabUser } from './fakes/gitlab.ts';
+import { google, googleUser } from './fakes/google.ts';
+import { slack, slackUser } from './fakes/slack.ts';
+
+interface Example {
+  readonly preset: string;
+  readonly documented: (client: Client) => DocumentedProvider;
+  readonly user: string;
+  readonly authorize: string;
+  readonly token: string;
+  readonly lookup: string;
+  /** The status with which it refuses a code or a secret. */
+  readonly refusal: 'error status' | 200;
+  readonly pkce: boolean;
+  /** The name in which it answers, where the preset knows that. */
+  readonly issuer?: string;
+}
+
+const examples: readonly Example[] = [
+  {
+    preset: 'github',
+    documented: github,
+    user: githubUser,
+    authorize: 'https://github.com/login/oauth/authorize',
+    token: 'https://github.com/login/oauth/access_token',
+    lookup: 'https://api.github.com/user',
+    refusal: 200,
+    pkce: true,
+    issuer: 'https://github.com/login/oauth',
+  },
+  {
+    preset: 'gitlab',
+    documented: gitlab,
+    user: gitlabUser,
+    authorize: 'https://gitlab.com/oauth/authorize',
+    token: 'https://gitlab.com/oauth/token',
+    lookup: 'https://gitlab.com/api/v4/user',
+    refusal: 'error status',
+    pkce: true,
+  },
+  {
+    preset: 'discord',
+    documented: discord,
+    user: discordUser,
+    authorize: 'https://discord.com/oauth2/authorize',
+    token: 'https://discord.com/api/oauth2/token',
+    lookup: 'https://discord.com/api/v10/users/@me',
+    refusal: 'error status',
+    pkce: true,
+    issuer: 'https://discord.com',
+  },
+  {
+    preset: 'google',
+    documented: google,
+    user: googleUser,
+    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+    token: 'https://oauth2.googleapis.com/token',
+    lookup: 'https://openidconnect.googleapis.com/v1/userinfo',
+    refusal: 'error status',
+    pkce: true,
+    issuer: 'https://accounts.google.com',
+  },
+  {
+    preset: 'slack',
+    documented: slack,
+    user: slackUser,
+    authorize: 'https://slack.com/openid/connect/authorize',
+    token: 'https://slack.com/api/openid.connect.token',
+    lookup: 'https://slack.com/api/openid.connect.userInfo',
+    refusal: 200,
+    pkce: false,
+    issuer: 'https://slack.com',
+  },
+];
+
+describe('a provider that answers as its documentation says', () => {
+  const startRelay = useRelays();
+  let certificate: Certificate;
+
+  before('certify every host', async () => {
+    const hosts = examples.flatMap(({ token, lookup }) => [hostOf(token), hostOf(lookup)]);
+    certificate = await issueCertificate(...new Set(hosts));
+  });
+  after(() => certificate.remove());
+
+  for (const example of examples) {
+    const { preset, documented, user, refusal } = example;
+
+    describe(`${preset}, of which the relay knows no more than the name`, () => {
+      const client = { clientId: 'client-1', clientSecret: canary('secret') };
+      let provider: FakeProvider;
+      let proxy: ForwardProxy;
+      let relay: Relay;
+      let visitor: Visitor;
+
+      before('start the provider and the relay', async () => {
+        provider = await startFakeProvider(documented(client), certificate);
+        const hosts = [example.token, example.lookup].map((url) => `${hostOf(url)}:443`);
+        proxy = await ForwardProxy.start(
+          Object.fromEntries(hosts.map((host) => [host, provider.tlsPort])),
+        );
+        // For the relay, what the proxy knows is all there is.
+        relay = await startRelay({
+          client,
+          flags: { provider: preset },
+          env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificate.authorityFile },
+        });
+      });
+      beforeEach(() => {
+        visitor = new Visitor(relay, { [new URL(example.authorize).origin]: provider.port });
+      });
+      after(async () => {
+        await proxy.close();
+        await provider.close();
+      });
+
+      function lastRequest(url: string): UpstreamRequest {
+        const { pathname, host } = new URL(url);
+        const found = provider.requests.findLast(({ path }) => path === pathname);
+        if (found === undefined) throw new Error(`nobody asked for ${url}`);
+        expect(found.host).to.equal(host);
+        return found;
+      }
+
+      it('logs in, and passes the record of the user on to the byte', async () => {
+        await expectLogin(relay, visitor, user);
+        lastRequest(example.token);
+        lastRequest(example.lookup);
+      });
+
+      it(`is ${example.pkce ? 'sent' : 'spared'} a challenge`, async () => {
+        await visitor.startLogin();
+        const request = visitor.visited(example.authorize).searchParams;
+        expect(request.get('code_challenge_method')).to.equal(example.pkce ? 'S256' : null);
+      });
+
+      /** A 200 without a token is an empty token, whatever else the answer says. */
+      function detailOf(code: FailureCode): string {
+        const { detail } = new RelayError(code);
+        const condition = refusal === 200 ? 'The access token is empty' : 'Token retrieval failed';
+        return detail.replace('Token retrieval failed', condition);
+      }
+
+      it('refuses a code that it did not issue', async () => {
+        const code = 'code_refused';
+        expectFailure(await relay.get(`${callbackPath}?code=another`), code, detailOf(code));
+        expect((await relay.requestLine(code))['providerError']).to.be.a('string');
+      });
+
+      it('refuses a client secret that is not the one it knows', async () => {
+        const { clientSecret } = client;
+        client.clientSecret = canary('secret');
+        try {
+          const code = 'client_refused';
+          expectFailurePage(await visitor.startLogin(), code, detailOf(code));
+          expect((await relay.requestLine(code))['providerError']).to.be.a('string');
+        } finally {
+          client.clientSecret = clientSecret;
+        }
+      });
+
+      it('refuses a token that it did not issue', async () => {
+        expectFailure(await relay.lookUp('another'), 'token_invalid');
+      });
+
+      if (example.issuer === undefined) {
+        it('may call itself what it likes, as nobody knows its name', async () => {
+          visitor.detour = inCallback((query) => query.set('iss', 'https://any.example'));
+          expect(tokenIn(await visitor.startLogin())).not.to.equal('');
+        });
+      } else {
+        it('is not believed where it answers in the name of another', async () => {
+          visitor.detour = inCallback((query) => query.set('iss', 'https://evil.example'));
+          const asked = provider.requests.length;
+          expectFailurePage(await visitor.startLogin(), 'issuer_mismatch');
+          const since = provider.requests.slice(asked).map(({ method }) => method);
+          expect(since, 'no token request').to.deep.equal(['GET']);
+        });
+
+        it('is believed where it answers in its own name', async () => {
+          visitor.detour = inCallback((query) => query.set('iss', example.issuer ?? ''));
+          expect(tokenIn(await visitor.startLogin())).not.to.equal('');
+        });
+      }
+
+      it('is believed without iss, which it may not send to everybody', async () => {
+        visitor.detour = inCallback((query) => query.delete('iss'));
+        expect(tokenIn(await visitor.startLogin())).not.to.equal('');
+      });
+
+      it('tells of someone who cancels', async () => {
+        visitor.detour = inCallback((query) => {
+          query.delete('code');
+          query.set('error', 'access_denied');
+        });
+        expectFailurePage(await visitor.startLogin(), 'access_denied');
+      });
+    });
+
+    it(`${preset}, at addresses given by hand, logs in as well`, async () => {
+      const client = { clientId: 'client-1', clientSecret: canary('secret') };
+      const provider = await startFakeProvider(documented(client), certificate);
+      try {
+        const at = (url: string) => `http://127.0.0.1:${provider.port}${new URL(url).pathname}`;
+        const relay = await startRelay({
+          client,
+          flags: {
+            provider: preset,
+            'authorize-url': at(example.authorize),
+            'token-url': at(example.token),
+            'user-url': at(example.lookup),
+          },
+        });
+        await expectLogin(relay, new Visitor(relay), user);
+      } finally {
+        await provider.close();
+      }
+    });
+  }
+});
+
+async function expectLogin(relay: Relay, visitor: Visitor, user: string): Promise<void> {
+  const end = await visitor.startLogin();
+  expect([...end.url.searchParams.keys()], end.body).to.deep.equal(['access_token']);
+  const answer = await relay.lookUp(tokenIn(end));
+  expectUser(answer);
+  expect(answer.body.toString()).to.equal(user);
+}
+
+function tokenIn({ url }: Page): string {
+  return url.searchParams.get('access_token') ?? '';
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname;
+}
+
+function inCallback(change: (query: URLSearchParams) => void): (url: URL) => void {
+  return (url) => {
+    if (url.href.startsWith(redirectUri)) change(url.searchParams);
+  };
+}

@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { Visitor } from '../harness/browser/visitor.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectUser } from '../harness/expect/expectations.ts';
+import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import {
+  type MockProvider,
+  type MockProviderOptions,
+  startMockProvider,
+} from '../harness/provider/mock-provider.ts';
+import { redirectUri } from '../harness/relay/relay-under-test.ts';
+import { type Client, type Relay, useRelays } from '../harness/relay/relays.ts';
+
+const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
+
+describe('oauth2-mock-server, found by discovery', () => {
+  const startRelay = useRelays();
+  let provider: MockProvider;
+  let relay: Relay;
+
+  async function start(
+    options: MockProviderOptions,
+    flags: Record<string, string> = {},
+    client: Client = options.client,
+  ): Promise<void> {
+    provider = await startMockProvider(options);
+    relay = await startRelay({ client, flags: { issuer: provider.issuer, ...flags } });
+  }
+
+  afterEach(() => provider.close());
+
+  async function expectLogin(visitor: Visitor): Promise<void> {
+    const { url } = await visitor.startLogin();
+    expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
+    const answer = await relay.lookUp(url.searchParams.get('access_token') ?? '');
+    expect(expectUser(answer)).to.deep.equal({ sub: 'johndoe' });
+  }
+
+  describe('logs in', () => {
+    for (const { how, supported, flags, pkce, by } of [
+      {
+        how: 'by body where its metadata lists that alone',
+        supported: ['client_secret_post'],
+        flags: {},
+        pkce: true,
+        by: 'body',
+      },
+      {
+        how: 'by basic where its metadata says nothing',
+        supported: undefined,
+        flags: {},
+        pkce: false,
+        by: 'basic',
+      },
+      {
+        how: 'by basic as configured, whatever its metadata lists',
+        supported: ['none'],
+        flags: { 'token-request': 'basic' },
+        pkce: true,
+        by: 'basic',
+      },
+      {
+        how: 'by body as configured, whatever its metadata lists',
+        supported: ['none'],
+        flags: { 'token-request': 'body' },
+        pkce: false,
+        by: 'body',
+      },
+    ]) {
+      it(`with a token request ${how}, and ${pkce ? 'with' : 'without'} PKCE`, async () => {
+        const metadata = {
+          token_endpoint_auth_methods_supported: supported,
+          ...(!pkce && { code_challenge_methods_supported: undefined }),
+        };
+        await start({ client: newClient(), metadata }, flags);
+        const visitor = new Visitor(relay);
+        await expectLogin(visitor);
+        const request = visitor.visited(`${provider.issuer}/authorize`).searchParams;
+        expect(request.has('code_challenge')).to.equal(pkce);
+        expect(visitor.visited(redirectUri).searchParams.has('iss')).to.equal(false);
+        expect(provider.tokenRequests).to.deep.equal([
+          {
+            authorization: by === 'basic' ? 'Basic' : undefined,
+            parameters: [
+              ...(by === 'body' ? ['client_id', 'client_secret'] : []),
+              'code',
+              ...(pkce ? ['code_verifier'] : []),
+              'grant_type',
+              'redirect_uri',
+            ],
+          },
+        ]);
+      });
+    }
+  });
+
+  describe('does not log in', () => {
+    it('anyone, where its metadata takes no client secret: 503, and the log says why', async () => {
+      await start({ client: newClient() });
+      const line = await relay.discoveryLine('failed');
+      expect(line).to.include({ level: 'warn', reason: 'client_authentication' });
+      expect(line['explanation']).to.contain('client secret');
+      expectFailurePage(await new Visitor(relay).startLogin(), 'provider_undiscovered');
+    });
+
+    it('a client with a wrong secret: the client is refused', async () => {
+      const client = newClient();
+      const wrong = { ...client, clientSecret: canary('secret') };
+      await start({ client }, { 'token-request': 'basic' }, wrong);
+      expectFailurePage(await new Visitor(relay).startLogin(), 'client_refused');
+      const line = await relay.requestLine('client_refused');
+      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
+    });
+
+    it('a client whose redirect URI it does not expect in the token request', async () => {
+      const client = { ...newClient(), redirectUri: `${redirectUri}/other` };
+      await start({ client }, { 'token-request': 'body' });
+      expectFailurePage(await new Visitor(relay).startLogin(), 'code_refused');
+      const line = await relay.requestLine('code_refused');
+      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 400 });
+    });
+
+    it('an answer that names another issuer, though iss was not promised', async () => {
+      await start({ client: newClient() }, { 'token-request': 'body' });
+      const visitor = new Visitor(relay);
+      visitor.detour = (url) => {
+        if (url.href.startsWith(redirectUri)) url.searchParams.set('iss', 'https://evil.example');
+      };
+      expectFailurePage(await visitor.startLogin(), 'issuer_mismatch');
+      expect(provider.tokenRequests).to.deep.equal([]);
+      expectFailure(await relay.lookUp('not-issued'), 'token_invalid');
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { Visitor } from '../harness/browser/visitor.ts';
+import { expectUser } from '../harness/expect/expectations.ts';
+import { type Issuer, json, metadata, oauthPath, startIssuer } from '../harness/provider/issuer.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { redirectUri, registration } from '../harness/relay/relay-under-test.ts';
+import { useRelays } from '../harness/relay/relays.ts';
+
+describe('an issuer with a path that has OAuth metadata alone', () => {
+  const startRelay = useRelays();
+  const path = '/tenants/one';
+  let provider: StrictProvider;
+  let issuer: Issuer;
+
+  before(async () => {
+    provider = await StrictProvider.start(registration());
+    issuer = await startIssuer((origin) => ({
+      [oauthPath + path]: json(
+        metadata(origin + path, {
+          authorization_endpoint: provider.authorizeUrl,
+          token_endpoint: provider.tokenUrl,
+          userinfo_endpoint: undefined,
+          code_challenge_methods_supported: ['S256'],
+          authorization_response_iss_parameter_supported: true,
+        }),
+      ),
+    }));
+  });
+  after(async () => {
+    await issuer.close();
+    await provider.stop();
+  });
+
+  it('logs in with a token request by query and a user lookup given by hand', async () => {
+    const relay = await startRelay({
+      client: provider.registration,
+      flags: {
+        issuer: issuer.origin + path,
+        'user-url': provider.userUrl,
+        'token-request': 'query',
+        scope: 'profile',
+      },
+    });
+    const visitor = new Visitor(relay);
+    visitor.detour = (url) => {
+      if (!url.href.startsWith(provider.authorizeUrl)) return;
+      expect(url.searchParams.get('scope')).to.equal('profile');
+      const answer = new URLSearchParams({
+        code: provider.authorize(url),
+        state: url.searchParams.get('state') ?? '',
+        iss: issuer.origin + path,
+      });
+      url.href = `${redirectUri}?${answer}`;
+    };
+    const { url } = await visitor.startLogin();
+    const [code = ''] = provider.credentials('token');
+    expect(url.searchParams.get('access_token')).to.equal(provider.tokenFor(code));
+    expectUser(await relay.lookUp(provider.tokenFor(code) ?? ''));
+    expect(provider.calls[0]?.codeVerifier).to.be.a('string');
+    expect(provider.violations).to.deep.equal([]);
+  });
+});

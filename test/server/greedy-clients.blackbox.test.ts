@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { send } from '../harness/client/http-client.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { userRecord } from '../harness/provider/strict-provider.ts';
+import {
+  callbackPath,
+  loginPath,
+  relayUnderTest,
+  userPath,
+} from '../harness/relay/relay-under-test.ts';
+
+const megabyte = 1024 * 1024;
+const bodyHeaders = {
+  'of ten gigabytes': 'Content-Length: 10000000000',
+  'without an end': 'Transfer-Encoding: chunked',
+};
+
+describe('a greedy client', () => {
+  const underTest = relayUnderTest({ 'max-connections': '20', 'metrics-port': '0' });
+  const open = () => RawConnection.open(underTest().port);
+
+  /** Sends a chunk over and over until the relay takes no more; returns how many bytes it took. */
+  async function pour({ socket, closed }: RawConnection): Promise<number> {
+    const chunk = `${megabyte.toString(16)}\r\n${'x'.repeat(megabyte)}\r\n`;
+    while (!socket.destroyed) {
+      if (!socket.write(chunk)) await Promise.race([once(socket, 'drain').catch(() => {}), closed]);
+    }
+    return socket.bytesWritten;
+  }
+
+  for (const [name, header] of Object.entries(bodyHeaders)) {
+    it(`sends a body ${name} with a GET: it is answered, and the connection closed`, async () => {
+      const connection = await open();
+      connection.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
+      expect(await pour(connection)).to.be.lessThan(64 * megabyte);
+      expect(connection.heard).to.match(/^HTTP\/1\.1 307 .*\r\nConnection: close\r\n/s);
+    });
+
+    it(`sends a body ${name} with a lookup that takes its time: it is not read ahead`, async () => {
+      const { provider } = underTest();
+      const { promise: called, resolve } = Promise.withResolvers<() => void>();
+      provider.onUser = (response, call) => resolve(() => userRecord(response, call));
+      const connection = await open();
+      connection.say(
+        `GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${canary('token')}\r\n${header}\r\n\r\n`,
+      );
+      const poured = pour(connection);
+      (await called)();
+      expect(await poured).to.be.lessThan(64 * megabyte);
+      expect(connection.heard).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
+    });
+
+    it(`sends a body ${name} with a POST: 405, and the connection is closed`, async () => {
+      const connection = await open();
+      connection.say(`POST ${callbackPath} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
+      await pour(connection);
+      expect(connection.heard).to.match(/^HTTP\/1\.1 405 .*\r\nConnection: close\r\n/s);
+    });
+  }
+
+  it('sends a short body with a GET: it is answered, and the connection closed', async () => {
+    const connection = await open();
+    connection.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody`);
+    await connection.closed;
+    expect(connection.heard).to.match(/^HTTP\/1\.1 307 .*\r\nConnection: close\r\n/s);
+  });
+
+  it('asks whether to send its body: it is answered without it', async () => {
+    const connection = await open();
+    connection.say(
+      `POST ${userPath} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n`,
+    );
+    await connection.closed;
+    expect(connection.heard).to.match(/^HTTP\/1\.1 405 /);
+  });
+
+  it('sends requests ahead: each is answered, in order', async () => {
+    const connection = await open();
+    const paths = Array.from({ length: 100 }, (_, index) => (index % 2 ? '/healthz' : '/none'));
+    const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    connection.say(requests.join(''));
+    await connection.hear('{"status":"alive"}', 50);
+    const statuses = [...connection.heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, it]) => it);
+    expect(statuses).to.deep.equal(paths.map((path) => (path === '/none' ? '404' : '200')));
+    connection.close();
+  });
+
+  it('holds more connections than there may be: others are served, the log says it once', async () => {
+    const { process, port } = underTest();
+    const held = await Promise.all(Array.from({ length: 60 }, open));
+    for (let time = 0; time < 5; time += 1) {
+      expect((await send(port, { path: loginPath })).status).to.equal(307);
+    }
+    const line = await process.logLine(({ limit }) => limit === 'connections');
+    expect(line).to.include({ level: 'warn', msg: 'limit hit', hits: 1 });
+    expect(process.logLines.filter(({ limit }) => limit === 'connections')).to.have.lengthOf(1);
+    for (const connection of held) connection.close();
+  });
+
+  it('is counted, by the limit that it met', async () => {
+    const { process } = underTest();
+    await (await open()).say(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`).closed;
+    const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
+    const metricsPort = Number(new URL(String(metricsAddress)).port);
+    const text = (await send(metricsPort, { path: '/metrics' })).body.toString();
+    expect(text).to.match(/login_relay_limits_hit_total\{limit="connections"\} [1-9]/);
+    expect(text).to.contain('login_relay_limits_hit_total{limit="header_size"} 1\n');
+    expect(text).to.contain('login_relay_limits_hit_total{limit="request_time"} 0\n');
+    expect(text).to.contain('login_relay_requests_total{route="none",status="431"} 1\n');
+  });
+});

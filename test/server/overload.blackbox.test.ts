@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { callback, expectLogin, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { setCookies } from '../harness/browser/set-cookies.ts';
+import type { Answer } from '../harness/client/http-client.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import {
+  expectError,
+  expectRedirect,
+  expectToken,
+  expectUser,
+} from '../harness/expect/expectations.ts';
+import { reset } from '../harness/provider/provider-behaviours.ts';
+import { type Behaviour, userRecord } from '../harness/provider/strict-provider.ts';
+import {
+  callbackPath,
+  loginPath,
+  relayUnderTest,
+  userPath,
+} from '../harness/relay/relay-under-test.ts';
+
+/** How many calls to the provider may be in flight. */
+const limit = 256;
+/** How many of them may be lookups. */
+const lookupLimit = 192;
+
+describe('overload', () => {
+  const underTest = relayUnderTest({ 'provider-timeout': '60' });
+
+  /** Makes the provider hold every call; the result lets them go on. */
+  function holdCalls(): () => void {
+    const { provider } = underTest();
+    const held: (() => void)[] = [];
+    const hold =
+      (behaviour: Behaviour): Behaviour =>
+      (response, call) => {
+        held.push(() => behaviour(response, call));
+      };
+    provider.onToken = hold(provider.issueToken);
+    provider.onUser = hold(userRecord);
+    return () => {
+      provider.onToken = provider.issueToken;
+      provider.onUser = userRecord;
+      for (const proceed of held) proceed();
+    };
+  }
+
+  /** Starts as many calls as may be in flight, logins and lookups, and waits until they are. */
+  async function fill(): Promise<Promise<Answer>[]> {
+    const answers = Array.from({ length: limit }, (_, index) =>
+      index % 2 ? underTest().logIn() : underTest().lookUp(),
+    );
+    await underTest().provider.arrivals(limit);
+    return answers;
+  }
+
+  it('is answered with 503 at once, and the calls in flight go on', async () => {
+    const { provider } = underTest();
+    const release = holdCalls();
+    const answers = await fill();
+
+    const refused = [await underTest().logIn(), await underTest().lookUp()];
+    for (const answered of refused) {
+      expectError(answered, 503);
+      expect(answered.headers['retry-after']).to.match(/^[1-9]\d*$/);
+    }
+    expect(provider.calls, 'calls at the provider').to.have.lengthOf(limit);
+
+    release();
+    for (const [index, answered] of (await Promise.all(answers)).entries()) {
+      if (index % 2) expectToken(answered);
+      else expectUser(answered);
+    }
+    expectToken(await underTest().logIn());
+    expectUser(await underTest().lookUp());
+  });
+
+  it('leaves everything alone that needs no provider', async () => {
+    const release = holdCalls();
+    const answers = await fill();
+    expectRedirect(await underTest().get(loginPath));
+    expectError(await underTest().get(userPath), 401);
+    expectError(await underTest().get('/unknown'), 404);
+    release();
+    await Promise.all(answers);
+  });
+
+  it('does not spend a code that was refused: it is good for the next try', async () => {
+    const { provider } = underTest();
+    const release = holdCalls();
+    const answers = await fill();
+    const code = canary('code');
+    expectError(await underTest().logIn(code), 503);
+    release();
+    await Promise.all(answers);
+    expect(expectToken(await underTest().logIn(code))).to.equal(provider.tokenFor(code));
+  });
+
+  it('ends no login: its callback is good for the next try, cookie and code', async () => {
+    const release = holdCalls();
+    const browser = new FakeBrowser(underTest);
+    const login = await browser.start();
+    const answers = await fill();
+    const refused = await browser.finish(login);
+    expect(expectError(refused, 503)).to.contain('Try again');
+    expect(setCookies(refused)).to.deep.equal([]);
+    release();
+    await Promise.all(answers);
+    expectLogin(underTest(), await browser.finish(login), login);
+  });
+
+  it('does not hide from a person that the login was cancelled', async () => {
+    const release = holdCalls();
+    const browser = new FakeBrowser(underTest);
+    const { state } = await browser.start();
+    const answers = await fill();
+    const cancelled = await browser.open(callback({ state, error: 'access_denied' }));
+    expect(expectError(cancelled, 400)).to.contain('access_denied');
+    release();
+    await Promise.all(answers);
+  });
+
+  it('of lookups leaves a quarter of the room to logins', async () => {
+    const { provider } = underTest();
+    const release = holdCalls();
+    const lookups = Array.from({ length: lookupLimit }, () => underTest().lookUp());
+    await provider.arrivals(lookupLimit);
+    expectError(await underTest().lookUp(), 503);
+
+    const logins = Array.from({ length: limit - lookupLimit }, () => underTest().logIn());
+    await provider.arrivals(limit);
+    expectError(await underTest().logIn(), 503);
+    expect(provider.calls, 'calls at the provider').to.have.lengthOf(limit);
+    release();
+    for (const answered of await Promise.all(lookups)) expectUser(answered);
+    for (const answered of await Promise.all(logins)) expectToken(answered);
+  });
+
+  it('ends when calls fail as well', async () => {
+    const { provider } = underTest();
+    for (let time = 0; time < 2; time += 1) {
+      provider.forget();
+      holdCalls();
+      const answers = await fill();
+      // What is sent again on a new connection fails too.
+      provider.onToken = reset;
+      provider.onUser = reset;
+      for (const socket of provider.openSockets) socket.resetAndDestroy();
+      for (const answered of await Promise.all(answers)) expectError(answered, 502);
+    }
+    provider.forget();
+    expectUser(await underTest().lookUp());
+  });
+
+  describe('where clients hang up', () => {
+    function ask(path: string, authorization = ''): Promise<RawConnection> {
+      const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n${authorization}\r\n`;
+      return RawConnection.open(underTest().port).then((connection) => connection.say(request));
+    }
+
+    it('ends for their lookups: the calls are given up, and others get their turn', async () => {
+      const { provider, process } = underTest();
+      holdCalls();
+      const authorization = `Authorization: Bearer ${canary('token')}\r\n`;
+      const clients = await Promise.all(
+        Array.from({ length: lookupLimit }, () => ask(userPath, authorization)),
+      );
+      await provider.arrivals(lookupLimit);
+      expectError(await underTest().lookUp(), 503);
+      for (const client of clients) client.close();
+      while (provider.openSockets.length > 0) await new Promise(setImmediate);
+
+      provider.onUser = userRecord;
+      expectUser(await underTest().lookUp());
+      const line = await process.logLine(({ outcome }) => outcome === 'client_gone');
+      expect(line).to.include({ route: userPath, status: 499, level: 'info' });
+      expect(line['provider']).to.include({ endpoint: 'user', outcome: 'client_gone' });
+    });
+
+    it('waits for their logins: whose code is spent, the provider may still say', async () => {
+      const { provider, process } = underTest();
+      const release = holdCalls();
+      const client = await ask(`${callbackPath}?code=${canary('code')}`);
+      await provider.arrivals(1);
+      client.close();
+      await client.closed;
+      // Whoever answers this has heard that the other one hung up.
+      await underTest().get('/healthz');
+      release();
+      const line = await process.logLine(
+        ({ outcome, route }) => outcome === 'client_gone' && route === callbackPath,
+      );
+      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 200 });
+    });
+  });
+});

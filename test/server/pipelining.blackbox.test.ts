@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { readAnswers } from '../../fuzz/hostile/answer.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { loginPath, relayUnderTest, userPath } from '../harness/relay/relay-under-test.ts';
+
+const start = `GET ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const lookup = `GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${canary('token')}\r\n\r\n`;
+
+describe('requests that follow each other on one connection without waiting', () => {
+  const underTest = relayUnderTest();
+
+  function open(bytes: string): Socket {
+    const socket = connect(underTest().port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(bytes);
+    return socket;
+  }
+
+  async function statusesOf(bytes: string): Promise<number[]> {
+    const socket = open(bytes).setEncoding('latin1');
+    let received = '';
+    socket.on('data', (text) => {
+      received += text;
+    });
+    await once(socket, 'close');
+    return readAnswers(received).answers.map(({ status }) => status);
+  }
+
+  it('are answered in their order', async () => {
+    const last = start.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    expect(await statusesOf(lookup + start + lookup + last)).to.deep.equal([200, 307, 200, 307]);
+  });
+
+  it('are answered before one that cannot be read, and nothing after it is', async () => {
+    expect(await statusesOf(`${lookup}${start}HELLO\r\n\r\n${start}`)).to.deep.equal([
+      200, 307, 400,
+    ]);
+  });
+
+  it('are answered before one that asks for a tunnel, and so is that', async () => {
+    const connect = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n';
+    expect(await statusesOf(`${lookup}${start}${connect}${start}`)).to.deep.equal([200, 307, 404]);
+    expect(await statusesOf(connect)).to.deep.equal([404]);
+    const line = await underTest().process.logLine(({ status }) => status === 404);
+    expect(line).to.include({ outcome: 'not_found', method: null, route: null });
+  });
+
+  it('cost nobody else anything where who asks for a tunnel resets the connection', async () => {
+    const connect = `CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n${'x'.repeat(65_536)}`;
+    for (let time = 0; time < 10; time += 1) {
+      const socket = open(lookup + connect);
+      await once(socket, 'data');
+      socket.resetAndDestroy();
+    }
+    const last = start.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    expect(await statusesOf(last)).to.deep.equal([307]);
+  });
+});

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { RawConnection } from '../harness/client/raw-connection.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { runRelay } from '../harness/relay/relay-process.ts';
+import {
+  flagsFor,
+  listening,
+  loginPath,
+  RelayUnderTest,
+  registration,
+} from '../harness/relay/relay-under-test.ts';
+import { type CertificateFiles, certificateFiles } from '../harness/system/certificate-files.ts';
+import { strongSuites, weakSuites } from '../harness/system/cipher-suites.ts';
+
+const host = 'relay.example';
+
+describe('a relay that ends TLS itself', () => {
+  let files: CertificateFiles;
+  let underTest: RelayUnderTest;
+  let authority: string;
+  before(async () => {
+    files = await certificateFiles(host);
+    authority = files.authority;
+    const provider = await StrictProvider.start(registration());
+    const flags = {
+      ...flagsFor(provider, ''),
+      'client-secret-file': undefined,
+      'tls-cert': files.cert,
+      'tls-key': files.key,
+      'max-connections': '20',
+    };
+    const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
+    const { relay, port } = await listening({ flags, env });
+    underTest = new RelayUnderTest(relay, port, provider);
+  });
+  after(async () => {
+    await underTest.stop();
+    await files.remove();
+  });
+
+  const trust = (options: ConnectionOptions = {}): ConnectionOptions => ({
+    host: '127.0.0.1',
+    port: underTest.port,
+    servername: host,
+    ca: authority,
+    ...options,
+  });
+
+  async function get(path: string): Promise<{ status: number | undefined; cookies: string[] }> {
+    const { port } = underTest;
+    const options = { host: '127.0.0.1', port, servername: host, ca: authority, path };
+    const sent = request({ ...options, agent: false }).end();
+    const [response] = await once(sent, 'response');
+    response.resume();
+    return { status: response.statusCode, cookies: response.headers['set-cookie'] ?? [] };
+  }
+
+  async function shakeHands(options: ConnectionOptions = {}): Promise<TLSSocket> {
+    const socket = connect(trust(options));
+    // It may be closed to make room.
+    socket.on('error', () => {});
+    await once(socket, 'secureConnect');
+    return socket;
+  }
+
+  async function codeOf(attempt: Promise<unknown>): Promise<unknown> {
+    return await attempt.then(
+      () => 'connected',
+      ({ code }) => code,
+    );
+  }
+
+  it('says that it listens on https, and answers there', async () => {
+    const { address } = await underTest.process.logLine(({ msg }) => msg === 'listening');
+    expect(address).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
+    const { status, cookies } = await get(loginPath);
+    expect(status).to.equal(307);
+    expect(cookies.join()).to.match(/^__Host-Http-lr_.*; Secure/);
+  });
+
+  it('takes TLS 1.2 and 1.3, nothing older, and no plain http', async () => {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const socket = await shakeHands({ minVersion: version, maxVersion: version });
+      expect(socket.getProtocol()).to.equal(version);
+      socket.destroy();
+    }
+    // Nor would this client on its own: OpenSSL lets it only where it need not be secure.
+    const ancient = {
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'ALL:@SECLEVEL=0',
+    } as const;
+    expect(await codeOf(shakeHands(ancient))).to.equal('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+    const plain = await RawConnection.open(underTest.port);
+    await plain.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`).closed;
+    expect(plain.heard).to.not.contain('HTTP/');
+  });
+
+  it('takes only TLS 1.2 cipher suites with forward secrecy and authenticated encryption', async () => {
+    for (const suite of weakSuites) {
+      const offer = { maxVersion: 'TLSv1.2', ciphers: `${suite}:@SECLEVEL=0` } as const;
+      expect(await codeOf(shakeHands(offer)), suite).to.match(/HANDSHAKE_FAILURE/);
+    }
+    for (const suite of strongSuites) {
+      const socket = await shakeHands({ maxVersion: 'TLSv1.2', ciphers: suite });
+      expect(socket.getCipher().name).to.equal(suite);
+      socket.destroy();
+    }
+  });
+
+  it('speaks HTTP/1.1 to who offers it, and to who offers nothing', async () => {
+    const offered = await shakeHands({ ALPNProtocols: ['h2', 'http/1.1'] });
+    expect(offered.alpnProtocol).to.equal('http/1.1');
+    const silent = await shakeHands();
+    expect(silent.alpnProtocol).to.equal(false);
+    const refused = codeOf(shakeHands({ ALPNProtocols: ['h2'] }));
+    expect(await refused).to.equal('ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL');
+    offered.destroy();
+    silent.destroy();
+  });
+
+  it('serves whoever asks, however many connections stop before or after the handshake', async () => {
+    const mute = await Promise.all(
+      Array.from({ length: 40 }, () => RawConnection.open(underTest.port)),
+    );
+    // Some have to make room for others before they have shaken hands.
+    const attempts = await Promise.allSettled(Array.from({ length: 40 }, () => shakeHands()));
+    const idle = attempts.flatMap((attempt) => ('value' in attempt ? [attempt.value] : []));
+    expect(idle).to.not.be.empty;
+    for (let time = 0; time < 5; time += 1) expect((await get(loginPath)).status).to.equal(307);
+    await Promise.all(mute.map(({ closed }) => closed));
+    for (const socket of idle) socket.destroy();
+  });
+
+  it('is asked for its health like any other', async () => {
+    const { code, stdout } = await runRelay({
+      words: ['health', '--port', String(underTest.port), '--tls-cert', files.cert],
+    });
+    expect([code, stdout]).to.deep.equal([0, 'ready\n']);
+  });
+
+  it('goes on with a new certificate once its files have changed', async () => {
+    const kept = await shakeHands();
+    const renewed = await files.renew();
+    await underTest.process.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+    expect(await codeOf(get(loginPath)))
+      .to.be.a('string')
+      .and.not.equal('connected');
+    authority = renewed;
+    expect((await get(loginPath)).status).to.equal(307);
+    // A connection that is open keeps what it began with.
+    kept.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const [answer] = await once(kept, 'data');
+    expect(String(answer)).to.match(/^HTTP\/1\.1 200 /);
+    kept.destroy();
+  });
+
+  it('keeps the certificate that it has where the new one is of no use, and says why', async () => {
+    await writeFile(files.key, 'nonsense');
+    process.kill(underTest.process.pid, 'SIGHUP');
+    const { faults } = await underTest.process.logLine(({ msg }) =>
+      String(msg).startsWith('not reloaded'),
+    );
+    expect(faults).to.deep.equal(['--tls-key (TLS_KEY) names a file without a private key (PEM)']);
+    expect((await get(loginPath)).status).to.equal(307);
+  });
+});

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { canary } from '../harness/expect/canaries.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { type Flags, RelayProcess } from '../harness/relay/relay-process.ts';
+import {
+  callbackPath,
+  flagsFor,
+  registration,
+  userPath,
+  withSecretFile,
+} from '../harness/relay/relay-under-test.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
+
+const unixUntrusted = /^--trusted-proxies \(TRUSTED_PROXIES\) does not list unix/;
+
+interface Running {
+  readonly relay: RelayProcess;
+  readonly provider: StrictProvider;
+  /** The status that a client of this address gets, through a proxy on the socket. */
+  ask(path: string, client: string): Promise<number | undefined>;
+}
+
+/** A relay that listens on a Unix socket, which a proxy speaks to. */
+async function withRelay(flags: Flags, act: (running: Running) => Promise<void>): Promise<void> {
+  const provider = await StrictProvider.start(registration());
+  const folder = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  const socketPath = join(folder, 'socket');
+  async function ask(path: string, client: string): Promise<number | undefined> {
+    const headers = { 'X-Forwarded-For': client, Authorization: `Bearer ${canary('token')}` };
+    const sent = request({ socketPath, path, headers, agent: false }).end();
+    const [response]: [IncomingMessage] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  }
+  try {
+    await withSecretFile(provider.registration.clientSecret, async (file) => {
+      const relay = new RelayProcess({
+        launcher: ['systemd-socket-activate', '--listen', socketPath],
+        flags: { ...flagsFor(provider, file), ...flags },
+      });
+      while (!(await ask('/healthz', '192.0.2.9').catch(() => undefined))) await delay(20);
+      await act({ relay, provider, ask });
+      await relay.stop('SIGKILL');
+    });
+  } finally {
+    await provider.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const { describe } = needsPrograms('systemd-socket-activate');
+
+describe('a relay on a Unix socket', () => {
+  it('counts every client by itself if it trusts whoever connects there', async () => {
+    await withRelay({ 'rate-limit': '2', 'trusted-proxies': 'unix' }, async ({ relay, ask }) => {
+      for (const client of ['192.0.2.1', '192.0.2.2']) {
+        const statuses = [
+          await ask(userPath, client),
+          await ask(userPath, client),
+          await ask(userPath, client),
+        ];
+        expect(statuses, client).to.deep.equal([200, 200, 429]);
+      }
+      expect(relay.stdout).to.not.contain('--trusted-proxies');
+    });
+  });
+
+  it('limits the refused exchanges of each client then', async () => {
+    await withRelay({ 'trusted-proxies': 'unix' }, async ({ provider, ask }) => {
+      provider.onToken = json({ error: 'bad_verification_code' });
+      const open = (client: string) => ask(`${callbackPath}?code=${canary('code')}`, client);
+      for (let time = 0; time < 10; time += 1) expect(await open('192.0.2.1')).to.equal(400);
+      expect(await open('192.0.2.1')).to.equal(429);
+      expect(await open('192.0.2.2')).to.equal(400);
+      expect(provider.calls).to.have.lengthOf(11);
+    });
+  });
+
+  it('counts all clients as one otherwise, limits no exchanges, and warns of both', async () => {
+    const flags = { 'rate-limit': '30', 'trusted-proxies': '127.0.0.1' };
+    await withRelay(flags, async ({ relay, provider, ask }) => {
+      await relay.logLine(({ level, msg }) => level === 'warn' && unixUntrusted.test(`${msg}`));
+      provider.onToken = json({ error: 'bad_verification_code' });
+      const statuses: unknown[] = [];
+      for (let client = 1; client <= 31; client += 1) {
+        statuses.push(await ask(`${callbackPath}?code=${canary('code')}`, `192.0.2.${client % 2}`));
+      }
+      expect(statuses).to.deep.equal([...Array(30).fill(400), 429]);
+    });
+  });
+});

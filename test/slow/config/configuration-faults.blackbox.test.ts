@@ -1,0 +1,542 @@
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { canary } from '../../harness/expect/canaries.ts';
+import { type FlagName, flagNames, variables } from '../../harness/project/option-names.ts';
+import {
+  type Ending,
+  type Flags,
+  type Invocation,
+  runRelay,
+} from '../../harness/relay/relay-process.ts';
+import { withSecretFile } from '../../harness/relay/relay-under-test.ts';
+import { issueCertificate } from '../../harness/system/certificate.ts';
+
+interface Fault {
+  flags?: Flags;
+  env?: Record<string, string>;
+  /** The options that the report must name. */
+  of: FlagName[];
+}
+
+/** Flags that have no fault, but for what is changed. */
+function sound(file: string): Flags {
+  return {
+    origin: 'https://app.example',
+    'base-url': 'https://relay.example',
+    'client-id': 'client-1',
+    'client-secret-file': file,
+  };
+}
+
+const malformedEndpoint = [
+  'provider.example',
+  'ftp://provider.example/',
+  'file:///etc/passwd',
+  'http://provider.example/',
+  'http://10.0.0.1/',
+  'http://localhost.evil.example/',
+  'http://127.0.0.1.evil.example/',
+  'https://someone@provider.example/',
+  'https://someone:hunter2@provider.example/',
+  'https://provider.example/#fragment',
+  'https://provïder.example/',
+  'https://provider。example/',
+  'https://provider%00.example/',
+  'https://provider.example:99999/',
+  'https://provider.example/ with a space',
+  // Link-local and metadata addresses, in every spelling that URL parsers and resolvers take.
+  'https://169.254.169.254/',
+  'https://169.254.0.1/',
+  'https://169.254.169.254./',
+  'https://0251.0376.0251.0376/',
+  'https://0xa9.0xfe.0xa9.0xfe/',
+  'https://0xa9fea9fe/',
+  'https://2852039166/',
+  'https://169.254.43518/',
+  'https://[fe80::1]/',
+  'https://[febf::1]/',
+  'https://[::ffff:169.254.169.254]/',
+  'https://[::ffff:a9fe:a9fe]/',
+  'https://[0:0:0:0:0:ffff:a9fe:a9fe]/',
+  'https://[fd00:ec2::254]/',
+  'https://[fd20:ce::254]/',
+  'https://[::169.254.169.254]/',
+  'https://[64:ff9b::a9fe:a9fe]/',
+  'https://100.100.100.200/',
+  'https://metadata.google.internal/',
+  'https://metadata.google.internal./',
+];
+
+/** For each option, what it must not be. */
+const malformed: Partial<Record<FlagName, string[]>> = {
+  port: ['eighty', '-1', '65536', '80.5', '1e3', '0x1f90', 'Infinity', '８０００', '99999999999'],
+  host: ['not a host', 'http://127.0.0.1'],
+  origin: [
+    'app.example',
+    '//app.example',
+    'https://app.example/path',
+    'https://app.example/?query',
+    'https://app.example/#fragment',
+    'https://someone:hunter2@app.example',
+    'https://@app.example',
+    'https://app.example https://other.example',
+    'https://app.example:99999',
+    'https:///',
+    'http://app.example',
+    'ftp://app.example',
+    'javascript:alert(1)',
+    'https://äpp.example',
+    'https://app。example',
+    '*',
+    'https://*.example',
+    'null',
+  ],
+  'frontend-url': [
+    '/page',
+    'https://other.example/',
+    'https://app.example.evil/',
+    'https://sub.app.example/',
+    'https://app.example:8443/',
+    'http://app.example/',
+    'https://app.example/#fragment',
+    'https://someone:hunter2@app.example/',
+    'https://app.example@other.example/',
+    ...['access_token', 'state', 'error', 'error_description', 'request_id'].map(
+      (name) => `https://app.example/?theme=dark&${name}=x`,
+    ),
+  ],
+  'base-url': [
+    'relay.example',
+    'ftp://relay.example',
+    'http://relay.example',
+    'http://192.168.0.1',
+    'https://relay.example/?query',
+    'https://relay.example/?',
+    'https://relay.example/#fragment',
+    'https://someone:hunter2@relay.example',
+    'https://rélay.example',
+    'https://relay%2Eexample',
+    'https://0x7f.1',
+    'https://relay.example:port',
+  ],
+  provider: ['gitlub', '__proto__', 'GitHub'],
+  'token-request': ['header', 'Query'],
+  'path-name': ['a/b', '..', '.', 'two words', '%2e%2e', 'näme', ':name', '(.*)', '*'],
+  'token-delivery': ['cookie', 'hash'],
+  'provider-timeout': ['-1', '0', '0.05', '300.1', '301', '10s', 'NaN', 'Infinity', '1e1'],
+  'log-level': ['loud', 'INFO'],
+  'log-format': ['xml'],
+  scope: ['say "hello"', 'back\\slash', 'tab\there'],
+  'client-id': ['line\nbreak', 'clïent'],
+  'authorize-url': malformedEndpoint,
+  'token-url': malformedEndpoint,
+  'user-url': malformedEndpoint,
+};
+
+const secrets: Record<string, (file: string) => Fault | Promise<Fault>> = {
+  'no secret': () => ({ flags: { 'client-secret-file': undefined }, of: ['client-secret'] }),
+  'a secret that is empty in the environment': () => ({
+    flags: { 'client-secret-file': undefined },
+    env: { PROVIDER_CLIENT_SECRET: '', PROVIDER_CLIENT_SECRET_FILE: '' },
+    of: ['client-secret'],
+  }),
+  'a secret and a secret file as flags': () => ({
+    flags: { 'client-secret': canary('secret') },
+    of: ['client-secret', 'client-secret-file'],
+  }),
+  'a secret and a secret file in the environment': (file) => ({
+    flags: { 'client-secret-file': undefined },
+    env: { PROVIDER_CLIENT_SECRET: canary('secret'), PROVIDER_CLIENT_SECRET_FILE: file },
+    of: ['client-secret', 'client-secret-file'],
+  }),
+  'a secret file that does not exist': (file) => ({
+    flags: { 'client-secret-file': `${file}-of-nobody` },
+    of: ['client-secret-file'],
+  }),
+  'a secret file that is a directory': (file) => ({
+    flags: { 'client-secret-file': dirname(file) },
+    of: ['client-secret-file'],
+  }),
+  'a secret file in what is no directory': (file) => ({
+    flags: { 'client-secret-file': join(file, 'secret') },
+    of: ['client-secret-file'],
+  }),
+  'an empty secret file': async (file) => ({
+    flags: { 'client-secret-file': await beside(file, '') },
+    of: ['client-secret-file'],
+  }),
+  'a secret file of a final newline alone': async (file) => ({
+    flags: { 'client-secret-file': await beside(file, '\n') },
+    of: ['client-secret-file'],
+  }),
+  'a secret file of two lines': async (file) => ({
+    flags: { 'client-secret-file': await beside(file, `${canary('secret')}\nmore\n`) },
+    of: ['client-secret-file'],
+  }),
+  'a secret file with bytes that are no text': async (file) => ({
+    flags: { 'client-secret-file': await beside(file, `${canary('secret')}\xff\0`) },
+    of: ['client-secret-file'],
+  }),
+  'a secret that no client secret can be': () => ({
+    flags: { 'client-secret-file': undefined, 'client-secret': `${canary('secret')}\n` },
+    of: ['client-secret'],
+  }),
+  'an empty systemd credential': async (file) => ({
+    flags: { 'client-secret-file': undefined },
+    env: { CREDENTIALS_DIRECTORY: dirname(await beside(file, '')) },
+    of: ['client-secret-file'],
+  }),
+  'a systemd credential that does not exist': (file) => ({
+    flags: { 'client-secret-file': undefined },
+    env: { CREDENTIALS_DIRECTORY: join(dirname(file), 'nowhere') },
+    of: ['client-secret-file'],
+  }),
+};
+
+/** A file with this content in a directory of its own next to the one given. */
+async function beside(file: string, content: string): Promise<string> {
+  const directory = join(dirname(file), canary('code'));
+  await mkdir(directory);
+  const path = join(directory, 'provider-client-secret');
+  await writeFile(path, content, { encoding: 'latin1', mode: 0o600 });
+  return path;
+}
+
+/** The lines of a report that are about an option. */
+function faultLines({ stderr }: Ending): string[] {
+  return stderr.split('\n').filter((line) => /^\s*--/.test(line));
+}
+
+/** The command ended as one does that was used wrongly. */
+function expectRefusal({ code, stdout, stderr }: Ending): void {
+  expect(code, stderr).to.equal(2);
+  expect(stdout).to.equal('');
+  expect(stderr, 'a stack trace').not.to.match(/^\s+at |node:|\.ts:\d/m);
+}
+
+/** One line of the report names both flag and variable. */
+function expectNamed(ending: Ending, name: FlagName): void {
+  const named = faultLines(ending).some(
+    (line) => line.includes(`--${name} `) && new RegExp(`\\b${variables[name]}\\b`).test(line),
+  );
+  expect(named, `--${name} and ${variables[name]} in one line of: ${ending.stderr}`).to.equal(true);
+}
+
+/** A report of faults in these options and in no others. */
+function expectReport(ending: Ending, faults: FlagName[]): void {
+  expectRefusal(ending);
+  for (const name of faults) expectNamed(ending, name);
+  // A fault in two options at once may be one line.
+  expect(faultLines(ending).length, ending.stderr).to.be.at.least(1).and.at.most(faults.length);
+}
+
+/** The report quotes the value, up to a query or fragment; one that holds a password is left out. */
+function expectQuoted(stderr: string, value: string): void {
+  expect(stderr).not.to.contain('hunter2');
+  if (value.includes('@')) expect(stderr).not.to.contain(value);
+  else expect(stderr).to.contain(JSON.stringify(value.replace(/[?#].*/, '…')));
+}
+
+/** A wrong value, and the run of the command in which it is tried. */
+interface Row {
+  flag: FlagName;
+  value: string;
+  run: number;
+}
+
+/**
+ * Every wrong value, each in a run with wrong values of other options: all are reported at once.
+ * Origins come after the front-end URLs, which can only be judged where the origin is sound.
+ */
+function tabulate(): Row[] {
+  const pages = malformed['frontend-url']?.length ?? 0;
+  return flagNames.flatMap((flag) =>
+    (malformed[flag] ?? []).map((value, index) => ({
+      flag,
+      value,
+      run: flag === 'origin' ? index + pages : index,
+    })),
+  );
+}
+
+describe('a configuration with faults', () => {
+  // The port is taken: a fault that is reported only after listening would end with another code.
+  let taken: Server;
+  let port: string;
+  before(async () => {
+    taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    port = String(typeof address === 'object' ? address?.port : undefined);
+  });
+  after(() => taken.close());
+
+  async function runWith(
+    change: (file: string) => Invocation | Promise<Invocation>,
+  ): Promise<Ending> {
+    return await withSecretFile(canary('secret'), async (file) => {
+      const { flags, env } = await change(file);
+      return await runRelay({
+        flags: { port, ...sound(file), ...flags },
+        ...(env && { env }),
+      });
+    });
+  }
+
+  it('is refused where everything required is missing, all at once', async () => {
+    const ending = await runRelay({ flags: { port } });
+    expectReport(ending, ['origin', 'client-id', 'client-secret']);
+  });
+
+  it('is refused where everything required is empty in the environment', async () => {
+    const ending = await runRelay({
+      flags: { port },
+      env: Object.fromEntries(Object.values(variables).map((variable) => [variable, ''])),
+    });
+    expectReport(ending, ['origin', 'client-id', 'client-secret']);
+  });
+
+  it('is refused with an empty base URL as a service of systemd, and only there', async () => {
+    const empty = { flags: { 'base-url': undefined }, env: { BASE_URL: '' } };
+    const asService = await runWith((file) => ({
+      ...empty,
+      env: { ...empty.env, CREDENTIALS_DIRECTORY: dirname(file) },
+    }));
+    expectReport(asService, ['base-url']);
+    expect((await runWith(() => empty)).stderr).to.contain('already in use');
+  });
+
+  for (const name of ['origin', 'client-id'] as const) {
+    it(`is refused without --${name}`, async () => {
+      expectReport(await runWith(() => ({ flags: { [name]: undefined } })), [name]);
+    });
+  }
+
+  it('is refused for port 0 without a base URL: no redirect URI is known', async () => {
+    const ending = await runWith(() => ({ flags: { port: '0', 'base-url': undefined } }));
+    expectReport(ending, ['base-url']);
+  });
+
+  describe('is refused for', () => {
+    const rows = tabulate();
+    const endings: Ending[] = [];
+    before('run the command with each set of wrong values', async function () {
+      this.timeout(60_000);
+      const runs = Math.max(...rows.map(({ run }) => run)) + 1;
+      for (let run = 0; run < runs; run += 1) {
+        const flags: Flags = {};
+        const env: Record<string, string> = {};
+        for (const [index, { flag, value }] of rows.filter((row) => row.run === run).entries()) {
+          // Turn about as a flag and as a variable; the other way is left unset.
+          flags[flag] = (run + index) % 2 === 0 ? value : undefined;
+          if (flags[flag] === undefined) env[variables[flag]] = value;
+        }
+        endings.push(await runWith(() => ({ flags, env })));
+      }
+    });
+
+    for (const { flag, value, run } of rows) {
+      it(`--${flag} ${JSON.stringify(value)}`, () => {
+        const ending = endings[run];
+        if (!ending) throw new Error('the command was not run');
+        expectRefusal(ending);
+        expectNamed(ending, flag);
+        expectQuoted(ending.stderr, value);
+      });
+    }
+
+    it('nothing else', () => {
+      for (const [run, ending] of endings.entries()) {
+        const faulty = rows.filter((row) => row.run === run).map((row) => row.flag);
+        expect(faultLines(ending), ending.stderr).to.have.lengthOf(faulty.length);
+      }
+    });
+  });
+
+  it('is refused for INSECURE_HTTP that is neither true nor false', async () => {
+    const ending = await runWith(() => ({ env: { INSECURE_HTTP: 'perhaps' } }));
+    expectReport(ending, ['insecure-http']);
+    expectQuoted(ending.stderr, 'perhaps');
+  });
+
+  it('is refused for link-local addresses even where plain http is allowed', async () => {
+    const ending = await runWith(() => ({
+      flags: { 'user-url': 'http://169.254.169.254/latest/meta-data' },
+      env: { INSECURE_HTTP: 'true' },
+    }));
+    expectReport(ending, ['user-url']);
+    expectQuoted(ending.stderr, 'http://169.254.169.254/latest/meta-data');
+  });
+
+  for (const [name, makeFault] of Object.entries(secrets)) {
+    it(`is refused for ${name}`, async () => {
+      let faults: FlagName[] = [];
+      const ending = await runWith(async (file) => {
+        const { flags, env, of } = await makeFault(file);
+        faults = of;
+        return { ...(flags && { flags }), ...(env && { env }) };
+      });
+      expectReport(ending, faults);
+      // Neither the secret nor where it lies: the scan for canaries looks for the former.
+      expect(ending.stderr).not.to.contain('login-relay-');
+    });
+  }
+
+  for (const name of ['client-id', 'origin', 'client-secret-file', 'state-key-file'] as const) {
+    it(`is refused for an empty --${name}`, async () => {
+      expectReport(await runWith(() => ({ flags: { [name]: '' } })), [name]);
+    });
+  }
+
+  it('is refused for a port that is none, beside a certificate that is fine', async () => {
+    const { cert, key, remove } = await issueCertificate('localhost');
+    try {
+      const ending = await runWith(async (file) => ({
+        flags: {
+          port: 'eighty',
+          'base-url': undefined,
+          'tls-cert': await beside(file, cert),
+          'tls-key': await beside(file, key),
+        },
+      }));
+      expectReport(ending, ['port']);
+    } finally {
+      await remove();
+    }
+  });
+
+  it('is refused for one port for both requests and metrics', async () => {
+    const ending = await runWith(() => ({ flags: { 'metrics-port': port } }));
+    expectReport(ending, ['metrics-port']);
+  });
+
+  const added: Partial<Record<FlagName, string[]>> = {
+    'authorize-url': ['client_id', 'state', 'code_challenge', 'scope'],
+    'token-url': ['client_id', 'client_secret', 'code', 'grant_type'],
+    'user-url': ['access_token'],
+  };
+  for (const [name, parameters] of Object.entries(added)) {
+    for (const parameter of parameters) {
+      it(`is refused for ${parameter} in the query of --${name}: it would be there twice`, async () => {
+        const flags = { [name]: `https://provider.example/?tenant=a&${parameter}=own` };
+        expectReport(await runWith(() => ({ flags })), [name as FlagName]);
+      });
+    }
+  }
+
+  it('says of an issuer what is wrong with it', async () => {
+    for (const [issuer, words] of [
+      ['https://169.254.169.254/', 'metadata address'],
+      ['https://someone:hunter2@provider.example/', 'user name'],
+      ['https://provider.example/#fragment', 'fragment'],
+      ['provider.example', 'https://'],
+    ]) {
+      const ending = await runWith(() => ({ flags: { issuer } }));
+      expectReport(ending, ['issuer']);
+      expect(ending.stderr).to.contain(words);
+    }
+  });
+
+  it('has every fault reported at once, one line each', async () => {
+    const values: Flags = {
+      port: '70000',
+      host: 'not a host',
+      origin: 'not an origin',
+      'frontend-url': 'not a page',
+      'base-url': 'not a base',
+      'client-id': 'not\nan id',
+      'client-secret-file': '/nowhere/secret',
+      provider: 'nobody',
+      'authorize-url': 'not a URL 1',
+      'token-url': 'not a URL 2',
+      'user-url': 'not a URL 3',
+      scope: 'not "a scope"',
+      'token-request': 'no request',
+      'path-name': 'no name',
+      'token-delivery': 'no delivery',
+      'provider-timeout': 'no time',
+      'log-level': 'no level',
+      'log-format': 'no format',
+    };
+    const faulty = flagNames.filter((name) => name in values || name === 'insecure-http');
+    const asFlags = await runRelay({ flags: values, env: { INSECURE_HTTP: 'perhaps' } });
+    const asVariables = await runRelay({
+      env: Object.fromEntries([
+        ...Object.entries(values).map(([name, value]) => [
+          flagNames.filter((flag) => flag === name).map((flag) => variables[flag])[0] ?? '',
+          value ?? '',
+        ]),
+        ['INSECURE_HTTP', 'perhaps'],
+      ]),
+    });
+    for (const ending of [asFlags, asVariables]) {
+      expectReport(ending, faulty);
+      expect(ending.stderr.split('\n').filter((line) => /^\s*--/.test(line))).to.have.lengthOf(
+        faulty.length,
+      );
+      for (const [name, value = ''] of Object.entries(values)) {
+        if (name === 'client-secret-file') expect(ending.stderr).not.to.contain(value);
+        else expectQuoted(ending.stderr, value);
+      }
+    }
+  });
+
+  it('is refused where certificates are not to be checked', async () => {
+    const ending = await runWith(() => ({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }));
+    expect(ending.code).to.equal(2);
+    expect(ending.stderr).to.contain('NODE_TLS_REJECT_UNAUTHORIZED');
+  });
+
+  it('is refused where Node would write requests, or open a debugger', async () => {
+    for (const [name, value] of [
+      ['NODE_DEBUG', 'http,https,net'],
+      ['NODE_OPTIONS', '--inspect=127.0.0.1:0'],
+    ] as const) {
+      const ending = await runWith(() => ({ env: { [name]: value } }));
+      expect(ending.code).to.equal(2);
+      expect(ending.stderr).to.contain(`${name} must not `);
+    }
+  });
+});
+
+describe('a port that cannot be opened', () => {
+  let taken: Server;
+  let port = '';
+  before(async () => {
+    taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    port = String(typeof address === 'object' ? address?.port : undefined);
+  });
+  after(() => taken.close());
+
+  async function complaint(flags: Flags): Promise<string> {
+    const { code, stdout, stderr } = await withSecretFile(canary('secret'), (file) =>
+      runRelay({ flags: { ...sound(file), port: '0', ...flags } }),
+    );
+    expect(code).to.equal(1);
+    expect(stdout).not.to.contain('listening');
+    expect(stderr).to.match(/^[^\n]+\n$/);
+    return stderr;
+  }
+
+  it('ends the relay with one clear line and exit code 1, where it is in use', async () => {
+    expect(await complaint({ port }))
+      .to.contain(port)
+      .and.to.contain('in use');
+  });
+
+  it('is told apart where it is the one for metrics', async () => {
+    expect(await complaint({ 'metrics-port': port }))
+      .to.contain('metrics')
+      .and.to.contain('in use');
+  });
+
+  it('is explained where the host is not one of this machine', async () => {
+    const host = '192.0.2.1';
+    expect(await complaint({ host })).to.contain(`${host} is not an address of this machine`);
+  });
+});

@@ -1,0 +1,177 @@
+import { expect } from 'chai';
+import type { RawAnswer } from '../../../fuzz/hostile/answer.ts';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { keepAliveAgent, send } from '../../harness/client/http-client.ts';
+import { pipelined } from '../../harness/client/pipelined.ts';
+import { plainPayloads, redirectPayloads } from '../../harness/client/redirect-payloads.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  redirectUri,
+  relayUnderTest,
+} from '../../harness/relay/relay-under-test.ts';
+
+// As a query carries it: what cannot stand there is encoded, and nothing else.
+const asQuery = (payload: string) =>
+  payload
+    .toWellFormed()
+    .replaceAll(/[^\x21-\x7e]|#/gu, (character) => encodeURIComponent(character));
+// As a header carries it: UTF-8, without what would end it.
+const asHeader = (payload: string) =>
+  Buffer.from(payload)
+    .toString('latin1')
+    .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '');
+
+function get(target: string, headers: Readonly<Record<string, string>> = {}): string {
+  const lines = Object.entries({ Host: 'relay.example', ...headers });
+  return `GET ${target} HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`;
+}
+
+/** Every place of a request that could reach a Location. */
+const inputs: Record<string, (payload: string) => string> = {
+  "the front end's state": (payload) => get(`${loginPath}?state=${asQuery(payload)}`),
+  'parameters that others redirect to': (payload) => {
+    const value = asQuery(payload);
+    const names = ['redirect_uri', 'redirect', 'next', 'return_to', 'rd', 'url', 'client_id'];
+    return get(`${loginPath}?${names.map((name) => `${name}=${value}`).join('&')}`);
+  },
+  'the name of a parameter': (payload) => get(`${loginPath}?${asQuery(payload)}=state`),
+  'the Host of a start': (payload) => get(loginPath, { Host: asHeader(payload) }),
+  'the headers of proxies': (payload) => {
+    const value = asHeader(payload);
+    return get(loginPath, {
+      'X-Forwarded-Host': value,
+      'X-Forwarded-Proto': value,
+      'X-Forwarded-Port': value,
+      'X-Forwarded-Prefix': value,
+      'X-Forwarded-Server': value,
+      'X-Original-URL': value,
+      'X-Original-Host': value,
+      'X-Rewrite-URL': value,
+      'X-HTTP-Host-Override': value,
+      Forwarded: `host=${value};proto=${value}`,
+      Referer: value,
+      Origin: value,
+    });
+  },
+  "the provider's error": (payload) => get(`${callbackPath}?error=${asQuery(payload)}`),
+  "the provider's description of an error": (payload) =>
+    get(
+      `${callbackPath}?error=access_denied&error_description=${asQuery(payload)}&error_uri=${asQuery(payload)}`,
+    ),
+  'the code': (payload) => get(`${callbackPath}?code=${asQuery(payload)}`),
+  'the state of a callback': (payload) => get(`${callbackPath}?code=a&state=${asQuery(payload)}`),
+  'the issuer of a callback': (payload) => get(`${callbackPath}?code=a&iss=${asQuery(payload)}`),
+  'the Host of a callback': (payload) =>
+    get(`${callbackPath}?code=a`, { Host: asHeader(payload), Referer: asHeader(payload) }),
+  'the headers of proxies at a callback': (payload) =>
+    get(`${callbackPath}?code=a`, {
+      'X-Forwarded-Host': asHeader(payload),
+      Forwarded: asHeader(payload),
+    }),
+  'the path': (payload) => get(`/${asQuery(payload)}`),
+  'the path below a start': (payload) => get(`${loginPath}/${asQuery(payload)}`),
+  'the whole target': (payload) => get(asQuery(payload)),
+  'the host of the target': (payload) => get(`http://${asQuery(payload)}${loginPath}`),
+};
+
+describe(`nothing leads a browser astray: ${redirectPayloads.length} payloads`, () => {
+  for (const flags of [
+    {},
+    { 'error-delivery': 'redirect', 'token-delivery': 'fragment' },
+  ] as const) {
+    describe(`with ${JSON.stringify(flags)}`, () => {
+      const underTest = relayUnderTest(flags);
+
+      /** Where the browser is sent, which is to the provider or to the front end. */
+      function expectOwnTarget(location: string): URL {
+        expect(location).to.match(/^[\x21-\x7e]+$/);
+        const url = new URL(location);
+        const { authorizeUrl } = underTest().provider;
+        if (location.startsWith(`${authorizeUrl}?`)) {
+          expect([...url.searchParams.keys()]).to.deep.equal([
+            'response_type',
+            'client_id',
+            'redirect_uri',
+            'state',
+            'code_challenge',
+            'code_challenge_method',
+          ]);
+          expect(url.searchParams.get('redirect_uri')).to.equal(redirectUri);
+        } else {
+          expect(location).to.match(/^https:\/\/app\.example\/(\?|#)/);
+          expect(url.origin).to.equal(frontendOrigin);
+        }
+        return url;
+      }
+
+      for (const [input, request] of Object.entries(inputs)) {
+        it(`in ${input}`, async () => {
+          underTest().provider.onToken = json({ access_token: 'token' });
+          const answers = await pipelined(underTest().port, redirectPayloads.map(request));
+          const shapes = new Map<string, string>();
+          for (const [index, answer] of answers.entries()) {
+            const location = headerOf(answer, 'Location');
+            const target = location === undefined ? undefined : expectOwnTarget(location).origin;
+            const statuses = location === undefined ? [400, 404] : [307];
+            expect(statuses, redirectPayloads[index]).to.include(answer.status);
+            // The same answer has the same headers, whatever was sent.
+            const kind = `${answer.status} ${target} ${answer.body}`;
+            const shape = answer.headers.map(([name]) => name).join();
+            expect(shape, redirectPayloads[index]).to.equal(shapes.get(kind) ?? shape);
+            shapes.set(kind, shape);
+          }
+        });
+      }
+
+      it("in the provider's token", async function () {
+        this.timeout(60_000);
+        const agent = keepAliveAgent(1);
+        let passedOn = 0;
+        let headers: number | undefined;
+        for (const payload of redirectPayloads) {
+          underTest().provider.onToken = json({ access_token: payload });
+          const path = `${callbackPath}?code=a`;
+          const { headers: answered, rawHeaders } = await send(underTest().port, { path, agent });
+          if (answered.location === undefined) continue;
+          const url = expectOwnTarget(answered.location);
+          const parameters =
+            url.hash === '' ? url.searchParams : new URLSearchParams(url.hash.slice(1));
+          if (parameters.get('error') === 'token_missing') continue;
+          expect(parameters.get('access_token')).to.equal(payload);
+          expect(parameters.size).to.equal(1);
+          headers ??= rawHeaders.length;
+          expect(rawHeaders.length, payload).to.equal(headers);
+          passedOn += 1;
+        }
+        agent.destroy();
+        // Most are tokens like any other: it is not for being a test that they lead nowhere.
+        expect(passedOn).to.be.greaterThan(300);
+      });
+
+      it("in the front end's state, when it comes back", async function () {
+        this.timeout(60_000);
+        const agent = keepAliveAgent(1);
+        for (const payload of plainPayloads.map((one) => one.toWellFormed())) {
+          const browser = new FakeBrowser(underTest, agent);
+          const login = await browser.start(`?state=${encodeURIComponent(payload)}`);
+          const { headers } = await browser.finish(login);
+          const url = expectOwnTarget(headers.location ?? '');
+          const parameters =
+            url.hash === '' ? url.searchParams : new URLSearchParams(url.hash.slice(1));
+          expect(parameters.get('state') ?? '').to.equal(payload);
+          expect([...parameters.keys()].length).to.equal(payload === '' ? 1 : 2);
+        }
+        agent.destroy();
+      });
+    });
+  }
+});
+
+function headerOf({ headers }: RawAnswer, name: string): string | undefined {
+  const values = headers.filter(([one]) => one === name);
+  expect(values.length).to.be.at.most(1);
+  return values[0]?.[1];
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { popupPage } from '../../harness/browser/popup-page.ts';
+import { useLoginSite } from '../../harness/relay/login-site.ts';
+import type { Engine, Tab, Visitor } from './engine.ts';
+import { chromium, firefox } from './puppeteer.ts';
+import { webkit } from './webkit.ts';
+
+const engines: readonly Engine[] = [chromium, firefox, webkit];
+const wanted = process.env['ENGINES']?.split(' ');
+
+for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true)) {
+  describe(`a login in ${engine.name}`, function () {
+    this.timeout(60_000);
+    let visitor: Visitor | undefined;
+    const openTab = async () => {
+      visitor ??= await engine.newVisitor();
+      return await visitor.openTab();
+    };
+
+    before(`${engine.name} starts`, () => engine.start());
+    afterEach(async () => {
+      await visitor?.leave();
+      visitor = undefined;
+    });
+    after(`${engine.name} ends`, () => engine.stop());
+
+    async function authorize(tab: Tab, name: string): Promise<void> {
+      await tab.type('#name', name);
+      await tab.click('button[value=login]');
+    }
+
+    for (const { scheme, finished } of [
+      { scheme: 'http', finished: /^lr_finished=/ },
+      { scheme: 'https', finished: /^__Host-Http-lr_finished=.*; Secure/i },
+    ]) {
+      describe(`at a relay on ${scheme}`, () => {
+        const site = useLoginSite({ https: scheme === 'https' });
+
+        async function openFrontEnd(): Promise<Tab> {
+          const tab = await openTab();
+          await tab.open(site().frontEnd);
+          return tab;
+        }
+
+        it('brings the person back to the front end, with no token in the address', async () => {
+          const tab = await openFrontEnd();
+          await tab.click('#login');
+          await authorize(tab, 'Ada Lovelace');
+          await tab.shows('#in', 'Ada Lovelace');
+          expect(await tab.url()).to.equal(`${site().frontEnd}/`);
+          expect(site().tokenCalls).to.have.length(1);
+          const [callback] = site().callbacks;
+          expect(callback?.outcome).to.equal('ok');
+          expect(callback?.setCookies.some((cookie) => finished.test(cookie))).to.equal(true);
+        });
+
+        it('goes on in two tabs at once, whichever is finished first', async () => {
+          const first = await openFrontEnd();
+          await first.click('#login');
+          await first.arrives(site().provider);
+          const second = await openFrontEnd();
+          await second.click('#login');
+          await second.arrives(site().provider);
+          await authorize(second, 'Grace Hopper');
+          await second.shows('#in', 'Grace Hopper');
+          await authorize(first, 'Ada Lovelace');
+          await first.shows('#in', 'Ada Lovelace');
+          expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['ok', 'ok']);
+        });
+
+        it('is refused where the callback was not started in this browser', async () => {
+          const tab = await openTab();
+          const callback = `${site().callbackUrl}?code=of-somebody-else`;
+          await tab.open(site().attacker + site().publish(`<a href="${callback}">A prize</a>`));
+          await tab.click('a');
+          await tab.shows('body', 'detail');
+          expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['state_missing']);
+          expect(site().tokenCalls).to.deep.equal([]);
+        });
+
+        it('is told apart from one that is finished when its callback is opened again', async () => {
+          const tab = await openFrontEnd();
+          await tab.click('#login');
+          await authorize(tab, 'Ada Lovelace');
+          await tab.shows('#in', 'Ada Lovelace');
+          await tab.open(site().callbacks[0]?.url.href ?? '');
+          await tab.shows('body', 'already finished');
+          expect(site().tokenCalls).to.have.length(1);
+        });
+      });
+    }
+
+    for (const channel of ['postMessage', 'BroadcastChannel'] as const) {
+      describe(`in a popup that hands its answer over by ${channel}`, () => {
+        const site = useLoginSite({
+          frontEnd: (relay) => popupPage(relay, channel),
+          flags: { errorDelivery: 'redirect' },
+        });
+
+        it('logs the page in that opened it', async () => {
+          const tab = await openTab();
+          await tab.open(site().frontEnd);
+          if (visitor === undefined) throw new Error('nobody is there');
+          const popup = await visitor.popup(() => tab.click('button'));
+          await authorize(popup, 'Ada Lovelace');
+          await tab.shows('p', 'Hello, Ada Lovelace');
+          expect(await tab.url()).to.equal(`${site().frontEnd}/`);
+          expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['ok']);
+        });
+      });
+    }
+  });
+}

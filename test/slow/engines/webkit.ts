@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Builder, By, Capabilities, type WebDriver } from 'selenium-webdriver';
+import { freePort } from '../../harness/system/free-port.ts';
+import { type Engine, type Tab, until } from './engine.ts';
+
+const miniBrowser =
+  process.env['MINIBROWSER'] ?? '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
+
+/** WebKitGTK, over WebDriver: one visitor at a time. */
+export const webkit: Engine = {
+  name: 'WebKitGTK',
+  async start() {
+    port = await freePort();
+    service = spawn('xvfb-run', ['-a', 'WebKitWebDriver', `--port=${port}`], {
+      stdio: 'ignore',
+      detached: true,
+    });
+    service.on('error', () => {});
+    await until('WebKitWebDriver answers', async () => {
+      const answered = await fetch(`http://127.0.0.1:${port}/status`).catch(() => undefined);
+      return answered?.ok === true;
+    });
+  },
+  async newVisitor() {
+    const driver = await new Builder()
+      .usingServer(`http://127.0.0.1:${port}`)
+      .withCapabilities(
+        new Capabilities({
+          browserName: 'MiniBrowser',
+          acceptInsecureCerts: true,
+          'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] },
+        }),
+      )
+      .build();
+    const inTurn = turns();
+    let used = false;
+    return {
+      openTab: () =>
+        inTurn(async () => {
+          if (used) await driver.switchTo().newWindow('tab');
+          used = true;
+          return tab(driver, await driver.getWindowHandle(), inTurn);
+        }),
+      async popup(act) {
+        const before = new Set(await inTurn(() => driver.getAllWindowHandles()));
+        await act();
+        let opened: string | undefined;
+        await until('a window opens', async () => {
+          const handles = await inTurn(() => driver.getAllWindowHandles());
+          opened = handles.find((handle) => !before.has(handle));
+          return opened !== undefined;
+        });
+        return tab(driver, opened ?? '', inTurn);
+      },
+      leave: () => driver.quit(),
+    };
+  },
+  async stop() {
+    // With the display that xvfb-run has made for it.
+    if (service?.pid !== undefined) process.kill(-service.pid);
+  },
+};
+
+let port = 0;
+let service: ChildProcess | undefined;
+
+type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
+
+/** WebDriver knows one current window: whoever needs another switches to it, and nobody between. */
+function turns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const result = last.then(task);
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
+  const here: InTurn = (task) =>
+    inTurn(async () => {
+      await driver.switchTo().window(handle);
+      return await task();
+    });
+  const find = async (selector: string) => {
+    const [element] = await driver.findElements(By.css(selector));
+    return element !== undefined && (await element.isDisplayed()) ? element : undefined;
+  };
+  /** Tries again while the page changes under its hands. */
+  const eventually = (what: string, act: () => Promise<boolean>) =>
+    until(what, () => here(() => act().catch(() => false)));
+  return {
+    open: (url) => here(() => driver.get(url)),
+    click: (selector) =>
+      eventually(`${selector} is clicked`, async () => {
+        const element = await find(selector);
+        await element?.click();
+        return element !== undefined;
+      }),
+    type: (selector, text) =>
+      eventually(`${selector} is filled in`, async () => {
+        const element = await find(selector);
+        await element?.clear();
+        await element?.sendKeys(text);
+        return element !== undefined;
+      }),
+    shows: (selector, text) =>
+      eventually(`${selector} shows ${text}`, async () =>
+        Boolean((await (await find(selector))?.getText())?.includes(text)),
+      ),
+    url: () => here(() => driver.getCurrentUrl()),
+    arrives: (url) =>
+      eventually(`${url} opens`, async () => (await driver.getCurrentUrl()).startsWith(url)),
+  };
+}

@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { UserAgent } from '../../harness/browser/user-agent.ts';
+import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { run } from '../../harness/project/run.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import { type Invocation, RelayProcess, runRelay } from '../../harness/relay/relay-process.ts';
+import {
+  flagsFor,
+  listening,
+  RelayUnderTest,
+  registration,
+} from '../../harness/relay/relay-under-test.ts';
+import { needsRoot } from '../../harness/system/needs.ts';
+
+const { describe } = needsRoot('ldd', 'chroot');
+
+describe('the executable, alone with the libraries that it is linked with', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'login-relay-empty-root-'));
+  const root = join(directory, 'root');
+  const executable = process.env['LOGIN_RELAY'] ?? '';
+  const launcher = ['chroot', '--userspec=65532:65532', root];
+
+  before('the root is made', () => {
+    const { code, stderr } = run('deploy/docker/image-root.sh', [executable, root]);
+    expect(code, stderr).to.equal(0);
+    // Where the tests call it.
+    mkdirSync(join(root, dirname(executable)), { recursive: true });
+    renameSync(join(root, 'usr/bin/login-relay'), join(root, executable));
+  });
+
+  after('the root is removed', () => rmSync(directory, { recursive: true }));
+
+  const inside = (invocation: Invocation): Invocation => ({ ...invocation, launcher });
+
+  async function withProvider(
+    use: (provider: StrictProvider, invocation: Invocation) => Promise<void>,
+  ): Promise<void> {
+    const provider = await StrictProvider.start(registration());
+    const flags = { ...flagsFor(provider, ''), 'client-secret-file': undefined };
+    const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
+    await use(provider, inside({ flags, env })).finally(() => provider.stop());
+  }
+
+  it('tells its version', async () => {
+    expect(await runRelay(inside({ words: ['--version'] }))).to.include({
+      code: 0,
+      stdout: `${packageJson.version}\n`,
+      stderr: '',
+    });
+  });
+
+  it('explains itself', async () => {
+    const { code, stdout } = await runRelay(inside({ words: ['--help'] }));
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^Usage: login-relay /);
+  });
+
+  it('logs in, and looks a user up', async () => {
+    await withProvider(async (provider, invocation) => {
+      const { relay, port } = await listening(invocation);
+      const underTest = new RelayUnderTest(relay, port, provider);
+      const token = expectToken(await underTest.logIn());
+      expectUser(await underTest.lookUp(`Bearer ${token}`));
+      expect(provider.violations).to.deep.equal([]);
+      expect(await relay.stop()).to.include({ code: 0, stderr: '' });
+    });
+  });
+
+  it('checks a configuration and its provider', async () => {
+    await withProvider(async (provider, invocation) => {
+      const { stdout, stderr } = await runRelay({ ...invocation, words: ['check'] });
+      expect(stderr).to.equal('');
+      expect(stdout).to.contain(provider.tokenUrl);
+    });
+  });
+
+  it('prints its manual page, with the date of the release, and the completions', async () => {
+    const date = new Date(Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) * 1000);
+    const env = { SOURCE_DATE_EPOCH: '1700000000' };
+    const man = await runRelay(inside({ words: ['man'], env }));
+    expect(man).to.include({ code: 0, stderr: '' });
+    expect(man.stdout).to.contain(`.TH LOGIN-RELAY 1 ${date.toISOString().slice(0, 10)} `);
+    const { stdout } = await runRelay(inside({ words: ['completion', 'bash'] }));
+    expect(stdout).to.contain('complete -F _login_relay login-relay');
+  });
+
+  it('runs the demo, up to a user record', async () => {
+    const demo = new RelayProcess(inside({ words: ['demo'], flags: { port: '0' } }));
+    const url = (of: string) =>
+      demo.output((text) => new RegExp(`^ *${of} +(http:\\S+)$`, 'm').exec(text)?.[1]);
+    const [frontEnd, relay, provider] = [
+      await url('front end'),
+      await url('relay'),
+      await url('provider'),
+    ];
+    expect((await fetch(frontEnd)).status).to.equal(200);
+    const agent = new UserAgent();
+    const start = await agent.request(`${relay}/auth/provider`);
+    const loginUrl = await agent.follow(start, `${provider}/login/`);
+    const submitted = await agent.submit(loginUrl, { name: 'Ada Lovelace' });
+    const landed = new URL(await agent.follow(submitted, frontEnd));
+    const authorization = `Bearer ${landed.searchParams.get('access_token')}`;
+    const user = await fetch(`${relay}/api/user`, { headers: { authorization } });
+    expect(await user.json()).to.include({ login: 'ada-lovelace' });
+    expect(await demo.stop()).to.include({ code: 0, stderr: '' });
+  });
+});

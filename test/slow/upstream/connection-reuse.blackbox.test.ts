@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { keepAliveAgent } from '../../harness/client/http-client.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { hangUp, json, onReuse, reset, stall } from '../../harness/provider/provider-behaviours.ts';
+import type { Behaviour } from '../../harness/provider/strict-provider.ts';
+import { callbackPath, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
+
+/** Runs `task` so many times, this many at once. */
+async function repeatedly(
+  times: number,
+  atOnce: number,
+  task: (index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < times) {
+      next += 1;
+      await task(next);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+describe('connections to the provider', () => {
+  const underTest = relayUnderTest({ 'provider-timeout': '5' });
+  const agent = keepAliveAgent(32);
+  after('close the connections of the client', () => agent.destroy());
+
+  async function logIn(code = canary('code')): Promise<string> {
+    return expectToken(await underTest().send({ path: `${callbackPath}?code=${code}`, agent }));
+  }
+
+  async function lookUp(): Promise<unknown> {
+    const token = canary('token');
+    const answered = await underTest().send({
+      path: userPath,
+      headers: [['Authorization', `Bearer ${token}`]],
+      agent,
+    });
+    expect(expectUser(answered)).to.include({ login: `owner-of-${token}` });
+    return token;
+  }
+
+  it('are kept and used again, for logins and lookups alike', async () => {
+    const { provider } = underTest();
+    for (let time = 0; time < 10; time += 1) {
+      await logIn();
+      await lookUp();
+    }
+    expect(provider.connections).to.equal(1);
+    const last = provider.calls.at(-1);
+    expect(last?.requestOnConnection).to.equal(20);
+  });
+
+  describe('that the provider closes as soon as they are used again', () => {
+    const faults: Record<string, Behaviour> = { 'with RST': reset, 'with FIN': hangUp };
+    for (const [name, fault] of Object.entries(faults)) {
+      it(`${name}: no login and no lookup fails`, async () => {
+        const { provider } = underTest();
+        // Fills the pool: the calls are answered only when all of them are there.
+        const waiting: (() => void)[] = [];
+        provider.onUser = (response, call) => {
+          waiting.push(() => json({ login: `owner-of-${call.credential}` })(response, call));
+          if (waiting.length === 20) for (const proceed of waiting) proceed();
+        };
+        await repeatedly(20, 20, async () => void (await lookUp()));
+
+        provider.forget();
+        provider.onToken = onReuse(fault, provider.issueToken);
+        provider.onUser = onReuse(fault, provider.onUser);
+        await repeatedly(100, 10, async (index) => void (await (index % 2 ? logIn() : lookUp())));
+        expect(provider.calls.some((call) => call.requestOnConnection > 1)).to.equal(true);
+      });
+    }
+  });
+
+  it('are replaced once: a call that fails on the new one as well has failed', async () => {
+    const { provider } = underTest();
+    await lookUp();
+    provider.forget();
+    provider.onToken = reset;
+    const code = canary('code');
+    const answered = await underTest().logIn(code);
+    expectError(answered, 502);
+    expect(provider.credentials('token')).to.deep.equal([code, code]);
+    expect(provider.calls.map((call) => call.requestOnConnection > 1)).to.deep.equal([true, false]);
+  });
+
+  it('are not replaced once the answer has begun: the code may be spent', async () => {
+    const begun: Behaviour[] = [
+      (response) => response.socket?.write('HTTP/1.1 ', () => response.socket?.resetAndDestroy()),
+      (response, call) => {
+        stall(200)(response, call);
+        setImmediate(() => response.socket?.destroy());
+      },
+    ];
+    for (const behaviour of begun) {
+      const { provider } = underTest();
+      provider.forget();
+      await lookUp();
+      provider.forget();
+      provider.onToken = behaviour;
+      const code = canary('code');
+      expectError(await underTest().logIn(code), 502);
+      expect(provider.credentials('token')).to.deep.equal([code]);
+      expect(provider.calls[0]?.requestOnConnection).to.be.greaterThan(1);
+    }
+  });
+
+  it('are not replaced when the provider only takes its time', async () => {
+    const { provider } = underTest();
+    await lookUp();
+    provider.forget();
+    provider.onUser = (response, call) => {
+      setTimeout(() => json({ login: `owner-of-${call.credential}` })(response, call), 300);
+    };
+    await lookUp();
+    expect(provider.calls).to.have.lengthOf(1);
+  });
+
+  it('that close after 5 ms of idleness cost no login, no lookup and no code', async function () {
+    this.timeout(60_000);
+    const { provider } = underTest();
+    provider.closeIdleAfter = 5;
+    const before = provider.connections;
+    const codes: string[] = [];
+    // The pause brings each request to the moment at which its connection is being closed.
+    const pause = (index: number) => new Promise((resolve) => setTimeout(resolve, 3 + (index % 5)));
+    await repeatedly(4000, 16, async (index) => {
+      await pause(index);
+      if (index % 2 === 0) {
+        await lookUp();
+        return;
+      }
+      const code = canary('code');
+      codes.push(code);
+      expect(await logIn(code)).to.equal(provider.tokenFor(code));
+    });
+    expect(codes).to.have.lengthOf(2000);
+    expect(provider.credentials('token').toSorted()).to.deep.equal(codes.toSorted());
+    expect(provider.credentials('user')).to.have.lengthOf(2000);
+    // Unless connections were closed and others were used again, nothing was tried.
+    expect(provider.connections - before).to.be.greaterThan(100);
+    expect(provider.calls.some((call) => call.requestOnConnection > 1)).to.equal(true);
+  });
+});

@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { Visitor } from '../harness/browser/visitor.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import {
+  bytes,
+  type Issuer,
+  json,
+  metadata,
+  oauthPath,
+  openIdPath,
+  type Reply,
+  startIssuer,
+} from '../harness/provider/issuer.ts';
+import { callbackPath, loginPath } from '../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../harness/relay/relays.ts';
+import { freePort } from '../harness/system/free-port.ts';
+
+const html = '<!doctype html><title>Welcome</title>';
+
+/** Metadata in order, but for these fields. */
+const changed = (changes: Record<string, unknown>) => (origin: string) =>
+  json(metadata(origin, changes));
+
+const endless: Reply = (response) => {
+  const write = () => {
+    while (response.write(' '.repeat(65536)));
+  };
+  response.on('drain', write);
+  response.writeHead(200);
+  write();
+};
+
+const silence = () => () => {};
+
+describe('an issuer that nothing can be learned from', () => {
+  const startRelay = useRelays();
+  let issuer: Issuer;
+  let relay: Relay;
+
+  async function start(
+    reply: (origin: string) => Reply,
+    configured: (origin: string) => string = (origin) => origin,
+    flags: Record<string, string> = {},
+  ): Promise<void> {
+    issuer = await startIssuer((origin) => ({ [openIdPath]: reply(origin) }));
+    await startRelayFor(configured(issuer.origin), flags);
+  }
+
+  async function startRelayFor(url: string, flags: Record<string, string> = {}): Promise<void> {
+    const client = { clientId: 'client-1', clientSecret: canary('secret') };
+    relay = await startRelay({ client, flags: { issuer: url, ...flags } });
+  }
+
+  /** What an operator reads in the log, and what a person sees at each of the relay's addresses. */
+  async function expectUndiscovered(
+    reason: string,
+    explanation: RegExp,
+    error?: string,
+  ): Promise<void> {
+    const { time: _, explanation: words, ...line } = await relay.discoveryLine('failed');
+    expect(line).to.deep.equal({
+      level: 'warn',
+      msg: 'provider discovery',
+      outcome: 'failed',
+      reason,
+      ...(error !== undefined && { error }),
+      retryIn: 1000,
+    });
+    expect(words).to.match(explanation);
+    expectFailurePage(await new Visitor(relay).startLogin(), 'provider_undiscovered');
+    expectFailure(await relay.get(loginPath), 'provider_undiscovered');
+    expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_undiscovered');
+    expectFailure(await relay.lookUp('any'), 'provider_undiscovered');
+    const { status, provider } = await relay.requestLine('provider_undiscovered');
+    expect({ status, provider }).to.deep.equal({ status: 503, provider: undefined });
+  }
+
+  afterEach(() => issuer.close());
+
+  const faults: readonly {
+    name: string;
+    reply: (origin: string) => Reply;
+    configured?: (origin: string) => string;
+    reason: string;
+    explanation: RegExp;
+    error?: string;
+  }[] = [
+    {
+      name: 'one that names another issuer',
+      reply: changed({ issuer: 'https://other.example' }),
+      reason: 'issuer_mismatch',
+      explanation: /another issuer/,
+    },
+    {
+      name: 'one whose name lacks the slash that is configured',
+      reply: changed({}),
+      configured: (origin) => `${origin}/`,
+      reason: 'issuer_mismatch',
+      explanation: /exactly/,
+    },
+    {
+      name: 'one that answers with a page',
+      reply: () => bytes(200, 'text/html', html),
+      reason: 'not_json',
+      explanation: /not a JSON object/,
+    },
+    {
+      name: 'one that answers 500',
+      reply: () => bytes(500, 'application/json', '{}'),
+      reason: 'unavailable',
+      explanation: /server error/,
+    },
+    {
+      name: 'one that hangs up',
+      reply: () => (response) => response.destroy(),
+      reason: 'unreachable',
+      explanation: /cannot be reached/,
+      error: 'ECONNRESET',
+    },
+    {
+      name: 'one whose metadata never ends',
+      reply: () => endless,
+      reason: 'too_large',
+      explanation: /larger than 1 MiB/,
+    },
+    {
+      name: 'one without a token endpoint',
+      reply: changed({ token_endpoint: undefined }),
+      reason: 'endpoint_missing',
+      explanation: /lacks an endpoint/,
+    },
+    {
+      name: 'one whose endpoint is on plain http beyond this machine',
+      reply: changed({ token_endpoint: 'http://sso.example.com/token' }),
+      reason: 'endpoint_unusable',
+      explanation: /https URL/,
+    },
+    {
+      name: 'one whose endpoint is where clouds keep their secrets',
+      reply: changed({ userinfo_endpoint: 'https://169.254.169.254/' }),
+      reason: 'endpoint_unusable',
+      explanation: /endpoint/,
+    },
+    {
+      name: 'one that takes no client secret',
+      reply: changed({ token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] }),
+      reason: 'client_authentication',
+      explanation: /no client secret/,
+    },
+  ];
+
+  for (const { name, reply, configured, reason, explanation, error } of faults) {
+    it(`${name}: 503 with Retry-After, and the log says ${reason}`, async () => {
+      await start(reply, configured);
+      await expectUndiscovered(reason, explanation, error);
+    });
+  }
+
+  it('one that has no metadata: both places are asked', async () => {
+    issuer = await startIssuer(() => ({}));
+    await startRelayFor(`${issuer.origin}/realms/main`);
+    await expectUndiscovered('not_found', /no metadata at the issuer/);
+    expect(issuer.asked.slice(0, 2)).to.deep.equal([
+      `/realms/main${openIdPath}`,
+      `${oauthPath}/realms/main`,
+    ]);
+  });
+
+  it('one that redirects: no other place is asked', async () => {
+    issuer = await startIssuer(() => ({
+      [openIdPath]: (response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
+      '/elsewhere': bytes(200, 'text/html', html),
+    }));
+    await startRelayFor(issuer.origin);
+    await expectUndiscovered('not_found', /check the address/);
+    expect(issuer.asked).not.to.include('/elsewhere');
+  });
+
+  it('one that nobody listens at', async () => {
+    issuer = await startIssuer(() => ({}));
+    await startRelayFor(`http://127.0.0.1:${await freePort()}`);
+    await expectUndiscovered('unreachable', /cannot be reached/, 'ECONNREFUSED');
+  });
+
+  it('one that never answers: the deadline for calls to the provider counts', async () => {
+    await start(silence, undefined, { 'provider-timeout': '0.1' });
+    await expectUndiscovered('timeout', /too long/);
+  });
+});

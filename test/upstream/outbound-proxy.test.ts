@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectToken, expectUser } from '../harness/expect/expectations.ts';
+import { expectFailedCallback, expectFailure } from '../harness/expect/failures.ts';
+import { ForwardProxy } from '../harness/provider/forward-proxy.ts';
+import { metadata, openIdPath } from '../harness/provider/issuer.ts';
+import { runRelay } from '../harness/relay/relay-process.ts';
+import { callbackPath } from '../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../harness/relay/relays.ts';
+import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
+import { freePort } from '../harness/system/free-port.ts';
+
+const user = { login: 'ada' };
+
+describe('a relay whose way out is a proxy', () => {
+  let proxy: ForwardProxy;
+  // Whatever a relay still waits for then, it can end.
+  afterEach('break every connection to the proxy', () => proxy.drop());
+  const startRelay = useRelays();
+  const requests: IncomingMessage[] = [];
+  let answer: RequestListener;
+  const listener: RequestListener = (request, response) => {
+    requests.push(request);
+    answer(request, response);
+  };
+  const http = createServer(listener);
+  let https: ReturnType<typeof createTlsServer>;
+  let certificate: Certificate;
+
+  const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+
+  before('start the provider and the proxy', async () => {
+    certificate = await issueCertificate('provider.example', 'localhost');
+    https = createTlsServer({ key: certificate.key, cert: certificate.cert }, listener);
+    for (const server of [http, https]) await once(server.listen(0, '127.0.0.1'), 'listening');
+    proxy = await ForwardProxy.start({
+      'provider.example:443': portOf(https),
+      'other.example:443': portOf(https),
+    });
+  });
+  beforeEach(() => {
+    answer = wellBehaved;
+    requests.length = 0;
+    proxy.forget();
+  });
+  after(async () => {
+    await proxy.close();
+    for (const server of [http, https]) {
+      server.close();
+      server.closeAllConnections();
+    }
+    await certificate.remove();
+  });
+
+  const trusting = () => ({ NODE_EXTRA_CA_CERTS: certificate.authorityFile });
+
+  async function start(
+    origin: string,
+    env: Record<string, string>,
+    flags: Record<string, string> = {},
+  ): Promise<Relay> {
+    return await startRelay({
+      client: { clientId: 'client-1', clientSecret: canary('secret') },
+      flags: {
+        'authorize-url': `${origin}/authorize`,
+        'token-url': `${origin}/token`,
+        'user-url': `${origin}/user`,
+        'token-request': 'body',
+        ...flags,
+      },
+      env,
+    });
+  }
+
+  async function logIn(relay: Relay): Promise<string> {
+    return expectToken(await relay.get(`${callbackPath}?code=${canary('code')}`));
+  }
+
+  describe('with a provider on https', () => {
+    it('makes both calls through one tunnel, which it keeps', async () => {
+      const relay = await start('https://provider.example', {
+        HTTPS_PROXY: proxy.url,
+        ...trusting(),
+      });
+      const logins = 10;
+      for (let count = 0; count < logins; count += 1) {
+        expect(expectUser(await relay.lookUp(await logIn(relay)))).to.deep.equal(user);
+      }
+      expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
+      expect(requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(
+        Array(logins).fill(['POST /token', 'GET /user']).flat(),
+      );
+    });
+
+    it('makes a call once more where the kept tunnel had died', async () => {
+      const relay = await start('https://provider.example', {
+        HTTPS_PROXY: proxy.url,
+        ...trusting(),
+      });
+      const token = await logIn(relay);
+      const [first] = requests;
+      answer = (request, response) => {
+        if (request.socket === first?.socket) request.socket.destroy();
+        else wellBehaved(request, response);
+      };
+      expectUser(await relay.lookUp(token));
+      expect(requests.map(({ url }) => url)).to.deep.equal(['/token', '/user', '/user']);
+      expect(proxy.tunnels).to.have.length(2);
+    });
+
+    it('learns about the provider through the proxy too', async () => {
+      const client = { clientId: 'client-1', clientSecret: canary('secret') };
+      const flags = { issuer: 'https://provider.example' };
+      const env = { HTTPS_PROXY: proxy.url, ...trusting() };
+      const relay = await startRelay({ client, flags, env });
+      await relay.discoveryLine('discovered');
+      expectUser(await relay.lookUp('any'));
+      expect(requests.map(({ url }) => url)).to.deep.equal([openIdPath, '/userinfo']);
+      expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
+    });
+
+    it('passes the proxy by for a host in NO_PROXY', async () => {
+      const relay = await start(`https://localhost:${portOf(https)}`, {
+        HTTPS_PROXY: proxy.url,
+        NO_PROXY: 'intranet.example,localhost',
+        ...trusting(),
+      });
+      expectUser(await relay.lookUp('any'));
+      expect(proxy.connections).to.equal(0);
+    });
+
+    it('shows its credentials to the proxy and nobody else, from a variable in lower case', async () => {
+      proxy.credentials = 'relay:p@ss:w%rd';
+      const authority = `relay:${encodeURIComponent('p@ss:w%rd')}`;
+      const relay = await start('https://provider.example', {
+        https_proxy: proxy.url.replace('//', `//${authority}@`),
+        ...trusting(),
+      });
+      expectUser(await relay.lookUp('any'));
+      const [request] = requests;
+      expect(request?.headers).not.to.have.property('proxy-authorization');
+      expect(relay.process.stdout).not.to.contain('w%');
+      expect(relay.process.stdout).not.to.contain('p%40ss');
+    });
+
+    for (const [what, prepare, env] of [
+      [
+        'a proxy that wants to know who asks',
+        () => {
+          proxy.credentials = 'relay:password';
+        },
+        () => ({ HTTPS_PROXY: proxy.url.replace('//', '//relay:another@') }),
+      ],
+      ['a proxy that does not know the provider', () => {}, () => ({ HTTPS_PROXY: proxy.url })],
+      [
+        'a proxy that is down',
+        () => {},
+        async () => ({ HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` }),
+      ],
+    ] as const) {
+      it(`answers 502 behind ${what}, and logs an error code`, async () => {
+        prepare();
+        const relay = await start('https://unknown.example', { ...(await env()), ...trusting() });
+        expectFailure(await relay.lookUp('any'), 'provider_unreachable');
+        expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
+        const { provider } = await relay.requestLine('provider_unreachable');
+        expect(provider)
+          .to.have.property('error')
+          .that.matches(/^[A-Z_]+$/);
+        expect(relay.process.stdout).not.to.contain('another');
+      });
+    }
+
+    it('answers 504 behind a proxy that never answers', async () => {
+      proxy.silent = true;
+      const env = { HTTPS_PROXY: proxy.url, ...trusting() };
+      const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
+      expectFailure(await relay.lookUp('any'), 'provider_timeout');
+      expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
+    });
+
+    it('ends when it is told to, behind a proxy that never answers', async () => {
+      proxy.silent = true;
+      const env = { HTTPS_PROXY: proxy.url, ...trusting() };
+      const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
+      expectFailure(await relay.lookUp('any'), 'provider_timeout');
+      const ended = relay.stop().then(() => 'the relay ended');
+      const patience = once(AbortSignal.timeout(10_000), 'abort').then(() => 'it is still there');
+      const first = await Promise.race([ended, patience]);
+      proxy.drop();
+      await ended;
+      expect(first).to.equal('the relay ended');
+    });
+
+    for (const [what, origin, env, error] of [
+      [
+        'an authority that nobody told it of',
+        'https://provider.example',
+        () => ({}),
+        'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      ],
+      [
+        'a certificate for another host',
+        'https://other.example',
+        trusting,
+        'ERR_TLS_CERT_ALTNAME_INVALID',
+      ],
+    ] as const) {
+      it(`answers 502 where the provider has ${what}, and logs ${error}`, async () => {
+        const relay = await start(origin, { HTTPS_PROXY: proxy.url, ...env() });
+        expectFailure(await relay.lookUp('any'), 'provider_unreachable');
+        expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
+        const { provider } = await relay.requestLine('provider_unreachable');
+        expect(provider).to.include({ outcome: 'provider_unreachable', error });
+        expect(requests, 'nothing was sent').to.deep.equal([]);
+      });
+    }
+  });
+
+  for (const authority of ['relay:%zz@', 'relay:%c3@', '%:password@']) {
+    it(`does not start with a proxy at ${authority}…, and says which variable is wrong`, async () => {
+      const { code, stderr } = await runRelay({
+        flags: { origin: 'https://app.example', 'client-id': 'client-1' },
+        env: {
+          PROVIDER_CLIENT_SECRET: canary('secret'),
+          HTTPS_PROXY: `http://${authority}proxy.example:3128`,
+        },
+      });
+      expect(code).to.equal(2);
+      expect(stderr).to.contain('HTTPS_PROXY').and.not.to.contain(authority);
+    });
+  }
+
+  it('is not taken to a provider on http, which is on this machine', async () => {
+    const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
+    const relay = await start(`http://127.0.0.1:${portOf(http)}`, env);
+    expectUser(await relay.lookUp(await logIn(relay)));
+    expect(proxy.connections).to.equal(0);
+  });
+});
+
+const wellBehaved: RequestListener = (request, response) => {
+  response.setHeader('Content-Type', 'application/json');
+  const bodies: Record<string, unknown> = {
+    '/token': { access_token: canary('token'), token_type: 'Bearer' },
+    '/user': user,
+    '/userinfo': user,
+    [openIdPath]: metadata('https://provider.example'),
+  };
+  request.resume().on('end', () => response.end(JSON.stringify(bodies[request.url ?? ''])));
+};

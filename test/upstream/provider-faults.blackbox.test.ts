@@ -1,0 +1,257 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectError, expectToken, expectUser } from '../harness/expect/expectations.ts';
+import {
+  answer,
+  dripBody,
+  dripHead,
+  hangUp,
+  json,
+  rawBytes,
+  reset,
+  silence,
+  stall,
+  truncated,
+  truncatedChunks,
+} from '../harness/provider/provider-behaviours.ts';
+import type { Behaviour } from '../harness/provider/strict-provider.ts';
+import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
+
+const mebibyte = 1024 * 1024;
+/** Sound JSON for either endpoint. */
+const sound = JSON.stringify({ access_token: canary('token'), login: 'a' });
+
+function encoded(body: string | Buffer, encoding: string): Behaviour {
+  return answer(200, body, { 'Content-Type': 'application/json', 'Content-Encoding': encoding });
+}
+
+/** JSON for either endpoint, of exactly this many bytes. */
+function ofSize(bytes: number): Buffer {
+  const [head, tail] = ['{"access_token":"t","padding":"', '"}'];
+  return Buffer.from(`${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`);
+}
+
+describe('a provider that misbehaves', () => {
+  describe('with a short deadline', () => {
+    const underTest = relayUnderTest({ 'provider-timeout': '2' });
+
+    afterEach('the relay serves on', async () => {
+      const { provider } = underTest();
+      provider.forget();
+      expectToken(await underTest().logIn());
+      expectUser(await underTest().lookUp());
+    });
+
+    const unreachable: Record<string, Behaviour> = {
+      'resets the connection': reset,
+      'closes the connection': hangUp,
+      'cuts the body short': truncated(200, sound),
+      'cuts a chunked body short': truncatedChunks(200, sound),
+      'cuts a chunk short': rawBytes(
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{',
+      ),
+      'sends no HTTP': rawBytes('SSH-2.0-OpenSSH_9.2\r\n'),
+      'closes after half a head': rawBytes('HTTP/1.1 200 OK\r\nContent-Le'),
+      'sends a header with a NUL': rawBytes('HTTP/1.1 200 OK\r\nX: \0\r\n\r\n{}'),
+      'sends two lengths': rawBytes(
+        'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      ),
+      'sends headers without end': (response) => {
+        response.socket?.write(`HTTP/1.1 200 OK\r\n${'X: x\r\n'.repeat(100_000)}`);
+      },
+      'sends a body of 1 MiB and a byte': answer(200, ofSize(mebibyte + 1)),
+      'sends 64 MiB': answer(200, Buffer.alloc(64 * mebibyte, ' ')),
+      'sends a body without end': (response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        const chunk = Buffer.alloc(64 * 1024, ' ');
+        const write = () => {
+          while (!response.destroyed && response.write(chunk));
+        };
+        response.on('drain', write);
+        write();
+      },
+      'sends a gzip bomb': encoded(gzipSync(ofSize(64 * mebibyte)), 'gzip'),
+      'sends a gzip bomb in a gzip': encoded(
+        gzipSync(gzipSync(ofSize(64 * mebibyte))),
+        'gzip, gzip',
+      ),
+    };
+    for (const [name, behaviour] of Object.entries(unreachable)) {
+      it(`and ${name}: 502`, async () => {
+        const { provider } = underTest();
+        provider.onToken = behaviour;
+        provider.onUser = behaviour;
+        expectError(await underTest().logIn(), 502);
+        expectError(await underTest().lookUp(), 502);
+      });
+    }
+
+    const late: Record<string, Behaviour> = {
+      'never answers': silence,
+      'stops after the head': stall(200, ''),
+      'stops in the body': stall(200),
+      'drips the head': dripHead,
+      'drips the body': dripBody,
+      'sends interim answers for ever': (response) => {
+        const timer = setInterval(() => response.writeProcessing(), 20);
+        response.on('close', () => clearInterval(timer));
+      },
+    };
+    for (const [name, behaviour] of Object.entries(late)) {
+      it(`and ${name}: 504`, async () => {
+        const { provider } = underTest();
+        provider.onToken = behaviour;
+        provider.onUser = behaviour;
+        const answers = await Promise.all([underTest().logIn(), underTest().lookUp()]);
+        for (const answered of answers) expectError(answered, 504);
+        expect(provider.calls).to.have.lengthOf(2);
+      });
+    }
+
+    const garbled: Record<string, Behaviour> = {
+      'claims a gzip that is none': encoded(sound, 'gzip'),
+      'cuts a gzip short': encoded(gzipSync(sound).subarray(0, -9), 'gzip'),
+      'sends an encoding that nobody knows': encoded(gzipSync(sound), 'secret-sauce'),
+    };
+    for (const [name, behaviour] of Object.entries(garbled)) {
+      it(`and ${name}: no token, no record`, async () => {
+        const { provider } = underTest();
+        provider.onToken = behaviour;
+        provider.onUser = behaviour;
+        const login = await underTest().logIn();
+        // Whether it counts as an unusable token or an unusable answer is the relay's to say.
+        expectError(login, login.status === 400 ? 400 : 502);
+        expectError(await underTest().lookUp(), 502);
+      });
+    }
+
+    it('and resets a fresh connection: nothing is sent again', async () => {
+      const { provider } = underTest();
+      for (const socket of provider.openSockets) socket.destroy();
+      const code = canary('code');
+      provider.onToken = (response, call) => {
+        (call.requestOnConnection === 1 ? reset : json({ access_token: 'again' }))(response, call);
+      };
+      const fresh = provider.connections;
+      const answered = await underTest().logIn(code);
+      expectError(answered, 502);
+      expect(provider.credentials('token')).to.deep.equal([code]);
+      expect(provider.connections).to.equal(fresh + 1);
+    });
+
+    it('and switches protocols: judged by that status, at once', async () => {
+      const { provider } = underTest();
+      const switching = rawBytes(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+      );
+      provider.onToken = switching;
+      provider.onUser = switching;
+      expectError(await underTest().logIn(), 400);
+      expectError(await underTest().lookUp(), 401);
+    });
+
+    it('and decides by the status where that is not 200, whatever the body', async () => {
+      const bodies: Behaviour[] = [
+        truncated(500, sound),
+        truncatedChunks(500, sound),
+        stall(500),
+        answer(500, Buffer.alloc(2 * mebibyte, 'x')),
+        answer(500, 'plain', { 'Content-Encoding': 'gzip' }),
+        answer(500, ''),
+      ];
+      for (const behaviour of bodies) {
+        underTest().provider.onToken = behaviour;
+        underTest().provider.onUser = behaviour;
+        expectError(await underTest().logIn(), 400);
+        expectError(await underTest().lookUp(), 401);
+      }
+    });
+
+    it('and compresses twice: read or refused, never garbled', async () => {
+      const { provider } = underTest();
+      provider.onUser = encoded(gzipSync(gzipSync(sound)), 'gzip, gzip');
+      const answered = await underTest().lookUp();
+      if (answered.status === 200) expect(answered.body.toString()).to.equal(sound);
+      else expectError(answered, 502);
+    });
+
+    it('and sends early hints first: the final answer counts', async () => {
+      underTest().provider.onUser = (response) => {
+        response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.end('{"login":"a"}');
+      };
+      expect(expectUser(await underTest().lookUp())).to.deep.equal({ login: 'a' });
+    });
+
+    it('and starts JSON with a byte order mark: an answer, and no crash', async () => {
+      const { provider } = underTest();
+      provider.onToken = answer(200, `\ufeff${sound}`);
+      provider.onUser = answer(200, `\ufeff${sound}`);
+      expect((await underTest().logIn()).status).to.be.oneOf([307, 400]);
+      expect((await underTest().lookUp()).status).to.be.oneOf([200, 502]);
+    });
+
+    it('and answers without being asked: it is nobody’s answer', async () => {
+      const { provider } = underTest();
+      const forged = JSON.stringify({ login: 'forged', access_token: 'forged' });
+      const unasked =
+        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n' +
+        `Content-Length: ${forged.length}\r\n\r\n${forged}`;
+      provider.onUser = (response) => {
+        const body = '{"login":"honest"}';
+        // Both in one packet: the second is there before the relay asks for anything again.
+        response.socket?.write(
+          `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n` +
+            `${body}${unasked}`,
+        );
+      };
+      for (let time = 0; time < 20; time += 1) {
+        expect(expectUser(await underTest().lookUp())).to.deep.equal({ login: 'honest' });
+      }
+      for (const socket of provider.openSockets) socket.write(unasked);
+      provider.forget();
+      for (let time = 0; time < 20; time += 1) {
+        const code = canary('code');
+        expect(expectToken(await underTest().logIn(code))).to.equal(provider.tokenFor(code));
+      }
+    });
+  });
+
+  describe('because it is not there', () => {
+    const origins = {
+      'nothing listens': async () => `http://127.0.0.1:${await freePort()}`,
+      'its name does not resolve': async () => 'https://provider.invalid',
+    };
+    for (const [name, findOrigin] of Object.entries(origins)) {
+      describe(`since ${name}`, () => {
+        const underTest = relayUnderTest(async () => {
+          const origin = await findOrigin();
+          const endpoints = { 'token-url': `${origin}/token`, 'user-url': `${origin}/user` };
+          return { ...endpoints, 'provider-timeout': '30' };
+        });
+
+        it('answers 502 to both', async () => {
+          expectError(await underTest().logIn(), 502);
+          expectError(await underTest().lookUp(), 502);
+        }).timeout(60_000);
+      });
+    }
+  });
+
+  describe('because it speaks no TLS', () => {
+    const underTest = relayUnderTest((provider) => ({
+      'token-url': provider.tokenUrl.replace('http:', 'https:'),
+      'user-url': provider.userUrl.replace('http:', 'https:'),
+    }));
+
+    it('answers 502 to both', async () => {
+      expectError(await underTest().logIn(), 502);
+      expectError(await underTest().lookUp(), 502);
+      // What the provider saw was a TLS handshake each time: for once, that is as it should be.
+      expect(underTest().provider.violations.splice(0)).to.have.lengthOf(2);
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { Visitor } from '../harness/browser/visitor.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectUser } from '../harness/expect/expectations.ts';
+import {
+  expectFailedCallback,
+  expectFailure,
+  expectFailurePage,
+} from '../harness/expect/failures.ts';
+import {
+  type CertifiedProvider,
+  recordOf,
+  signIn,
+  startCertifiedProvider,
+} from '../harness/provider/certified-provider.ts';
+import { openIdPath, startIssuer } from '../harness/provider/issuer.ts';
+import { callbackPath, loginPath } from '../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../harness/relay/relays.ts';
+import { freePort } from '../harness/system/free-port.ts';
+
+describe('a provider that is down for a while', () => {
+  const startRelay = useRelays();
+  const client = { clientId: 'client-1', clientSecret: canary('secret') };
+  let provider: CertifiedProvider | undefined;
+
+  afterEach(async () => {
+    await provider?.close();
+    provider = undefined;
+  });
+
+  async function expectLogin(relay: Relay): Promise<string> {
+    const visitor = new Visitor(relay);
+    const { url } = await signIn(visitor, await visitor.startLogin(), 'ada');
+    const token = url.searchParams.get('access_token') ?? '';
+    expect(expectUser(await relay.lookUp(token))).to.deep.equal(recordOf('ada'));
+    return token;
+  }
+
+  it('at the start: the relay starts, says 503, and logs in once the provider is up', async () => {
+    const port = await freePort();
+    const flags = { issuer: `http://127.0.0.1:${port}` };
+    const relay = await startRelay({ client, flags });
+    const { reason, retryIn } = await relay.discoveryLine('failed');
+    expect({ reason, retryIn }).to.deep.equal({ reason: 'unreachable', retryIn: 1000 });
+    expectFailure(await relay.get(loginPath), 'provider_undiscovered');
+
+    provider = await startCertifiedProvider({ client, port });
+    await relay.discoveryLine('discovered');
+    await expectLogin(relay);
+  });
+
+  it('at the start, while people ask: none of their requests asks the provider', async () => {
+    const issuer = await startIssuer(() => ({}));
+    try {
+      const relay = await startRelay({ client, flags: { issuer: issuer.origin } });
+      await relay.discoveryLine('failed');
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => [relay.get(loginPath), relay.lookUp('any')]).flat(),
+      );
+      for (const answer of answers) expectFailure(answer, 'provider_undiscovered');
+      expect(issuer.asked.length).to.be.lessThan(20);
+    } finally {
+      await issuer.close();
+    }
+  });
+
+  it('at the start, taking requests and never answering: the relay listens nevertheless', async () => {
+    const issuer = await startIssuer(() => ({ [openIdPath]: () => {} }));
+    try {
+      const flags = { issuer: issuer.origin, 'provider-timeout': '300' };
+      const relay = await startRelay({ client, flags });
+      expectFailure(await relay.get(loginPath), 'provider_undiscovered');
+      const attempts = relay.process.logLines.filter(({ msg }) => msg === 'provider discovery');
+      expect(attempts, 'the first attempt is in flight').to.deep.equal([]);
+      await relay.stop();
+    } finally {
+      await issuer.close();
+    }
+  });
+
+  it('when someone comes back from it: the callback can be tried again', async () => {
+    const port = await freePort();
+    provider = await startCertifiedProvider({ client, port });
+    const flags = { issuer: provider.issuer };
+    const visitor = new Visitor(await startRelay({ client, flags }));
+    const loginPage = await visitor.startLogin();
+
+    // Nobody listens there: the relay that comes after a restart knows of no provider.
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const { relay: known } = visitor;
+    visitor.relay = await startRelay({ client, flags: { issuer: nowhere } });
+    const refused = await signIn(visitor, loginPage, 'ada');
+    expectFailurePage(refused, 'provider_undiscovered');
+    expect(refused.headers).not.to.have.property('set-cookie');
+
+    visitor.relay = known;
+    const { url } = await visitor.open(refused.url.href);
+    expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
+  });
+
+  it('later on: what is known of it stays, and it is there again when it is up', async () => {
+    const port = await freePort();
+    provider = await startCertifiedProvider({ client, port });
+    const relay = await startRelay({ client, flags: { issuer: provider.issuer } });
+    const token = await expectLogin(relay);
+
+    await provider.close();
+    expect((await relay.get(loginPath)).status).to.equal(307);
+    expectFailure(await relay.lookUp(token), 'provider_unreachable');
+    const line = await relay.requestLine('provider_unreachable');
+    expect(line['provider']).to.include({ endpoint: 'user', error: 'ECONNREFUSED' });
+    const iss = encodeURIComponent(provider.issuer);
+    expectFailedCallback(
+      await relay.get(`${callbackPath}?code=any&iss=${iss}`),
+      'provider_unreachable',
+    );
+
+    provider = await startCertifiedProvider({ client, port });
+    await expectLogin(relay);
+  });
+});

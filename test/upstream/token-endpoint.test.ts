@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import type { TokenRequest } from '../../src/providers/provider.ts';
+import { Secret } from '../../src/secret.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { exchangeCode } from '../../src/upstream/exchange-code.ts';
+import { nock, useNock } from '../harness/provider/nock.ts';
+
+const origin = 'https://provider.example';
+const redirectUri = 'https://login.example.com/auth/provider/callback';
+
+describe('the token endpoint', () => {
+  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  after(() => client.close());
+  useNock();
+
+  const exchange = async (tokenRequest: TokenRequest, codeVerifier?: string) => {
+    const { accessToken } = await exchangeCode(
+      client,
+      {
+        tokenUrl: `${origin}/token?tenant=1`,
+        tokenRequest,
+        clientId: 'client:id',
+        clientSecret: new Secret('s%cret +'),
+        redirectUri,
+      },
+      { code: 'the code', codeVerifier },
+      () => {},
+    );
+    return accessToken;
+  };
+
+  const success = { access_token: 'token' };
+  const fields = { code: 'the code', redirect_uri: redirectUri };
+  const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
+
+  it('is sent everything in the query, and no body, as the specification says', async () => {
+    nock(origin, { reqheaders: { accept: 'application/json', 'user-agent': 'login-relay/test' } })
+      .post('/token', (body) => body === '')
+      .query({ tenant: '1', ...credentials, ...fields })
+      .reply(200, success);
+    expect(await exchange('query')).to.equal('token');
+  });
+
+  it('is sent a form with the credentials for client_secret_post', async () => {
+    nock(origin, { reqheaders: { 'content-type': 'application/x-www-form-urlencoded' } })
+      .post('/token', { grant_type: 'authorization_code', ...credentials, ...fields })
+      .query({ tenant: '1' })
+      .reply(200, success);
+    expect(await exchange('body')).to.equal('token');
+  });
+
+  it('is sent form-encoded credentials in the Authorization header for client_secret_basic', async () => {
+    const basic = Buffer.from('client%3Aid:s%25cret+%2B').toString('base64');
+    nock(origin, { reqheaders: { authorization: `Basic ${basic}` } })
+      .post('/token', { grant_type: 'authorization_code', ...fields })
+      .query({ tenant: '1' })
+      .reply(200, success);
+    expect(await exchange('basic')).to.equal('token');
+  });
+
+  it('is sent the code verifier where the login has one', async () => {
+    const all = { ...fields, code_verifier: 'verifier' };
+    nock(origin)
+      .post('/token')
+      .query({ tenant: '1', ...credentials, ...all })
+      .reply(200, success);
+    expect(await exchange('query', 'verifier')).to.equal('token');
+    nock(origin)
+      .post('/token', { grant_type: 'authorization_code', ...all })
+      .query({ tenant: '1' })
+      .reply(200, success);
+    expect(await exchange('basic', 'verifier')).to.equal('token');
+  });
+
+  async function outcome(status: number, body: string): Promise<string> {
+    nock(origin).post('/token').query(true).reply(status, body);
+    try {
+      return `token ${await exchange('query')}`;
+    } catch (error) {
+      expect(error).to.be.instanceOf(RelayError);
+      expect(error).to.not.have.property('cause');
+      return error instanceof RelayError ? error.code : '';
+    }
+  }
+
+  it('refuses with every status but 200, whatever the body says', async () => {
+    for (const status of [201, 204, 302, 400, 401, 404]) {
+      expect(
+        await outcome(status, status === 204 ? '' : JSON.stringify(success)),
+        `${status}`,
+      ).to.equal('token_refused');
+    }
+  });
+
+  it('has failed with a 5xx or 429, whatever the body says', async () => {
+    for (const body of [success, { error: 'invalid_grant' }, {}]) {
+      for (const status of [429, 500, 502, 503]) {
+        const text = JSON.stringify(body);
+        expect(await outcome(status, text), `${status}`).to.equal('token_endpoint_failed');
+      }
+    }
+  });
+
+  it('has given no token that is too long to come back in a request', async () => {
+    const answer = (length: number) => JSON.stringify({ access_token: 'a'.repeat(length) });
+    expect(await outcome(200, answer(15 * 1024))).to.match(/^token a+$/);
+    expect(await outcome(200, answer(15 * 1024 + 1))).to.equal('token_missing');
+    const key = JSON.stringify({ access_token: '\u{1f511}'.repeat(4 * 1024) });
+    expect(await outcome(200, key)).to.equal('token_missing');
+  });
+
+  it('has given whatever non-empty text it calls a token', async () => {
+    for (const token of ['a b', ' ', '\0', 'a\r\nX: y', '\u00e9', '\u{1f511}', '"', '&=#%']) {
+      expect(await outcome(200, JSON.stringify({ access_token: token }))).to.equal(
+        `token ${token}`,
+      );
+    }
+  });
+
+  it('has given no token where its 200 holds none that can be used', async () => {
+    const bodies = [
+      '',
+      '{}',
+      'null',
+      '[]',
+      '"token"',
+      '{"access_token":',
+      '<html></html>',
+      '\u{FEFF}{"access_token":"a"}',
+      '{"access_token":null}',
+      '{"access_token":""}',
+      '{"access_token":{"a":1}}',
+      '{"access_token":["a"]}',
+      '{"access_token":1}',
+      '{"access_token":"\\ud800"}',
+      '{"error":""}',
+      '{"error":{"error":"invalid_grant"}}',
+      '{"error":"of_its_own"}',
+      '{"error":"invalid_request"}',
+      'access_token=token&scope=',
+    ];
+    for (const body of bodies) expect(await outcome(200, body), body).to.equal('token_missing');
+  });
+});

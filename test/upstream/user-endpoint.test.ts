@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { lookUpUser } from '../../src/upstream/look-up-user.ts';
+import { nock, useNock } from '../harness/provider/nock.ts';
+
+const origin = 'https://provider.example';
+
+describe('the user lookup', () => {
+  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  after(() => client.close());
+  useNock();
+
+  async function outcome(
+    status: number,
+    body: string | Buffer,
+    quirks: Partial<Provider> = {},
+  ): Promise<string> {
+    nock(origin, { reqheaders: { authorization: 'Bearer token' } })
+      .get('/user')
+      .reply(status, body);
+    try {
+      return Buffer.from(
+        await lookUpUser(client, { userUrl: `${origin}/user`, ...quirks }, 'token', () => {}),
+      ).toString();
+    } catch (error) {
+      return error instanceof RelayError ? error.code : String(error);
+    }
+  }
+
+  it('passes a JSON object through byte for byte', async () => {
+    const record =
+      '{ "id":9007199254740993,"big":1e400,"a":1,"a":2,"name":"\\u00e9é\\ud83d\\ude00" }\n';
+    expect(await outcome(200, record)).to.equal(record);
+  });
+
+  it('refuses the token with every status but 200', async () => {
+    for (const status of [201, 301, 401, 403, 404, 429, 500]) {
+      expect(await outcome(status, '{"login":"a"}'), `${status}`).to.equal('token_invalid');
+    }
+  });
+
+  it('finds an answer unusable that is not a JSON object', async () => {
+    const bodies = [
+      '',
+      'null',
+      '[]',
+      '1',
+      '"a"',
+      '{',
+      '{} trailing',
+      '<html>',
+      '\u{FEFF}{}',
+      Buffer.from('{"a":"\xff"}', 'latin1'),
+    ];
+    for (const body of bodies) {
+      expect(await outcome(200, body), `${body}`).to.equal('provider_answer_unusable');
+    }
+  });
+
+  it('refuses the token where the provider does so with status 200', async () => {
+    const quirks = { userRejectedWhen: { field: 'ok', equals: false } };
+    expect(await outcome(200, '{"ok":false}', quirks)).to.equal('token_invalid');
+    expect(await outcome(200, '{"ok":true}', quirks)).to.equal('{"ok":true}');
+    expect(await outcome(200, '{"ok":false}')).to.equal('{"ok":false}');
+  });
+});

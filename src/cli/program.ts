@@ -62,14 +62,14 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
   );
   addOptions(
     add('check', 'Check the configuration, the provider and the addresses.')
-      .option('--json', 'report for scripts')
+      .option('--json', 'print the report as JSON')
       .addHelpText(
         'after',
         `
 Exit codes:
   0  no problem found
   1  a problem found
-  2  the configuration is at fault`,
+  2  the configuration has faults`,
       ),
   ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) =>
     exit(await commands.check(flags, json)),

@@ -47,16 +47,17 @@ function takesOptions(flags: readonly FlagDescription[]): boolean {
 }
 
 function description(name: string): string {
-  return `${literal(name)} lets a web page without a back end log its users in with GitHub, or with any other
-provider of OAuth 2.0 or OpenID Connect.
-It holds the client secret, exchanges the authorization code, hands the access token to the page,
-and passes the user record on.
+  return `${literal(name)} logs the users of a web page in with GitHub or any other OAuth 2.0 or OpenID
+Connect provider.
+The page needs no back end.
+The relay holds the client secret, exchanges the authorization code, hands the access token to the
+page, and passes user lookups on to the provider.
 .PP
-A page sends the browser to ${literal('/auth/provider')} to log in,
-and gets the user record from ${literal('/api/user')} with the token.
-The callback URL to register at the provider is the base URL and ${literal('/auth/provider/callback')}.
+To log in, the page sends the browser to ${literal('/auth/provider')}.
+With the token, it gets the user record from ${literal('/api/user')}.
+Register the base URL with ${literal('/auth/provider/callback')} as the callback URL at the provider.
 .PP
-Nothing is stored: any number of copies can run side by side.`;
+The relay stores nothing, so any number of relays can run side by side.`;
 }
 
 function commandItems(name: string, commands: readonly CommandDescription[]): string {
@@ -67,7 +68,7 @@ function commandItems(name: string, commands: readonly CommandDescription[]): st
     const about = [text(help), ...accepted.map(text)].join('\n');
     return item(literal(`${name} ${command}`) + words, about) + ownFlags(flags);
   });
-  return `Options come after the command.\n${items.join('')}`;
+  return `Give options after the command.\n${items.join('')}`;
 }
 
 function ownFlags(flags: readonly FlagDescription[]): string {
@@ -77,9 +78,10 @@ function ownFlags(flags: readonly FlagDescription[]): string {
 
 function optionItems({ flags }: CommandDescription): string {
   const groups = Map.groupBy(flags, ({ option }) => option?.group ?? 'Other');
-  return `An option can be given as a flag or as an environment variable; the flag beats the variable, and a
-variable that is set but empty counts as unset.
-Every fault is reported at once, before anything starts.
+  return `Each option is a flag or an environment variable.
+A flag overrides its variable.
+An empty variable counts as unset.
+If the configuration has faults, the relay lists all of them and does not start.
 ${[...groups].map(([group, members]) => subsection(group, members.map(flagItem).join(''))).join('')}`;
 }
 
@@ -104,11 +106,11 @@ function environment(): string {
   );
   const proxy = item(
     `${literal('HTTPS_PROXY')}, ${literal('NO_PROXY')}`,
-    'The proxy for calls to the provider, and the hosts that are called without it.',
+    'The proxy for https calls to the provider, and the hosts that are called without it.',
   );
   const authorities = item(
     literal('NODE_EXTRA_CA_CERTS'),
-    'A file with certificates (PEM) to trust besides the built\\-in ones.',
+    'A file with certificate authorities (PEM) to trust in addition to the built\\-in ones.',
   );
   return `Each variable sets its option.\n.PD 0\n${variables.join('')}.PD\n${proxy}${authorities}`;
 }
@@ -116,25 +118,25 @@ function environment(): string {
 function files(): string {
   return item(
     literal('$CREDENTIALS_DIRECTORY/provider-client-secret'),
-    `The client secret, if neither flag nor variable gives it: the systemd credential of that name, which ${literal('LoadCredential=')} passes on.`,
+    `The client secret, if no flag or variable sets it. This is the systemd credential of that name, from ${literal('LoadCredential=')}.`,
   );
 }
 
 function exitStatus(name: string): string {
   return [
-    item('0', 'The relay was told to stop, or the command did what it was asked.'),
+    item('0', 'The relay stopped after a signal, or the command succeeded.'),
     item(
       '1',
-      `A port could not be opened, an unexpected error occurred, ${literal(`${name} check`)} found a problem, or ${literal(`${name} health`)} found no relay that is ready.`,
+      `A port could not be opened, an unexpected error occurred, ${literal(`${name} check`)} found a problem, or ${literal(`${name} health`)} found that the relay is not ready.`,
     ),
-    item('2', 'The command line or the configuration is at fault.'),
+    item('2', 'The command line or the configuration has faults.'),
   ].join('');
 }
 
 function examples(name: string): string {
-  return `Try it on this machine, without an account or a configuration:
+  return `Try the relay on this machine, without an account or a configuration:
 ${example(`${name} demo`)}.PP
-Serve the page at https://app.example.com, behind a proxy that ends TLS for
+Run the relay for the page https://app.example.com, behind a proxy that terminates TLS for
 https://login.example.com:
 ${example(
   `${name} --origin https://app.example.com \\`,
@@ -142,7 +144,7 @@ ${example(
   '    --client-id Iv1.0123456789abcdef \\',
   '    --client-secret-file /etc/login-relay/client-secret',
 )}.PP
-See what would be in effect, and whether the provider agrees:
+Show the configuration in effect, and check it at the provider:
 ${example(
   `${name} check --issuer https://accounts.example.com \\`,
   '    --origin https://app.example.com --client-id app \\',
@@ -153,15 +155,15 @@ ${example(`source <(${name} completion bash)`)}`;
 }
 
 function security(): string {
-  return `The client secret goes to the token endpoint of the provider and nowhere else.
-Give it as a file or as a systemd credential: a flag stays in the shell's history.
+  return `The relay sends the client secret only to the token endpoint of the provider.
+Give it in a file or as a systemd credential: the shell's history keeps a flag.
 .PP
-Each login is tied to the browser that started it.
-The callback of any other browser is refused before its code is spent.
-${literal('--state-check off')} ends that protection.
+Each login is bound to the browser that started it.
+The relay refuses a callback from another browser before it spends the code.
+${literal('--state-check off')} turns this protection off.
 .PP
-Only the configured origin may read the answers from a browser.
-Beyond one machine, serve the relay over TLS.`;
+CORS allows only the configured origin.
+Use TLS unless the relay is only used on this machine.`;
 }
 
 function seeAlso(): string {

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
@@ -15,6 +15,7 @@ import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
 import { protectedRelay } from '../harness/relay/protected-relay.ts';
 import { callbackPath, frontendOrigin, loginPath } from '../harness/relay/relay-under-test.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
 
 /** What a client saw of an answer. */
 interface Seen {
@@ -46,7 +47,7 @@ const plainClients: Record<string, (url: string) => Promise<Seen>> = {
     });
     return { status: statusCode, location: headers.location };
   },
-  ...(spawnSync('curl', ['--version']).status === 0 && { curl: openWithCurl }),
+  curl: openWithCurl,
 };
 
 async function openWithCurl(url: string): Promise<Seen> {
@@ -102,6 +103,7 @@ describe('who must bring a state', () => {
     const underTest = protectedRelay();
 
     for (const [name, open] of Object.entries(plainClients)) {
+      const { it } = needsPrograms(...(name === 'curl' ? ['curl'] : []));
       it(`is not ${name}`, async () => {
         const code = canary('code');
         const seen = await open(`http://127.0.0.1:${underTest().port}${callback({ code })}`);

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import packageJson from '../../package.json' with { type: 'json' };
 import { productionPackages } from '../../scripts/production-packages.ts';
 import { projectRoot, run, runScript } from '../harness/project/run.ts';
+import { needs } from '../harness/system/needs.ts';
 
 const componentSchema = v.object({
   type: v.picklist(['application', 'library', 'platform']),
@@ -55,9 +56,9 @@ const epoch = { SOURCE_DATE_EPOCH: '1700000000' };
 
 /** Whether the npm of this machine can write one: npm 10 and later. */
 const canWrite = run('npm', ['sbom', '--help']).code === 0;
-const describeIfPossible = canWrite ? describe : describe.skip;
+const { describe } = needs('npm 10 or later', canWrite);
 
-describeIfPossible('the bill of materials', () => {
+describe('the bill of materials', () => {
   let text = '';
   let bom: v.InferOutput<typeof bomSchema>;
   before(() => {

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { projectRoot } from '../../harness/project/run.ts';
 
 /** The npm that comes with each Node.js, and whether the pinned Node.js runs on that machine. */
@@ -90,6 +91,13 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
       if (child.exitCode === null) process.kill(-pid, 'SIGINT');
     }
     await ended;
+  });
+
+  it('npm start: the relay', () => {
+    const args = ['--silent', 'start', '--', '--version'];
+    const env = { HOME: home, PATH: bin };
+    const version = execFileSync(join(bin, 'npm'), args, { cwd: clone, env, encoding: 'utf8' });
+    expect(version).to.equal(`${packageJson.version}\n`);
   });
 
   it('make test: every test passes, and the end says what was left out', async () => {

@@ -36,7 +36,7 @@ Examples:
 /** Describes the command line. The exit code of the command that ran goes to `exit`. */
 export function createProgram(commands: Commands, exit: (code: number) => void): Command {
   const program = new Command('login-relay')
-    .description('Logs the users of a static front end in with an OAuth 2.0 provider.')
+    .description('Adds OAuth 2.0 login to a static front end.')
     .usage('[command] [options]')
     .enablePositionalOptions()
     .configureHelp(helpLayout)

@@ -16,7 +16,7 @@ export function manualPage({ main, commands }: ProgramDescription, date: string)
     `.TH ${name.toUpperCase()} 1 ${date} "${name} ${version}" "User Commands"\n.nh\n`,
     section(
       'NAME',
-      `${text(name)} \\- log the users of a static front end in with an OAuth 2.0 provider`,
+      `${text(name)} \\- OAuth 2.0 login for static front ends`,
     ),
     section('SYNOPSIS', synopsis(main, commands)),
     section('DESCRIPTION', description(name)),
@@ -47,7 +47,7 @@ function takesOptions(flags: readonly FlagDescription[]): boolean {
 }
 
 function description(name: string): string {
-  return `${literal(name)} logs the users of a web page in with GitHub or any other OAuth 2.0 or OpenID
+  return `${literal(name)} adds a login to a web page, with GitHub or any other OAuth 2.0 or OpenID
 Connect provider.
 The page needs no back end.
 The relay holds the client secret, exchanges the authorization code, hands the access token to the

@@ -14,10 +14,7 @@ export function manualPage({ main, commands }: ProgramDescription, date: string)
   const { name } = main;
   const page = [
     `.TH ${name.toUpperCase()} 1 ${date} "${name} ${version}" "User Commands"\n.nh\n`,
-    section(
-      'NAME',
-      `${text(name)} \\- OAuth 2.0 login for static front ends`,
-    ),
+    section('NAME', `${text(name)} \\- OAuth 2.0 login for static front ends`),
     section('SYNOPSIS', synopsis(main, commands)),
     section('DESCRIPTION', description(name)),
     section('COMMANDS', commandItems(name, commands)),

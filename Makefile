@@ -6,7 +6,7 @@ tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check coverage bench bench-quick clean share sbom deb
+.PHONY: help setup demo test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers test-slow test-all
@@ -31,6 +31,11 @@ test: $(installed) ## run the tests that need no other program: under two minute
 	@$(mocha) --ignore 'test/slow/**' 'test/**/*.test.ts'; status=$$?; \
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
+
+subjects := {config,contract,http,login,oauth,providers,upstream}
+test-fast: $(installed) ## run the tests that start no process, and a few of the contract: under 15 seconds
+	@$(mocha) 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
+	  'test/contract/{start-login,login-callback,current-user}.blackbox.test.ts'
 
 test-slow: $(installed) ## run the tests that take longer, and those with browsers, balancers and packages
 	@$(mocha) 'test/slow/**/*.test.ts'

@@ -1,49 +1,65 @@
 SHELL := /bin/sh
-# Everything runs on the pinned Node.js, whatever the machine has.
+# All targets run on the pinned Node.js.
 node := scripts/node
 mocha := $(node) node_modules/mocha/bin/mocha.js $(if $(CI),--forbid-pending)
 tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check coverage bench bench-quick clean share sbom deb
+.PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
 
-# The date of what is built: the same commit yields the same bytes.
+# All dates in built files are the date of the commit, so that builds are reproducible.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-23s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+# Lists the targets that have a comment with ##, in their groups.
+help:
+	@awk -F ':.*## ' '/^## / { printf "\n%s\n", substr($$0, 4) } \
+	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo 'The Makefile has more targets. A comment explains each.'
 
-setup: $(installed) ## install the pinned runtime and libraries (does nothing when up to date)
+# Installs the pinned runtime and the libraries. Does nothing if they are up to date.
+setup: $(installed)
 
 $(installed): package.json package-lock.json
 	@npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-demo: $(installed) ## try it: a provider, the relay and a front end on this machine
+## Try it
+
+demo: $(installed) ## run a provider, the relay and a front end on this machine
 	@$(node) bin/login-relay.ts demo
 
-test: $(installed) ## run the tests that need no other program: under two minutes
+dev: $(installed) ## run the demo, and restart it when a source file changes
+	@$(node) --watch-path=src --watch-preserve-output bin/login-relay.ts demo
+
+## Change it
+
+fix: $(installed) ## format the code, and fix what lint can fix
+	@$(node) node_modules/@biomejs/biome/bin/biome check --write .
+
+test: $(installed) ## run the tests that need no other program (less than two minutes)
 	@$(mocha) --ignore 'test/slow/**' 'test/**/*.test.ts'; status=$$?; \
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
 
 subjects := {config,contract,http,login,oauth,providers,upstream}
-test-fast: $(installed) ## run the tests that start no process, and a few of the contract: under 15 seconds
+test-fast: $(installed) ## run the tests that start no process, and a few others (less than 15 seconds)
 	@$(mocha) 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
 	  'test/contract/{start-login,login-callback,current-user}.blackbox.test.ts'
 
-test-slow: $(installed) ## run the tests that take longer, and those with browsers, balancers and packages
+# Runs the tests that take longer, or need browsers, balancers or packages.
+test-slow: $(installed)
 	@$(mocha) 'test/slow/**/*.test.ts'
 
-# With -j2 they share two cores well: most tests wait for processes.
-test-all: test test-slow test-binary test-newcomers test-browsers ## run everything
+# Run it with -j2 on two cores: most tests wait for processes.
+test-all: test test-slow test-binary test-newcomers test-browsers ## run all tests
 
-check: $(installed) ## types, lint, imports, unused code
+check: $(installed) ## check types, lint, and unused code
 	@$(tsc)
 	@$(node) node_modules/@biomejs/biome/bin/biome check --error-on-warnings .
 	@$(node) node_modules/knip/bin/knip.js
@@ -60,37 +76,48 @@ $(machines): test/slow/newcomer/machines/package.json test/slow/newcomer/machine
 
 newcomers := $(addprefix test-newcomer-,node-18 node-20 node-22 node-24 node-26)
 .PHONY: test-newcomers $(newcomers)
-test-newcomers: $(newcomers) ## run make demo and make test in fresh clones with Node.js 18 to 26 (Debian)
+# Runs make demo and make test in fresh clones with Node.js 18 to 26. Needs Debian.
+test-newcomers: $(newcomers)
 $(newcomers): test-newcomer-%: $(machines)
 	@MACHINE=$* $(mocha) test/slow/newcomer/newcomer.ts
 
-test-browsers: $(engines) ## log in with every browser engine (ENGINES="Chromium Firefox WebKitGTK")
+# Logs in with every browser engine. To select some: ENGINES="Chromium Firefox WebKitGTK".
+test-browsers: $(engines)
 	@$(tsc) -p test/slow/engines
 	@$(mocha) 'test/slow/engines/*.engine.ts'
 
-test-faults: $(installed) ## break what the relay stands on, and tell what happened (Linux, root)
+## Try to break it
+
+test-faults: $(installed) ## run the relay on a full disk, without memory, with a wrong clock… (Linux, root)
 	@mkdir -p dist
 	@FAULTS_TABLE=dist/faults.md $(mocha) 'test/faults/*.test.ts' 'test/slow/faults/*.fault.ts'; \
 	  status=$$?; cat dist/faults.md; exit $$status
 
-soak: $(installed) ## log in and look up 1,100,000 times with faults, watching the process (SOAK="--lookups 10000 --logins 1000")
+# Sends 1,100,000 logins and lookups with faults of the provider, and watches the process.
+# For other counts: SOAK="--lookups 10000 --logins 1000".
+soak: $(installed)
 	@$(node) test/slow/endurance/soak.ts $(SOAK)
 
-cross-talk: $(installed) ## compare 1,000,000 answers over abused connections with whose they are
+# Checks 1,000,000 answers over disturbed connections: everybody must get their own.
+cross-talk: $(installed)
 	@$(node) test/slow/endurance/cross-talk.ts $(CROSS_TALK)
 
-fuzz: fuzz-requests fuzz-answers fuzz-properties ## hostile requests, hostile provider answers, properties of the parsers
+fuzz: fuzz-requests fuzz-answers fuzz-properties ## send hostile requests and provider responses, and random input to the parsers
 
-fuzz-requests: $(installed) ## 1,000,000 hostile requests (FUZZ="--requests 10000 --seed 1")
+# Sends 1,000,000 hostile requests. For another count: FUZZ="--requests 10000 --seed 1".
+fuzz-requests: $(installed)
 	@$(node) fuzz/requests.ts $(FUZZ)
 
-fuzz-answers: $(installed) ## 200,000 hostile provider answers (FUZZ="--answers 10000 --seed 1")
+# Sends 200,000 hostile provider responses. For another count: FUZZ="--answers 10000 --seed 1".
+fuzz-answers: $(installed)
 	@$(node) fuzz/provider-answers.ts $(FUZZ)
 
-fuzz-properties: $(installed) ## 100,000 cases for each parser
+# Tests each parser with 100,000 random inputs.
+fuzz-properties: $(installed)
 	@FUZZ_RUNS=100000 $(mocha) --timeout 0 test/fuzz/parsers.property.test.ts
 
-coverage: $(installed) ## run the tests and report coverage
+# Runs the tests and reports their coverage.
+coverage: $(installed)
 	@$(node) node_modules/c8/bin/c8.js $(mocha) 'test/**/*.test.ts'
 
 peers := bench/peers/node_modules/.package-lock.json
@@ -98,17 +125,24 @@ $(peers): bench/peers/package.json bench/peers/package-lock.json
 	@cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
 
-# BENCH chooses a part: make bench BENCH='--workload user-lookup --contender relay'
-bench: $(installed) $(peers) binary ## measure the relay beside its peers and its limits: twenty minutes
+## Measure it
+
+# To measure a part: make bench BENCH='--workload user-lookup --contender relay'.
+bench: $(installed) $(peers) binary ## measure the relay and similar programs (twenty minutes)
 	@taskset -c 1 $(node) bench/run.ts $(BENCH)
 
-bench-quick: $(installed) $(peers) ## see that everything that is measured works: a minute
+# Runs every measurement once, in a minute. This tests the benchmark; the figures mean nothing.
+bench-quick: $(installed) $(peers)
 	@taskset -c 1 $(node) bench/run.ts --quick $(BENCH)
 
-share: $(installed) ## build the manual page and the shell completions
+## Build it
+
+# Builds the manual page and the shell completions.
+share: $(installed)
 	@scripts/share.sh dist/share
 
-sbom: $(installed) ## list what is inside the binary, with the licences
+# Builds the bill of materials of the executable, and the list of licences.
+sbom: $(installed)
 	@mkdir -p dist
 	@$(node) scripts/sbom.ts >dist/login-relay.cdx.json
 	@$(node) scripts/third-party-licenses.ts >dist/THIRD-PARTY-LICENSES.txt
@@ -116,19 +150,24 @@ sbom: $(installed) ## list what is inside the binary, with the licences
 binary: $(installed) ## build the executable for this machine
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
 
-test-binary: binary ## run the black-box tests against the executable, and the executable in an empty root
+# Runs the black-box tests with the executable, and the executable in an empty root.
+test-binary: binary
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) 'test/**/*.blackbox.test.ts' 'test/slow/executable/*.executable.ts'
 
-test-restarts: binary ## stop and start the executable 20 times under 200 requests a second
+# Restarts the executable 20 times under 200 requests per second.
+test-restarts: binary
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 $(mocha) --fgrep 'again and again' test/operations/socket-activation.blackbox.test.ts
 
-test-systemd: binary ## run the executable as a service of a real systemd: needs Linux and root
+# Runs the executable as a service of a real systemd. Needs Linux and root.
+test-systemd: binary
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) test/slow/systemd/service.ts
 
-test-rolling: binary ## restart each of three replicas behind HAProxy 100 times while people log in
+# Restarts each of three replicas behind HAProxy 100 times during logins.
+test-rolling: binary
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=100 $(mocha) test/slow/deploy/rolling-restarts.test.ts
 
-bench-start: binary ## measure how long the executable takes to start
+# Measures how long the executable takes to start.
+bench-start: binary
 	@$(node) scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
 	@$(node) scripts/binary/measure-start.ts dist/login-relay dist/build/empty
 
@@ -138,18 +177,20 @@ executables := $(platforms:%=dist/%/login-relay)
 $(executables): dist/%/login-relay: $(installed)
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts $@ $*
 
-deb: share sbom dist/linux-x64/login-relay dist/linux-arm64/login-relay ## build the Debian packages
+# Builds the Debian packages.
+deb: share sbom dist/linux-x64/login-relay dist/linux-arm64/login-relay
 	@$(node) scripts/debian-package.ts amd64 dist/linux-x64/login-relay dist
 	@$(node) scripts/debian-package.ts arm64 dist/linux-arm64/login-relay dist
 
-release: deb $(executables) ## build everything that is downloaded, for every platform
+release: deb $(executables) ## build archives and packages for all platforms
 	@for platform in $(platforms); do \
 	  $(node) --disable-warning=ExperimentalWarning scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
 	done
 	@cd dist && sha256sum login-relay*.* >SHA256SUMS && cat SHA256SUMS
 
-test-release: release ## build the release once more elsewhere, and compare
+# Builds the release again in another directory, and compares the bytes.
+test-release: release
 	@scripts/test-release.sh
 
-clean: ## remove what was installed and built
+clean: ## remove installed and built files
 	rm -rf node_modules coverage dist

@@ -90,7 +90,7 @@ test-browsers: $(engines)
 
 test-faults: $(installed) ## run the relay on a full disk, without memory, with a wrong clock… (Linux, root)
 	@mkdir -p dist
-	@FAULTS_TABLE=dist/faults.md $(mocha) 'test/faults/*.test.ts' 'test/slow/faults/*.fault.ts'; \
+	@FAULTS_TABLE=dist/faults.md $(mocha) 'test/slow/faults/*.{test,fault}.ts'; \
 	  status=$$?; cat dist/faults.md; exit $$status
 
 # Sends 1,100,000 logins and lookups with faults of the provider, and watches the process.
@@ -156,7 +156,7 @@ test-binary: binary
 
 # Restarts the executable 20 times under 200 requests per second.
 test-restarts: binary
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 $(mocha) --fgrep 'again and again' test/operations/socket-activation.blackbox.test.ts
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay RESTARTS=20 $(mocha) --fgrep 'again and again' test/slow/operations/socket-activation.blackbox.test.ts
 
 # Runs the executable as a service of a real systemd. Needs Linux and root.
 test-systemd: binary

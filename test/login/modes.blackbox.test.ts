@@ -187,6 +187,7 @@ describe('who must bring a state', () => {
     const underTest = protectedRelay({ 'state-check': 'always' });
 
     for (const [name, open] of Object.entries(plainClients)) {
+      const { it } = needsPrograms(...(name === 'curl' ? ['curl'] : []));
       it(`is ${name} too`, async () => {
         const path = callback({ code: canary('code') });
         const seen = await open(`http://127.0.0.1:${underTest().port}${path}`);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { check } from './support/check.ts';
-import { json, withFakeProvider } from './support/fake-provider.ts';
+import { check } from '../../check/support/check.ts';
+import { json, withFakeProvider } from '../../check/support/fake-provider.ts';
 
 /** What is said of the clock where every answer of the provider tells this time. */
 async function clockWhenProviderIsAt(date: string) {

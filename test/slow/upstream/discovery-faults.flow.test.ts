@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Visitor } from '../harness/browser/visitor.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import { Visitor } from '../../harness/browser/visitor.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectFailure, expectFailurePage } from '../../harness/expect/failures.ts';
 import {
   bytes,
   type Issuer,
@@ -11,10 +11,10 @@ import {
   openIdPath,
   type Reply,
   startIssuer,
-} from '../harness/provider/issuer.ts';
-import { callbackPath, loginPath } from '../harness/relay/relay-under-test.ts';
-import { type Relay, useRelays } from '../harness/relay/relays.ts';
-import { freePort } from '../harness/system/free-port.ts';
+} from '../../harness/provider/issuer.ts';
+import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 const html = '<!doctype html><title>Welcome</title>';
 

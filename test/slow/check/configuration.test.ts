@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { canary } from '../harness/expect/canaries.ts';
-import { check, clientSecret, type Result, redirectUri } from './support/check.ts';
-import { withFakeProvider } from './support/fake-provider.ts';
-import { ownAddress } from './support/own-addresses.ts';
+import { check, clientSecret, type Result, redirectUri } from '../../check/support/check.ts';
+import { withFakeProvider } from '../../check/support/fake-provider.ts';
+import { ownAddress } from '../../check/support/own-addresses.ts';
+import { canary } from '../../harness/expect/canaries.ts';
 
 describe('login-relay check, about the configuration', () => {
   let directory: string;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { send } from '../harness/client/http-client.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import type { RelayProcess } from '../harness/relay/relay-process.ts';
-import { baseUrl, frontendOrigin, listening } from '../harness/relay/relay-under-test.ts';
-import { ServiceManager } from '../harness/relay/service-manager.ts';
-import { needs } from '../harness/system/needs.ts';
+import { send } from '../../harness/client/http-client.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import type { RelayProcess } from '../../harness/relay/relay-process.ts';
+import { baseUrl, frontendOrigin, listening } from '../../harness/relay/relay-under-test.ts';
+import { ServiceManager } from '../../harness/relay/service-manager.ts';
+import { needs } from '../../harness/system/needs.ts';
 
 /** A relay that is started with these variables, and ended by the test. */
 async function withRelay(

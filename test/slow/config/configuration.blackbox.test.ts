@@ -4,17 +4,17 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { send } from '../harness/client/http-client.ts';
-import { canary } from '../harness/expect/canaries.ts';
+import { send } from '../../harness/client/http-client.ts';
+import { canary } from '../../harness/expect/canaries.ts';
 import {
   expectError,
   expectRedirect,
   expectToken,
   expectUser,
-} from '../harness/expect/expectations.ts';
-import { silence } from '../harness/provider/provider-behaviours.ts';
-import { type ClientRegistration, StrictProvider } from '../harness/provider/strict-provider.ts';
-import { type Invocation, RelayProcess } from '../harness/relay/relay-process.ts';
+} from '../../harness/expect/expectations.ts';
+import { silence } from '../../harness/provider/provider-behaviours.ts';
+import { type ClientRegistration, StrictProvider } from '../../harness/provider/strict-provider.ts';
+import { type Invocation, RelayProcess } from '../../harness/relay/relay-process.ts';
 import {
   flagsFor,
   listening,
@@ -22,10 +22,10 @@ import {
   RelayUnderTest,
   registration,
   withSecretFile,
-} from '../harness/relay/relay-under-test.ts';
-import { freePort } from '../harness/system/free-port.ts';
-import { needs } from '../harness/system/needs.ts';
-import { untilItListens } from '../harness/system/until-it-listens.ts';
+} from '../../harness/relay/relay-under-test.ts';
+import { freePort } from '../../harness/system/free-port.ts';
+import { needs } from '../../harness/system/needs.ts';
+import { untilItListens } from '../../harness/system/until-it-listens.ts';
 
 /** Starts a relay in a way of its own, lets the test look at it, and stops it. */
 async function withRelay(

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { options } from '../../src/config/options.ts';
-import { presets } from '../../src/providers/presets.ts';
-import { run } from '../harness/project/run.ts';
-import { relayCommand } from '../harness/relay/relay-process.ts';
-import { needsPrograms } from '../harness/system/needs.ts';
+import { options } from '../../../src/config/options.ts';
+import { presets } from '../../../src/providers/presets.ts';
+import { run } from '../../harness/project/run.ts';
+import { relayCommand } from '../../harness/relay/relay-process.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
 
 const files = {
   bash: 'bash-completion/completions/login-relay',

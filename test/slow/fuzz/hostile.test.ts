@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { attack } from '../../fuzz/hostile/attack.ts';
-import { type Battlefield, openBattlefield } from '../../fuzz/hostile/battlefield.ts';
-import { startHonestClient } from '../../fuzz/hostile/honest.ts';
-import { startHostileProvider } from '../../fuzz/hostile/hostile-provider.ts';
-import { startObligingProvider } from '../../fuzz/hostile/obliging-provider.ts';
-import { endure } from '../../fuzz/hostile/ordeal.ts';
+import { attack } from '../../../fuzz/hostile/attack.ts';
+import { type Battlefield, openBattlefield } from '../../../fuzz/hostile/battlefield.ts';
+import { startHonestClient } from '../../../fuzz/hostile/honest.ts';
+import { startHostileProvider } from '../../../fuzz/hostile/hostile-provider.ts';
+import { startObligingProvider } from '../../../fuzz/hostile/obliging-provider.ts';
+import { endure } from '../../../fuzz/hostile/ordeal.ts';
 
 // The whole of it is make fuzz. Another seed each time; a failure names it.
 const seed = Date.now() % 1_000_000;

@@ -2,11 +2,22 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { selfSignedCertificate } from '../harness/system/certificate.ts';
-import { freePort } from '../harness/system/free-port.ts';
-import { type Checkup, check, checkAsText, Result } from './support/check.ts';
-import { endpointsAt, healthy, listenerFor, withFakeProvider } from './support/fake-provider.ts';
-import { type Serving, serve, serveTcp, serveTls, serveTunnels } from './support/serve.ts';
+import { type Checkup, check, checkAsText, Result } from '../../check/support/check.ts';
+import {
+  endpointsAt,
+  healthy,
+  listenerFor,
+  withFakeProvider,
+} from '../../check/support/fake-provider.ts';
+import {
+  type Serving,
+  serve,
+  serveTcp,
+  serveTls,
+  serveTunnels,
+} from '../../check/support/serve.ts';
+import { selfSignedCertificate } from '../../harness/system/certificate.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 const endpoints = ['authorization endpoint', 'token endpoint', 'user lookup'];
 

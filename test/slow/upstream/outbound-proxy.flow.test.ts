@@ -4,16 +4,16 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectToken, expectUser } from '../harness/expect/expectations.ts';
-import { expectFailedCallback, expectFailure } from '../harness/expect/failures.ts';
-import { ForwardProxy } from '../harness/provider/forward-proxy.ts';
-import { metadata, openIdPath } from '../harness/provider/issuer.ts';
-import { runRelay } from '../harness/relay/relay-process.ts';
-import { callbackPath } from '../harness/relay/relay-under-test.ts';
-import { type Relay, useRelays } from '../harness/relay/relays.ts';
-import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
-import { freePort } from '../harness/system/free-port.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { expectFailedCallback, expectFailure } from '../../harness/expect/failures.ts';
+import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
+import { metadata, openIdPath } from '../../harness/provider/issuer.ts';
+import { runRelay } from '../../harness/relay/relay-process.ts';
+import { callbackPath } from '../../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 const user = { login: 'ada' };
 

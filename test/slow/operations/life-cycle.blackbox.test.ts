@@ -4,17 +4,21 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { send } from '../harness/client/http-client.ts';
-import { canary } from '../harness/expect/canaries.ts';
+import { send } from '../../harness/client/http-client.ts';
+import { canary } from '../../harness/expect/canaries.ts';
 import {
   expectError,
   expectRedirect,
   expectSafeHeaders,
   expectToken,
   expectUser,
-} from '../harness/expect/expectations.ts';
-import { type Behaviour, StrictProvider, userRecord } from '../harness/provider/strict-provider.ts';
-import { type LogLine, runRelay } from '../harness/relay/relay-process.ts';
+} from '../../harness/expect/expectations.ts';
+import {
+  type Behaviour,
+  StrictProvider,
+  userRecord,
+} from '../../harness/provider/strict-provider.ts';
+import { type LogLine, runRelay } from '../../harness/relay/relay-process.ts';
 import {
   baseUrl,
   callbackPath,
@@ -27,7 +31,7 @@ import {
   startRelay,
   userPath,
   withSecretFile,
-} from '../harness/relay/relay-under-test.ts';
+} from '../../harness/relay/relay-under-test.ts';
 
 /** Holds every lookup at the provider; the result lets them go on. */
 function holdLookups({ provider }: RelayUnderTest): () => void {

@@ -1,24 +1,24 @@
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../src/errors.ts';
-import { type Page, Visitor } from '../harness/browser/visitor.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectUser } from '../harness/expect/expectations.ts';
-import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import { type FailureCode, RelayError } from '../../../src/errors.ts';
+import { type Page, Visitor } from '../../harness/browser/visitor.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
+import { expectFailure, expectFailurePage } from '../../harness/expect/failures.ts';
 import {
   type DocumentedProvider,
   type FakeProvider,
   startFakeProvider,
   type UpstreamRequest,
-} from '../harness/provider/fake-provider.ts';
-import { ForwardProxy } from '../harness/provider/forward-proxy.ts';
-import { callbackPath, redirectUri } from '../harness/relay/relay-under-test.ts';
-import { type Client, type Relay, useRelays } from '../harness/relay/relays.ts';
-import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
-import { discord, discordUser } from './fakes/discord.ts';
-import { github, githubUser } from './fakes/github.ts';
-import { gitlab, gitlabUser } from './fakes/gitlab.ts';
-import { google, googleUser } from './fakes/google.ts';
-import { slack, slackUser } from './fakes/slack.ts';
+} from '../../harness/provider/fake-provider.ts';
+import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
+import { callbackPath, redirectUri } from '../../harness/relay/relay-under-test.ts';
+import { type Client, type Relay, useRelays } from '../../harness/relay/relays.ts';
+import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
+import { discord, discordUser } from '../../providers/fakes/discord.ts';
+import { github, githubUser } from '../../providers/fakes/github.ts';
+import { gitlab, gitlabUser } from '../../providers/fakes/gitlab.ts';
+import { google, googleUser } from '../../providers/fakes/google.ts';
+import { slack, slackUser } from '../../providers/fakes/slack.ts';
 
 interface Example {
   readonly preset: string;

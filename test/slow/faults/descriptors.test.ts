@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { expectToken, expectUser } from '../harness/expect/expectations.ts';
-import { hangUp } from '../harness/provider/provider-behaviours.ts';
-import { withRelayIn } from '../harness/relay/relay-anywhere.ts';
-import type { RelayUnderTest } from '../harness/relay/relay-under-test.ts';
-import { eventually, fault } from '../harness/system/fault.ts';
-import { needsPrograms } from '../harness/system/needs.ts';
+import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { hangUp } from '../../harness/provider/provider-behaviours.ts';
+import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import type { RelayUnderTest } from '../../harness/relay/relay-under-test.ts';
+import { eventually, fault } from '../../harness/system/fault.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
 
 const { describe } = needsPrograms('prlimit');
 

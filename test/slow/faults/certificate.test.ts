@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { expectError, expectUser } from '../harness/expect/expectations.ts';
-import { withRelayIn } from '../harness/relay/relay-anywhere.ts';
-import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
-import { eventually, fault } from '../harness/system/fault.ts';
+import { expectError, expectUser } from '../../harness/expect/expectations.ts';
+import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
+import { eventually, fault } from '../../harness/system/fault.ts';
 
 describe('a certificate of the provider', () => {
   const day = 86_400_000;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { keepAliveAgent } from '../harness/client/http-client.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectError, expectUser } from '../harness/expect/expectations.ts';
-import { hangUp, reset, truncated } from '../harness/provider/provider-behaviours.ts';
-import { type Behaviour, userRecord } from '../harness/provider/strict-provider.ts';
-import { relayUnderTest, userPath } from '../harness/relay/relay-under-test.ts';
+import { keepAliveAgent } from '../../harness/client/http-client.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectError, expectUser } from '../../harness/expect/expectations.ts';
+import { hangUp, reset, truncated } from '../../harness/provider/provider-behaviours.ts';
+import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
+import { relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 
 describe('many people at once', () => {
   const underTest = relayUnderTest();

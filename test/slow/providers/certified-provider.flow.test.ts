@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { type Page, Visitor } from '../harness/browser/visitor.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectUser } from '../harness/expect/expectations.ts';
-import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import { type Page, Visitor } from '../../harness/browser/visitor.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
+import { expectFailure, expectFailurePage } from '../../harness/expect/failures.ts';
 import {
   type CertifiedProvider,
   type CertifiedProviderOptions,
   recordOf,
   signIn,
   startCertifiedProvider,
-} from '../harness/provider/certified-provider.ts';
-import { callbackPath, loginPath, redirectUri } from '../harness/relay/relay-under-test.ts';
-import { type Client, type Relay, useRelays } from '../harness/relay/relays.ts';
+} from '../../harness/provider/certified-provider.ts';
+import { callbackPath, loginPath, redirectUri } from '../../harness/relay/relay-under-test.ts';
+import { type Client, type Relay, useRelays } from '../../harness/relay/relays.ts';
 
 const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
 

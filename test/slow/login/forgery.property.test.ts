@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RelayError } from '../../src/errors.ts';
-import { createLoginProtection } from '../../src/login/protection.ts';
-import { createStateSigner, parseState } from '../../src/login/state.ts';
-import { setCookies } from '../harness/browser/set-cookies.ts';
-import { answerOf, koaContext } from '../harness/login/koa-context.ts';
+import { RelayError } from '../../../src/errors.ts';
+import { createLoginProtection } from '../../../src/login/protection.ts';
+import { createStateSigner, parseState } from '../../../src/login/state.ts';
+import { setCookies } from '../../harness/browser/set-cookies.ts';
+import { answerOf, koaContext } from '../../harness/login/koa-context.ts';
 
 const client = {
   clientId: 'client-1',

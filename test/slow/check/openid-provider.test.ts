@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
-import { createDemoProvider } from '../../src/demo/provider.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import type { Flags } from '../harness/relay/relay-process.ts';
-import { check, clientSecret, redirectUri } from './support/check.ts';
-import { clientId } from './support/own-addresses.ts';
+import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
+import { createDemoProvider } from '../../../src/demo/provider.ts';
+import { check, clientSecret, redirectUri } from '../../check/support/check.ts';
+import { clientId } from '../../check/support/own-addresses.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
 
 describe('login-relay check, with a certified OpenID provider', () => {
   let port: OpenPort;

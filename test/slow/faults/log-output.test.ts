@@ -5,12 +5,12 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { keepAliveAgent } from '../harness/client/http-client.ts';
-import { expectRedirect, expectToken, expectUser } from '../harness/expect/expectations.ts';
-import { withRelayIn } from '../harness/relay/relay-anywhere.ts';
-import { loginPath, type RelayUnderTest } from '../harness/relay/relay-under-test.ts';
-import { eventually, fault } from '../harness/system/fault.ts';
-import { FullDisk } from '../harness/system/full-disk.ts';
+import { keepAliveAgent } from '../../harness/client/http-client.ts';
+import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import { loginPath, type RelayUnderTest } from '../../harness/relay/relay-under-test.ts';
+import { eventually, fault } from '../../harness/system/fault.ts';
+import { FullDisk } from '../../harness/system/full-disk.ts';
 
 const lostLines = 'lines of the log were lost';
 

@@ -1,12 +1,12 @@
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { send } from '../harness/client/http-client.ts';
-import { loadSteadily } from '../harness/client/steady-load.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectRedirect, expectToken, expectUser } from '../harness/expect/expectations.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { type Invocation, RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
+import { send } from '../../harness/client/http-client.ts';
+import { loadSteadily } from '../../harness/client/steady-load.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import { type Invocation, RelayProcess, runRelay } from '../../harness/relay/relay-process.ts';
 import {
   baseUrl,
   callbackPath,
@@ -18,12 +18,12 @@ import {
   registration,
   userPath,
   withSecretFile,
-} from '../harness/relay/relay-under-test.ts';
-import { freePort } from '../harness/system/free-port.ts';
-import { needsPrograms } from '../harness/system/needs.ts';
-import { untilItListens } from '../harness/system/until-it-listens.ts';
+} from '../../harness/relay/relay-under-test.ts';
+import { freePort } from '../../harness/system/free-port.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
+import { untilItListens } from '../../harness/system/until-it-listens.ts';
 
-const supervisor = fileURLToPath(new URL('../harness/relay/supervise.sh', import.meta.url));
+const supervisor = fileURLToPath(new URL('../../harness/relay/supervise.sh', import.meta.url));
 // `make test-restarts` asks for 20, and for the figures.
 const restarts = Number(process.env['RESTARTS'] ?? 3);
 const requestsPerSecond = 200;

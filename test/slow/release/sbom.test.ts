@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import * as v from 'valibot';
-import packageJson from '../../package.json' with { type: 'json' };
-import { productionPackages } from '../../scripts/production-packages.ts';
-import { projectRoot, run, runScript } from '../harness/project/run.ts';
-import { needs } from '../harness/system/needs.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { productionPackages } from '../../../scripts/production-packages.ts';
+import { projectRoot, run, runScript } from '../../harness/project/run.ts';
+import { needs } from '../../harness/system/needs.ts';
 
 const componentSchema = v.object({
   type: v.picklist(['application', 'library', 'platform']),

@@ -1,23 +1,23 @@
 import { expect } from 'chai';
-import { callback, expectLogin, FakeBrowser } from '../harness/browser/fake-browser.ts';
-import { setCookies } from '../harness/browser/set-cookies.ts';
-import type { Answer } from '../harness/client/http-client.ts';
-import { RawConnection } from '../harness/client/raw-connection.ts';
-import { canary } from '../harness/expect/canaries.ts';
+import { callback, expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { setCookies } from '../../harness/browser/set-cookies.ts';
+import type { Answer } from '../../harness/client/http-client.ts';
+import { RawConnection } from '../../harness/client/raw-connection.ts';
+import { canary } from '../../harness/expect/canaries.ts';
 import {
   expectError,
   expectRedirect,
   expectToken,
   expectUser,
-} from '../harness/expect/expectations.ts';
-import { reset } from '../harness/provider/provider-behaviours.ts';
-import { type Behaviour, userRecord } from '../harness/provider/strict-provider.ts';
+} from '../../harness/expect/expectations.ts';
+import { reset } from '../../harness/provider/provider-behaviours.ts';
+import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
   loginPath,
   relayUnderTest,
   userPath,
-} from '../harness/relay/relay-under-test.ts';
+} from '../../harness/relay/relay-under-test.ts';
 
 /** How many calls to the provider may be in flight. */
 const limit = 256;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { freePort } from '../harness/system/free-port.ts';
-import { check } from './support/check.ts';
-import { html, json, type Respond, withFakeProvider } from './support/fake-provider.ts';
+import { check } from '../../check/support/check.ts';
+import { html, json, type Respond, withFakeProvider } from '../../check/support/fake-provider.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 const subject = 'discovery';
 const correctIssuer = 'correct --issuer (PROVIDER_ISSUER)';

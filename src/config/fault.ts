@@ -24,7 +24,12 @@ export function describeFault(
 /** Whether the value may contain a password, or be a secret that was given for the wrong option. */
 function maybeSecret(value: string): boolean {
   const words = value.match(/[\w~+=-]{16,}/g) ?? [];
-  return value.includes('@') || words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
+  const mixed = words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
+  // Dots and slashes are in secrets too. Lower-case host names and paths are no secrets.
+  const longer = value.match(/[\w~+=./-]{16,}/g) ?? [];
+  return (
+    value.includes('@') || mixed || longer.some((run) => /[A-Z]/.test(run) && /[a-z]/.test(run))
+  );
 }
 
 /** The value in quotes, on one line, without a query or fragment: both can carry secrets. */

@@ -78,10 +78,12 @@ export const trustedProxies = v.pipe(
 );
 
 function isNetwork(entry: string): boolean {
-  const [address = '', prefix = '0', ...rest] = entry.split('/');
+  const [address = '', prefix = '1', ...rest] = entry.split('/');
   const family = isIP(address);
   const longest = family === 4 ? 32 : 128;
-  return family > 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= longest && rest.length === 0;
+  // With a prefix of 0, everybody would be a trusted proxy.
+  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) > 0 && Number(prefix) <= longest;
+  return family > 0 && isPrefix && rest.length === 0;
 }
 
 /** A path to a file. */

@@ -184,6 +184,10 @@ describe('the configuration', () => {
       { tokenUrl: 'user:b5a1c0de@a.example' },
       { port: '0123456789abcdef0123' },
       { provider: 'GOCSPX-b5a1c0de_b5a1' },
+      // In the form of Entra, of base64 with slashes, and by chance without a digit.
+      { provider: 'b5a8Q~b5a1c0de.B5a1c0de.b5a1c0de' },
+      { port: 'b5a1c0de/ghiJKL/mnoPQR/123xyz/abc==' },
+      { provider: 'aBcDeFgHiJkLmNoP' },
     ];
     for (const flags of secrets) {
       const environment = { FRONTEND_ORIGIN: 'https://a.example', PROVIDER_CLIENT_ID: 'a' };
@@ -544,6 +548,9 @@ describe('the configuration', () => {
       for (const TRUSTED_PROXIES of [
         'proxy.example',
         '10.0.0.0/33',
+        '0.0.0.0/0',
+        '::/0',
+        '10.0.0.0/00',
         '::1/129',
         '10.0.0.1,',
         '/8',

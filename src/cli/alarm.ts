@@ -2,7 +2,7 @@
 export class Alarm {
   #pending = Promise.withResolvers<undefined>();
 
-  /** Ends the current wait, or the next one if nobody waits. */
+  /** Ends the current wait, or else the next one. */
   readonly raise = (): void => this.#pending.resolve(undefined);
 
   /** Resolves after the alarm was raised since the last wait, however often. */

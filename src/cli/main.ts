@@ -23,11 +23,11 @@ export async function main(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  // Also overwrites the arguments, a client secret among them, where other users could list them.
+  // Overwrites the arguments in the process list. They may hold the client secret.
   process.title = 'login-relay';
-  // With it, libraries would write what they handle to standard error.
+  // With DEBUG set, libraries write requests to standard error.
   delete process.env['DEBUG'];
-  // Node would open a debugger, and with it every secret, to whoever may send the signal.
+  // Otherwise the signal opens a debugger, which can read every secret.
   process.on('SIGUSR1', () => {});
   let exitCode = 0;
   const program = createProgram(commands(environment), (code) => {
@@ -41,7 +41,7 @@ export async function main(
   }
 }
 
-// Each command loads what it needs when it runs: serving must not pay for the others.
+// Each command loads its own modules, so that serving does not load the others.
 function commands(environment: OptionSources['environment']): Commands {
   return {
     async serve(flags) {

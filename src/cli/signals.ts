@@ -1,4 +1,4 @@
-/** What the operating system may tell a running command. */
+/** The signals that a running command handles. */
 export interface Signals {
   /** Resolves with the first SIGINT or SIGTERM; the second one ends the process at once. */
   stop(): Promise<NodeJS.Signals>;
@@ -6,7 +6,7 @@ export interface Signals {
   onReload(reload: () => void): void;
 }
 
-/** The signals of this process. */
+/** Handles the signals of this process. */
 export const processSignals: Signals = {
   stop() {
     return new Promise((resolve) => {

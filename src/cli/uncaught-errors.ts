@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { stackFrames } from '../http/stack-frames.ts';
 
-/** Logs an error that nothing caught, and ends the process: nothing is known of its state then. */
+/** Logs an uncaught error and ends the process: its state is unknown then. */
 export function endOnUncaughtErrors(logger: Logger): void {
   process.on('uncaughtException', (error) => {
     logger.fatal({ stack: stackFrames(error) }, 'uncaught error');

@@ -3,11 +3,11 @@ import { statSync } from 'node:fs';
 const pollInterval = 1_000;
 
 /**
- * Calls back after files have changed, whether they were written, replaced, or are links that point
- * elsewhere now: they are looked at every second, which notices all of that on every file system.
- * Files that change together, as a certificate and its key do, make one call.
+ * Calls back after files have changed: written, replaced, or links with a new target. The files are
+ * checked every second, which works on every file system. Files that change together, such as a
+ * certificate and its key, cause one call.
  *
- * @param interval milliseconds between two looks, and without a further change before the call
+ * @param interval milliseconds between two checks; after a change, also the pause before the call
  * @returns stops watching
  */
 export function watchFiles(
@@ -15,7 +15,7 @@ export function watchFiles(
   onChange: () => void,
   interval = pollInterval,
 ): () => void {
-  // Node's own watchFile looks for the first time a moment later: a change until then would be missed.
+  // fs.watchFile makes its first check later, and would miss a change until then.
   let reported = look(paths);
   let last = reported;
   const timer = setInterval(() => {

@@ -11,7 +11,7 @@ const noCredential =
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 
 /**
- * Finds the client secret: the flags, else the variables, else the systemd credential.
+ * Reads the client secret: from the flags, else the variables, else the systemd credential.
  *
  * @returns the secret, or undefined after reporting why there is none
  */

@@ -2,14 +2,14 @@ import * as v from 'valibot';
 import type { Option } from './option.ts';
 import { type OptionName, type OptionValues, options } from './options.ts';
 
-/** What was given on the command line and in the environment, before anything is checked. */
+/** The flags and variables as given, unchecked. */
 export interface OptionSources {
-  /** What each flag was given, in order. */
+  /** The values of each flag, in order. */
   readonly flags: Readonly<Partial<Record<OptionName, readonly string[]>>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Takes note of a message about one option. */
+/** Reports a message about one option. */
 export type Report = (name: OptionName, message: string) => void;
 
 /** Whether a flag or a variable sets the option. A variable that is set but empty counts as unset. */
@@ -21,21 +21,21 @@ export function sourceOf(
   return environment[options[name].variable] ? 'environment' : undefined;
 }
 
-/** Only one side of each pair can be given. */
+/** Options that exclude each other: only one side of each pair can be set. */
 const alternatives: readonly (readonly [readonly OptionName[], readonly OptionName[]])[] = [
   [['clientSecret'], ['clientSecretFile']],
   [['issuer'], ['provider', 'providerHost', 'providerTenant']],
 ];
 
 /**
- * The sources without the variables that a flag makes irrelevant: a flag beats its own variable, and
- * the variables of the options that it is an alternative to.
+ * Removes the variables that a flag overrides: the flag's own variable, and those of the options that
+ * the flag excludes.
  */
 export function withoutOverruled({ flags, environment }: OptionSources): OptionSources {
   const effective = { ...environment };
   for (const pair of alternatives) {
     const [chosen, ...others] = pair.filter((side) => side.some((name) => flags[name]));
-    // With flags on both sides, none beats the other: that is a fault.
+    // Flags on both sides are a fault.
     if (chosen === undefined || others.length > 0) continue;
     const overruled = pair.filter((side) => side !== chosen).flat();
     for (const name of overruled) delete effective[options[name].variable];
@@ -46,7 +46,7 @@ export function withoutOverruled({ flags, environment }: OptionSources): OptionS
 /**
  * Reads every option from its flag, else its variable, else its default.
  *
- * @returns the values that are well formed; each other one was reported as a fault
+ * @returns the well-formed values; the others were reported as faults
  */
 export function readOptionValues(sources: OptionSources, fault: Report): OptionValues {
   const values: Partial<Record<OptionName, unknown>> = {};

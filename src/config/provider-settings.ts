@@ -3,7 +3,7 @@ import type { Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
 import type { Reading } from './reading.ts';
 
-/** What of a provider is configured by hand; it beats preset and discovery. */
+/** Configured values. They override the preset and the metadata. */
 type GivenProvider = Partial<
   Pick<Provider, 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'scope' | 'tokenRequest'>
 >;
@@ -16,14 +16,14 @@ export interface DiscoveredProvider {
   readonly insecureHttp: boolean;
 }
 
-/** The provider, or where to learn about it. */
+/** The provider, or the issuer to discover it from. */
 export type ProviderSettings =
   | { readonly known: Provider }
   | { readonly discovered: DiscoveredProvider };
 
 /**
- * @param baseUrl the relay's public address, which some providers want to know
- * @returns undefined after reporting why the settings make no provider
+ * @param baseUrl the relay's public address, which some providers require in a header
+ * @returns undefined after reporting faults
  */
 export function readProviderSettings(
   reading: Reading,
@@ -45,7 +45,7 @@ export function readProviderSettings(
   const host = placeholder('providerHost', 'host', preset, reading);
   const tenant = placeholder('providerTenant', 'tenant', preset, reading);
   const provider = { ...filledIn(preset, { host, tenant, baseUrl }), ...given };
-  // Another authorization endpoint answers in another name than the preset's.
+  // The preset's issuer is not that of another authorization endpoint.
   const issuer = given.authorizeUrl === undefined ? provider.issuer : undefined;
   return { known: Object.freeze({ ...provider, issuer }) };
 }
@@ -71,7 +71,7 @@ function filledIn(
 ): Provider {
   const fill = (template: string) =>
     template.replaceAll('{host}', parts.host).replaceAll('{tenant}', parts.tenant);
-  // Some providers want to know which program calls, and where it lives.
+  // Some providers require a header that names the calling program and its address.
   const identify = (header: string) =>
     header.replaceAll('{version}', version).replaceAll('{baseUrl}', parts.baseUrl);
   return {

@@ -2,7 +2,7 @@ import type { OptionSources } from './option-values.ts';
 
 const inspector = /--(inspect|debug[-_]port)/;
 
-/** What is wrong with variables that Node itself obeys: each is a line that names the variable. */
+/** The faults of variables that Node itself reads. Each is one line that names the variable. */
 export function runtimeFaults({
   NODE_TLS_REJECT_UNAUTHORIZED: checks,
   NODE_DEBUG: debug,

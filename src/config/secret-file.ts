@@ -1,7 +1,7 @@
 import type { OptionName } from './options.ts';
 import type { Reading } from './reading.ts';
 
-/** What reading a small text file yields. */
+/** A small text file. */
 export interface TextFile {
   readonly text: string;
   readonly readableByOthers: boolean;

@@ -1,6 +1,6 @@
 import { closestMatch } from 'leven';
 
-/** The known word that a mistyped one was probably meant to be; undefined if none is close. */
+/** The known word that is closest to a mistyped one; undefined if none is close. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const maxDistance = Math.min(3, Math.floor(word.length / 2));
   return closestMatch(word, [...known], { maxDistance });

@@ -48,7 +48,7 @@ function matchedRoute(ctx: Context): string | undefined {
 }
 
 /**
- * Whether a person is to see the answer. Browsers send no `Sec-Fetch-Mode` over plain http beyond this
+ * Whether a person will see the answer. Browsers send no `Sec-Fetch-Mode` over plain http beyond this
  * machine; there, `Accept` has to do.
  *
  * @see https://www.w3.org/TR/fetch-metadata/

@@ -29,8 +29,8 @@ export interface Demo {
  * @param options.port the relay's port; the front end takes the next one and the provider the one
  *   after that. 0 takes any three free ports. Undefined: the first free ones from 8000 on.
  * @param options.logger by default, only errors are written
- * @throws {ConfigError} where the port is not a whole number from 0 to 65533
- * @throws {ListenError} where one of the ports cannot be opened
+ * @throws {ConfigError} if the port is not a whole number from 0 to 65533
+ * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function startDemo(options: {
   readonly port: number | undefined;
@@ -98,7 +98,7 @@ export async function startDemo(options: {
   };
 }
 
-/** What to tell a person about a demo that has just started; ends with a newline. */
+/** The text for the terminal once the demo has started. It ends with a newline. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
   const { relayUrl, frontEndUrl, providerUrl, movedOn } = demo;
   const reason = movedOn

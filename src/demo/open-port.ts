@@ -13,12 +13,12 @@ export interface OpenPort {
 }
 
 /**
- * Opens a port on loopback before it is known what to serve there: what the demo serves at one
- * address contains the other addresses.
+ * Opens a port on loopback before there is anything to serve: what the demo serves at one address
+ * contains the other addresses.
  *
  * @param port 0 takes any free port
  * @param purpose what the port is for, as the error names it: `the relay`
- * @throws {ListenError} where the port cannot be opened
+ * @throws {ListenError} if the port cannot be opened
  */
 export async function openPort(port: number, purpose: string): Promise<OpenPort> {
   const { promise: listener, resolve: serve } = Promise.withResolvers<RequestListener>();

@@ -26,13 +26,13 @@ export interface DemoProviderOptions {
   };
   /** Whether a request without a PKCE challenge is refused (default false). @see RFC 7636 */
   readonly pkceRequired?: boolean;
-  /** Told about faults of the provider itself; silent by default. */
+  /** Called with errors of the provider itself; by default nothing is logged. */
   readonly onError?: (error: Error) => void;
 }
 
 const maxFormBytes = 4096;
 
-/** Everybody's picture. */
+/** The picture of every user. */
 const picture =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2" width="96" height="96"><circle cx="1" cy="1" r="1" fill="#3346c4"/></svg>';
 
@@ -97,7 +97,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
       Session: hour,
     },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => claimsOf(id, issuer) }),
-    // The login page is the consent page too: what is asked for is granted.
+    // The login page is the consent page as well: every requested scope is granted.
     loadExistingGrant: async (ctx) => {
       const { client: grantee, session } = ctx.oidc;
       if (grantee === undefined || session?.accountId === undefined) return undefined;

@@ -10,8 +10,8 @@ const maxEntries = 10_000;
 
 /**
  * Keeps the provider's codes, tokens and pending logins in memory, the newest 10,000 of each kind.
- * Login sessions are not kept: whoever tries the demo wants to see the login page every time,
- * and logins in several tabs then never get in each other's way.
+ * It keeps no login sessions: a demo shows the login page every time, and logins in several tabs do not
+ * interfere.
  */
 export function createMemoryStore(): AdapterFactory {
   const models: Map<string, Entry>[] = [];

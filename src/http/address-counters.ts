@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /**
- * Gives every address one of 65,536 counters, by a hash that nobody outside can compute: however many
- * addresses there are, memory stays bounded, no counter is given up for another, and nobody can choose
+ * Maps every address to one of 65,536 counters by a keyed hash. Memory stays bounded whatever the number
+ * of addresses, no counter is dropped for another, and clients cannot choose
  * whose counter to share.
  *
  * @returns the number of an address's counter

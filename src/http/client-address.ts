@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import proxyAddr from 'proxy-addr';
 
-/** Stands among trusted proxies for whoever connects through a Unix socket. */
+/** The entry of the trusted proxies that stands for every connection through a Unix socket. */
 export const unixSocket = 'unix';
 
 /**
- * Tells who sends a request: an IPv4 address, or the /64 network of an IPv6 address, which one
- * subscriber has at least. All clients without an address are one: those that come through a Unix
- * socket that is not trusted, and those that have hung up.
+ * Identifies the client of a request: by its IPv4 address, or by the /64 network of its IPv6 address,
+ * the smallest that a subscriber gets. Clients without an address count as one: those behind an
+ * untrusted Unix socket, and those that have hung up.
  *
- * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted; nobody else's is
+ * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted
  */
 export function clientAddressBehind(
   trustedProxies: readonly string[],
@@ -24,9 +24,9 @@ export function clientAddressBehind(
 }
 
 /**
- * Tells who sends a request, if the address is known to be the client's own. It may be that of a proxy
- * if it is a loopback address, if a trusted proxy names no client, or if the request comes through a Unix
- * socket that is not trusted.
+ * Identifies the client of a request, if the address is known to be the client's own. It may belong to a
+ * proxy if it is a loopback address, if a trusted proxy names no client, or if the request comes through
+ * an untrusted Unix socket.
  */
 export function ownAddressBehind(
   trustedProxies: readonly string[],
@@ -41,7 +41,7 @@ export function ownAddressBehind(
 }
 
 /**
- * Tells the address from which a request comes, and which addresses are trusted proxies.
+ * Resolves the address of a request through trusted proxies.
  *
  * @param trustedProxies addresses and networks, and `unix` for a Unix socket
  */
@@ -56,14 +56,14 @@ export function resolverFor(trustedProxies: readonly string[]) {
     const told = withoutPort(
       proxyAddr(request, (address, hop) => (hop === 0 && trustsPeer) || trusts(address, hop)),
     );
-    // What is no address comes through a trusted proxy: that one has to answer for it.
+    // If a trusted proxy sends something else than an address, count the proxy.
     return ipaddr.isValid(told) ? told : socket.remoteAddress;
   }
 
   return { addressOf, trusts };
 }
 
-// A connection that its client has reset has no remote address any more, but still a local one.
+// After a reset by the client, a TCP socket has a local address but no remote one.
 function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boolean {
   return remoteAddress === undefined && localAddress === undefined && !destroyed;
 }

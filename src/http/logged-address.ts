@@ -9,7 +9,7 @@ type Detail = 'off' | 'whole' | 'cut';
 export interface LoggedAddresses {
   /** The client's address; that of a proxy if the proxy names no client. Undefined behind a Unix socket. */
   of(request: IncomingMessage): string | undefined;
-  /** The address of whoever opened the connection, unless that is a trusted proxy. */
+  /** The address of the peer, unless it is a trusted proxy. */
   ofPeer(address: string | undefined): string | undefined;
 }
 

@@ -12,17 +12,17 @@ export interface Provider {
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
   readonly userUrl: string;
-  /** The least scope that makes the user lookup answer, where it needs one. */
+  /** The smallest scope that the user lookup needs, if it needs any. */
   readonly scope?: string | undefined;
   readonly tokenRequest: TokenRequest;
   /** Whether it takes the parameters of PKCE with S256. @see RFC 7636 */
   readonly pkce: boolean;
-  /** How it names itself in `iss`, where that is known. @see RFC 9207 */
+  /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;
-  /** Whether every authorization response carries `iss`: one without it is refused then. */
+  /** Whether every authorization response must have `iss`. */
   readonly issRequired?: boolean | undefined;
   /**
-   * Headers that its endpoints insist on, under lower-case names. `{version}` stands for the relay's
+   * Headers that its endpoints require, with lower-case names. `{version}` stands for the relay's
    * version, `{baseUrl}` for its public address.
    */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
@@ -32,11 +32,11 @@ export interface Provider {
     | undefined;
 }
 
-/** A part of a preset's addresses that is the operator's own. */
+/** A part of a preset's URLs that the operator fills in. */
 export interface Placeholder {
   /** What to fill in, as help says it: `host of your GitLab server`. */
   readonly meaning: string;
-  /** Taken where the operator gives none; without one it is required. */
+  /** The default. Without one the part is required. */
   readonly default?: string;
 }
 

@@ -20,7 +20,7 @@ export interface ServerObserver {
   /**
    * Called for every request that the HTTP parser refused.
    *
-   * @param peer the address of whoever sent it; undefined behind a Unix socket
+   * @param peer the address of its sender; undefined behind a Unix socket
    */
   unreadableRequest(request: UnreadableRequest, peer: string | undefined): void;
   /** Called for every connection that was closed at a limit. */

@@ -146,10 +146,21 @@ const failures = {
     detail: 'The provider sent an answer that cannot be used. Try again in a moment.',
     detailOnceSpent: 'The provider sent an answer that cannot be used. Start the login again.',
   },
+  user_record_signed: {
+    status: 502,
+    detail:
+      'The provider signs or encrypts its user records, and this relay reads only plain JSON. Only the operators can fix this.',
+  },
   provider_undiscovered: {
     status: 503,
     detail: 'The provider has not told its addresses yet. Try again in a few seconds.',
     headers: { 'Retry-After': '5' },
+  },
+  provider_unsupported: {
+    status: 503,
+    detail:
+      'The provider demands what this relay does not support. Only the operators can fix this.',
+    headers: { 'Retry-After': '60' },
   },
   provider_timeout: {
     status: 504,

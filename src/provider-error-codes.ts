@@ -4,7 +4,7 @@
  *
  * @see RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core 1.0 §3.1.2.6, RFC 8707, RFC 9101, RFC 9449
  */
-const codes = [
+export const providerErrorCodes = [
   'access_denied',
   'account_selection_required',
   'consent_required',
@@ -54,9 +54,9 @@ const codes = [
 ] as const;
 
 /** A code of the list, or `other`. */
-export type ProviderErrorCode = (typeof codes)[number] | 'other';
+export type ProviderErrorCode = (typeof providerErrorCodes)[number] | 'other';
 
-const known: ReadonlySet<string> = new Set(codes);
+const known: ReadonlySet<string> = new Set(providerErrorCodes);
 
 /** Narrows the `error` field of a provider's answer. An object or an empty text is no code. */
 export function providerErrorCode(error: unknown): ProviderErrorCode | undefined {

@@ -1,7 +1,8 @@
 import { Agent } from 'node:http';
 import { RelayError } from '../../src/errors.ts';
+import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
+import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { call } from './call.ts';
 import type { HostileProvider } from './hostile-provider.ts';
 import { faultOf, type Targets } from './rules.ts';
@@ -103,7 +104,12 @@ async function metadata(
 ) {
   const issuer = `${origin}/${number}`;
   try {
-    const provider = await discoverProvider(client, { issuer, given: {}, insecureHttp: false });
+    const provider = await discoverProvider(client, {
+      issuer,
+      given: {},
+      insecureHttp: false,
+      encodingChanges: false,
+    });
     const urls = [provider.authorizeUrl, provider.tokenUrl, provider.userUrl];
     const safe = urls.every((url) => /^(https:\/\/|http:\/\/127\.)/.test(url));
     const end = safe && provider.issuer === issuer ? 'learned' : `fault: ${urls}`;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
+import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import { Secret } from '../../src/secret.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
-import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
+import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { exchangeCode } from '../../src/upstream/exchange-code.ts';
 import { lookUpUser } from '../../src/upstream/look-up-user.ts';
 
@@ -62,7 +63,7 @@ async function checkUser(client: UpstreamClient, body: Uint8Array): Promise<void
 }
 
 async function checkMetadata(client: UpstreamClient): Promise<void> {
-  const source = { issuer, given: {}, insecureHttp: false };
+  const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
   const provider = await outcomeOf(discoverProvider(client, source));
   if (provider instanceof DiscoveryError) return;
   assert.ok(!(provider instanceof RelayError));

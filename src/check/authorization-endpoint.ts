@@ -1,7 +1,11 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
 import { codeChallenge } from '../login/pkce.ts';
-import { authorizationRequestUrl, withProtection } from '../oauth/authorization-request.ts';
+import {
+  authorizationRequestUrl,
+  newNonce,
+  withLoginParameters,
+} from '../oauth/authorization-request.ts';
 import { providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
@@ -26,9 +30,10 @@ export async function checkAuthorizationEndpoint(
   codeVerifier: string | undefined,
   fixUrl: string,
 ): Promise<Finding> {
-  const url = withProtection(authorizationRequestUrl(config, provider), {
+  const url = withLoginParameters(authorizationRequestUrl(config, provider), {
     state: 'login-relay-check',
     codeChallenge: codeVerifier && codeChallenge(codeVerifier),
+    nonce: newNonce(provider.scope),
   });
   const headers = { ...provider.requestHeaders, accept: 'text/html' };
   const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers });

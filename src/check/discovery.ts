@@ -1,14 +1,15 @@
 import * as v from 'valibot';
+import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import * as schemas from '../config/schemas.ts';
+import { DiscoveryError, type DiscoveryFailure } from '../oauth/discovery-error.ts';
+import { encodingChanges } from '../oauth/token-request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { DiscoveryError, discoverProvider } from '../upstream/discovery.ts';
+import { discoverProvider } from '../upstream/discovery.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import { explainCall } from './unreached.ts';
-
-type Reason = DiscoveryError['reason'];
 
 const subject = 'discovery';
 const correctIssuer = `correct ${describeOption('issuer')}`;
@@ -17,14 +18,16 @@ const endpointsByHand = (['authorizeUrl', 'tokenUrl', 'userUrl'] as const)
   .join(', ');
 
 /** What to change, if it is not just the issuer. */
-const fixes: Partial<Record<Reason, string>> = {
+const fixes: Partial<Record<DiscoveryFailure, string>> = {
   unavailable: 'try again later: a relay that runs keeps trying',
   not_found: `${correctIssuer}; a provider without metadata needs ${endpointsByHand}`,
   endpoint_missing: `give it by hand: ${endpointsByHand}`,
   endpoint_unusable: `${correctIssuer}, or give the endpoint by hand: ${endpointsByHand}`,
   endpoint_on_this_machine: `${correctIssuer}, or give the endpoint by hand: ${endpointsByHand}`,
   endpoint_parameter: `give it by hand: ${endpointsByHand}`,
-  client_authentication: 'register a confidential client at another kind of provider',
+  issuer_scheme:
+    'have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
+  unsupported: 'turn that off at the provider, or use another kind of provider',
 };
 
 /** The reasons that a call without an answer has. */
@@ -32,7 +35,7 @@ const outcomes = {
   unreachable: 'provider_unreachable',
   timeout: 'provider_timeout',
   too_large: 'provider_answer_unusable',
-} as const satisfies Partial<Record<Reason, string>>;
+} as const satisfies Partial<Record<DiscoveryFailure, string>>;
 
 /**
  * Learns about the provider from its issuer, as a relay does when it starts.
@@ -41,11 +44,13 @@ const outcomes = {
  */
 export async function checkDiscovery(
   client: UpstreamClient,
+  config: Config,
   discovered: DiscoveredProvider,
   proxyError: string | undefined,
 ): Promise<{ readonly finding: Finding; readonly provider?: Provider }> {
   try {
-    const provider = await discoverProvider(client, discovered);
+    const context = { ...discovered, encodingChanges: encodingChanges(config) };
+    const provider = await discoverProvider(client, context);
     return { finding: ok(subject, 'the issuer tells its endpoints'), provider };
   } catch (error) {
     if (!(error instanceof DiscoveryError)) throw error;

@@ -48,7 +48,7 @@ export async function examine(
     const { finding: ofDiscovery, provider } =
       'known' in config.provider
         ? { finding: [], provider: config.provider.known }
-        : await checkDiscovery(client, config.provider.discovered, proxyError);
+        : await checkDiscovery(client, config, config.provider.discovered, proxyError);
     const ofProvider =
       provider === undefined ? [] : await checkEndpoints(probe, config, sources, provider, now);
     const findings = [

@@ -5,7 +5,17 @@ import type { Reading } from './reading.ts';
 
 /** Configured values. They override the preset and the metadata. */
 type GivenProvider = Partial<
-  Pick<Provider, 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'scope' | 'tokenRequest'>
+  Pick<
+    Provider,
+    | 'authorizeUrl'
+    | 'tokenUrl'
+    | 'userUrl'
+    | 'scope'
+    | 'tokenRequest'
+    | 'pkce'
+    | 'authorizeParameters'
+    | 'tokenParameters'
+  >
 >;
 
 /** A provider whose metadata is fetched from its issuer. */
@@ -45,9 +55,24 @@ export function readProviderSettings(
   const host = placeholder('providerHost', 'host', preset, reading);
   const tenant = placeholder('providerTenant', 'tenant', preset, reading);
   const provider = { ...filledIn(preset, { host, tenant, baseUrl }), ...given };
+  warnOfSecretInUrl(preset, provider, reading);
   // The preset's issuer is not that of another authorization endpoint.
   const issuer = given.authorizeUrl === undefined ? provider.issuer : undefined;
   return { known: Object.freeze({ ...provider, issuer }) };
+}
+
+/** Warns if the contract's token request goes to an endpoint that is not the preset's: servers log URLs. */
+function warnOfSecretInUrl(
+  preset: Preset,
+  { tokenUrl, tokenRequest }: Provider,
+  { values, warn }: Reading,
+): void {
+  if (tokenRequest !== 'query' || values.tokenRequest !== undefined) return;
+  if (new URL(tokenUrl).origin === new URL(preset.tokenUrl).origin) return;
+  warn(
+    'tokenRequest',
+    'is query by default: the client secret travels in the URL, which servers log. Give body or basic if the provider takes one of them, otherwise query',
+  );
 }
 
 function placeholder(
@@ -101,5 +126,8 @@ function givenProvider(values: Reading['values']): GivenProvider {
     ...(values.userUrl && { userUrl: values.userUrl.href }),
     ...(values.scope && { scope: values.scope }),
     ...(values.tokenRequest && { tokenRequest: values.tokenRequest }),
+    ...(values.pkce !== undefined && { pkce: values.pkce }),
+    ...(values.authorizeParams && { authorizeParameters: values.authorizeParams }),
+    ...(values.tokenParams && { tokenParameters: values.tokenParams }),
   };
 }

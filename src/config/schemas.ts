@@ -40,6 +40,33 @@ export const trueOrFalse = v.pipe(
   v.transform((word) => word === 'true'),
 );
 
+/** `on` or `off`. */
+export const onOrOff = v.pipe(
+  oneOf(['on', 'off']),
+  v.transform((word) => word === 'on'),
+);
+
+/** Parameters as a query has them: `name=value` with `&` between them, decoded. */
+export const parameters = v.pipe(
+  v.string(),
+  v.regex(
+    /^[^=&]+=[^&]*(&[^=&]+=[^&]*)*$/,
+    'must be name=value, with & between two of them, as in the query of a URL',
+  ),
+  v.regex(/^[\x21-\x7e]*$/, 'must have spaces and characters beyond ASCII percent-encoded'),
+  v.check(isDecodable, 'must have % as %25, and UTF-8 percent-encoded'),
+  v.transform((query) => [...new URLSearchParams(query)]),
+);
+
+function isDecodable(query: string): boolean {
+  try {
+    decodeURIComponent(query);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A non-empty string of printable ASCII. @see RFC 6749 appendix A.1 and A.2 (VSCHAR) */
 export const visibleCharacters = v.pipe(
   v.string(),

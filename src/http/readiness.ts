@@ -1,5 +1,8 @@
 /** Why a relay cannot take logins now. */
-type NotReady = 'stopping' | 'provider_undiscovered';
+type NotReady = 'stopping' | MissingProvider;
+
+/** Why nothing can be asked of the provider. */
+type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
 /** Whether a relay should get new requests. */
 export interface Readiness {
@@ -9,14 +12,15 @@ export interface Readiness {
   stopping: boolean;
 }
 
-/** @param providerKnown whether the provider's endpoints are known */
-export function createReadiness(providerKnown: () => boolean): Readiness {
+/** @param missingProvider why no login can be sent to the provider, if none can */
+export function createReadiness(missingProvider: () => MissingProvider | undefined): Readiness {
   return {
     stopping: false,
     reasons() {
       const reasons: NotReady[] = [];
       if (this.stopping) reasons.push('stopping');
-      if (!providerKnown()) reasons.push('provider_undiscovered');
+      const missing = missingProvider();
+      if (missing !== undefined) reasons.push(missing);
       return reasons;
     },
   };

@@ -7,6 +7,7 @@ import { parseQuery, type Query, single } from './query.ts';
 /** Error codes that say more than that the provider did not authorize the login. */
 const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
   access_denied: 'access_denied',
+  consent_required: 'access_denied',
   user_cancelled_authorize: 'access_denied',
   user_cancelled_login: 'access_denied',
   bad_redirect_uri: 'redirect_uri_refused',

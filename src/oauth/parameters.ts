@@ -6,6 +6,7 @@ export const ownParameters = {
     'redirect_uri',
     'scope',
     'state',
+    'nonce',
     'code_challenge',
     'code_challenge_method',
   ],

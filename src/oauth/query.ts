@@ -1,5 +1,6 @@
 import { parse } from 'node:querystring';
 import { RelayError } from '../errors.ts';
+import type { ExtraParameters } from '../providers/provider.ts';
 
 /** A decoded query. A value that cannot be decoded exactly is not well-formed Unicode. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -28,7 +29,10 @@ export function single(value: Query[string]): string | undefined {
 }
 
 /** Appends parameters to a URL. Its existing query stays unchanged. */
-export function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
+export function withParameters(
+  url: string,
+  parameters: Readonly<Record<string, string>> | ExtraParameters,
+): string {
   const separator = /[?&]$/.test(url) ? '' : url.includes('?') ? '&' : '?';
   return `${url}${separator}${new URLSearchParams(parameters)}`;
 }

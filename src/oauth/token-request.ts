@@ -1,10 +1,10 @@
-import type { Provider, TokenRequest } from '../providers/provider.ts';
+import type { ExtraParameters, Provider, TokenRequest } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
 import { withParameters } from './query.ts';
 
 /** The client as registered at the provider, and its token endpoint. */
 export interface TokenEndpoint
-  extends Pick<Provider, 'tokenUrl' | 'tokenRequest' | 'requestHeaders'> {
+  extends Pick<Provider, 'tokenUrl' | 'tokenRequest' | 'tokenParameters' | 'requestHeaders'> {
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly redirectUri: string;
@@ -36,7 +36,7 @@ const tokenRequests: Readonly<
   query(endpoint, grant) {
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
     const { tokenUrl, requestHeaders: headers = {} } = endpoint;
-    const url = withParameters(tokenUrl, parameters);
+    const url = withParameters(tokenUrl, withExtra(parameters, endpoint));
     return { method: 'POST', url, headers };
   },
   body(endpoint, grant) {
@@ -44,13 +44,36 @@ const tokenRequests: Readonly<
     return form(endpoint, {}, parameters);
   },
   basic(endpoint, grant) {
-    // RFC 6749 §2.3.1: both are form-encoded before they become user name and password.
     const { client_id, client_secret } = clientParameters(endpoint);
-    const credentials = Buffer.from(`${formEncode(client_id)}:${formEncode(client_secret)}`);
-    const headers = { authorization: `Basic ${credentials.toString('base64')}` };
-    return form(endpoint, headers, grantParameters(endpoint, grant));
+    return withBasic(endpoint, grant, `${formEncode(client_id)}:${formEncode(client_secret)}`);
+  },
+  'basic-raw'(endpoint, grant) {
+    const { client_id, client_secret } = clientParameters(endpoint);
+    return withBasic(endpoint, grant, `${client_id}:${client_secret}`);
   },
 };
+
+/**
+ * Whether `basic` and `basic-raw` differ for a client. If they do, a server may know only one of them:
+ * many do not decode the credentials.
+ *
+ * @see RFC 6749 §2.3.1
+ */
+export function encodingChanges({
+  clientId,
+  clientSecret,
+}: Pick<TokenEndpoint, 'clientId' | 'clientSecret'>): boolean {
+  return [clientId, clientSecret.reveal()].some((value) => formEncode(value) !== value);
+}
+
+function withBasic(
+  endpoint: TokenEndpoint,
+  grant: CodeGrant,
+  credentials: string,
+): TokenEndpointRequest {
+  const headers = { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+  return form(endpoint, headers, grantParameters(endpoint, grant));
+}
 
 function clientParameters({ clientId, clientSecret }: TokenEndpoint) {
   return { client_id: clientId, client_secret: clientSecret.reveal() };
@@ -65,16 +88,25 @@ function grantParameters({ redirectUri }: TokenEndpoint, { code, codeVerifier }:
 }
 
 function form(
-  { tokenUrl, requestHeaders }: TokenEndpoint,
+  endpoint: TokenEndpoint,
   headers: Record<string, string>,
   parameters: Record<string, string>,
 ): TokenEndpointRequest {
+  const { tokenUrl, requestHeaders } = endpoint;
+  const fields = withExtra({ grant_type: 'authorization_code', ...parameters }, endpoint);
   return {
     method: 'POST',
     url: tokenUrl,
     headers: { ...requestHeaders, ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ grant_type: 'authorization_code', ...parameters }).toString(),
+    body: new URLSearchParams(fields).toString(),
   };
+}
+
+function withExtra(
+  parameters: Record<string, string>,
+  { tokenParameters = [] }: TokenEndpoint,
+): ExtraParameters {
+  return [...Object.entries(parameters), ...tokenParameters];
 }
 
 /** @see RFC 6749 appendix B */

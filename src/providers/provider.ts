@@ -4,8 +4,13 @@ export type TokenRequest =
   | 'query'
   /** `client_secret_post`: everything in a form body. @see RFC 6749 §2.3.1 */
   | 'body'
-  /** `client_secret_basic`: the credentials in the Authorization header. @see RFC 6749 §2.3.1 */
-  | 'basic';
+  /** `client_secret_basic`: the credentials form-encoded in the Authorization header. @see RFC 6749 §2.3.1 */
+  | 'basic'
+  /** The credentials in the Authorization header as they are, for servers that do not decode them. */
+  | 'basic-raw';
+
+/** Names and values, decoded. A name may come more than once. @see RFC 8707 §2 */
+export type ExtraParameters = [name: string, value: string][];
 
 /** What the relay knows of a provider: data, never behaviour. */
 export interface Provider {
@@ -15,8 +20,12 @@ export interface Provider {
   /** The smallest scope that the user lookup needs, if it needs any. */
   readonly scope?: string | undefined;
   readonly tokenRequest: TokenRequest;
-  /** Whether it takes the parameters of PKCE with S256. @see RFC 7636 */
+  /** Whether logins use PKCE with S256. Servers without PKCE ignore it, except a few. @see RFC 7636 */
   readonly pkce: boolean;
+  /** Further parameters of the authorization request, such as `prompt`. */
+  readonly authorizeParameters?: ExtraParameters | undefined;
+  /** Further parameters of the token request, such as `resource`. */
+  readonly tokenParameters?: ExtraParameters | undefined;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */

@@ -2,7 +2,6 @@ import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import type { ProviderSettings } from '../config/provider-settings.ts';
 import { clientAddressBehind } from '../http/client-address.ts';
 import { loggedAddresses } from '../http/logged-address.ts';
 import { rateLimit } from '../http/rate-limit.ts';
@@ -10,6 +9,7 @@ import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { limits } from '../limits.ts';
 import { deriveStateKey, type StateKeys } from '../login/keys.ts';
 import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
+import { encodingChanges } from '../oauth/token-request.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
@@ -55,9 +55,9 @@ export async function createRelay(
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [stateKeys, source] = await Promise.all([
     stateKeysOf(config),
-    providerSource(config.provider, client, logger),
+    providerSource(config, client, logger),
   ]);
-  const readiness = createReadiness(source.known);
+  const readiness = createReadiness(source.missing);
   const app = createApp({
     registration: createRegistration(config, source, client, stateKeys, memory, now),
     frontEnd: createFrontEnd(config),
@@ -97,14 +97,17 @@ function toKey(secret: Secret): Buffer {
 }
 
 async function providerSource(
-  settings: ProviderSettings,
+  { provider: settings, clientId, clientSecret }: Config,
   client: UpstreamClient,
   logger: Logger,
 ): Promise<ProviderSource> {
   if ('known' in settings) return knownProvider(settings.known);
-  const { discovered } = settings;
+  const context = {
+    ...settings.discovered,
+    encodingChanges: encodingChanges({ clientId, clientSecret }),
+  };
   return discoveredProvider(
-    () => discoverProvider(client, discovered),
+    () => discoverProvider(client, context),
     (attempt) => {
       if (attempt.outcome === 'discovered') logger.info(attempt, 'provider discovery');
       else logger.warn(attempt, 'provider discovery');

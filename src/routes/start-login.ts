@@ -5,7 +5,7 @@ import { redirect } from '../http/redirect.ts';
 import { limits } from '../limits.ts';
 import type { FrontEnd, Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
-import { withProtection } from '../oauth/authorization-request.ts';
+import { newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
 import { parseQuery } from '../oauth/query.ts';
 
 /** `GET /auth/<registration>`: redirects the browser to the provider. */
@@ -16,13 +16,15 @@ export function startLogin(
   const { protection } = registration;
   return async (ctx: Context) => {
     const url = registration.authorizationRequestUrl();
+    const { scope, pkce } = registration.provider();
+    const nonce = newNonce(scope);
     if (protection === undefined) {
-      redirect(ctx, url);
+      redirect(ctx, withLoginParameters(url, { nonce }));
       return;
     }
     const { state, codeVerifier } = protection.start(ctx, frontEnd.name, frontEndState(ctx));
-    const challenge = registration.provider().pkce ? codeChallenge(codeVerifier) : undefined;
-    redirect(ctx, withProtection(url, { state, codeChallenge: challenge }));
+    const challenge = pkce ? codeChallenge(codeVerifier) : undefined;
+    redirect(ctx, withLoginParameters(url, { state, codeChallenge: challenge, nonce }));
   };
 }
 

@@ -9,7 +9,7 @@ import type { ObserveCall, UpstreamClient, UpstreamRequest } from './client.ts';
  * @param clientGone cancels the lookup
  * @returns the provider's JSON object, byte for byte
  * @throws {RelayError} `token_invalid` if the provider refuses the token,
- *   `provider_answer_unusable` if its 200 is not a JSON object, or why the call itself failed
+ *   `user_record_signed` if its 200 is a JWT, `provider_answer_unusable` if its 200 is not a JSON object, or why the call itself failed
  */
 export async function lookUpUser(
   client: UpstreamClient,
@@ -19,16 +19,22 @@ export async function lookUpUser(
   clientGone?: AbortSignal,
 ): Promise<Uint8Array> {
   const request = userRequest(provider, accessToken);
-  const { status, body } = await client.call(
+  const { status, headers, body } = await client.call(
     clientGone ? { ...request, signal: clientGone } : request,
     observe,
   );
   if (status !== 200) throw new RelayError('token_invalid');
+  if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
   const record = parseJsonObject(body);
   if (record === undefined) throw new RelayError('provider_answer_unusable');
   const { userRejectedWhen: rejected } = provider;
   if (rejected && record[rejected.field] === rejected.equals) throw new RelayError('token_invalid');
   return body;
+}
+
+/** Whether the record is signed or encrypted. @see OpenID Connect Core 1.0 §5.3.2 */
+function isJwt(contentType = ''): boolean {
+  return /^\s*application\/jwt\s*(;|$)/i.test(contentType);
 }
 
 /** Builds the user lookup. @see RFC 6750 §2.1 */

@@ -1,6 +1,6 @@
 import { RelayError } from '../errors.ts';
+import { DiscoveryError } from '../oauth/discovery-error.ts';
 import type { Provider } from '../providers/provider.ts';
-import { DiscoveryError } from './discovery.ts';
 
 const firstWait = 2_000;
 const shortestRetry = 1_000;
@@ -9,13 +9,16 @@ const refreshInterval = 3_600_000;
 
 /** What is known about the provider. Requests never wait for it. */
 export interface ProviderSource {
-  /** @throws {RelayError} `provider_undiscovered` until discovery has succeeded once */
+  /** @throws {RelayError} as {@link missing} says, until discovery has succeeded once */
   current(): Provider;
-  /** Whether `current` returns a provider. */
-  known(): boolean;
+  /** Why `current` throws; undefined if it returns a provider. */
+  missing(): MissingProvider | undefined;
   /** Stops discovery. */
   close(): void;
 }
+
+/** Why there is no provider: nothing is known of it yet, or no login could work there. */
+export type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
 /** The result of one attempt at discovery. */
 export type DiscoveryAttempt =
@@ -32,7 +35,7 @@ export type DiscoveryAttempt =
 
 /** A provider that is fully configured. */
 export function knownProvider(provider: Provider): ProviderSource {
-  return { current: () => provider, known: () => true, close: () => {} };
+  return { current: () => provider, missing: () => undefined, close: () => {} };
 }
 
 /**
@@ -48,6 +51,7 @@ export async function discoveredProvider(
   observe: (attempt: DiscoveryAttempt) => void,
 ): Promise<ProviderSource> {
   let provider: Provider | undefined;
+  let missing: MissingProvider = 'provider_undiscovered';
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
   let retryIn = shortestRetry;
@@ -61,6 +65,7 @@ export async function discoveredProvider(
     } catch (error) {
       if (!(error instanceof DiscoveryError)) throw error;
       const { reason, explanation, code } = error;
+      missing = reason === 'unsupported' ? 'provider_unsupported' : 'provider_undiscovered';
       delay = retryIn;
       retryIn = Math.min(retryIn * 2, longestRetry);
       observe({ outcome: 'failed', reason, explanation, error: code, retryIn: delay });
@@ -77,10 +82,10 @@ export async function discoveredProvider(
   clearTimeout(waited);
   return {
     current() {
-      if (provider === undefined) throw new RelayError('provider_undiscovered');
+      if (provider === undefined) throw new RelayError(missing);
       return provider;
     },
-    known: () => provider !== undefined,
+    missing: () => (provider === undefined ? missing : undefined),
     close() {
       closed = true;
       clearTimeout(timer);

@@ -74,6 +74,7 @@ describe('the report of login-relay check', () => {
         'authorize-url': `${address}/a`,
         'token-url': `${address}/t`,
         'user-url': `${address}/u`,
+        'token-request': 'query',
       },
     });
     expect(stdout).to.contain(

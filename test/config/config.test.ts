@@ -156,7 +156,8 @@ describe('the configuration', () => {
   });
 
   it('quotes a wrong value, on one line and without what it could hide', () => {
-    const faultOf = (flags: Given['flags']) => faults({ ...(flags && { flags }) })[0] ?? '';
+    const faultOf = (flags: NonNullable<Given['flags']>) =>
+      faults({ ...(flags && { flags }) })[0] ?? '';
     const quotes = {
       eighty: '"eighty"',
       'a "b"\n\u001b[31m\u009b\u202e': '"a \\"b\\"\\n\\u001b[31m\uFFFD\uFFFD"',
@@ -512,7 +513,8 @@ describe('the configuration', () => {
 
   it('brings a warning where the addresses are of two providers, and nobody said so', () => {
     const authorizeUrl = 'https://provider.example/authorize';
-    const all = { authorizeUrl, tokenUrl: authorizeUrl, userUrl: authorizeUrl };
+    const addresses = { authorizeUrl, tokenUrl: authorizeUrl, userUrl: authorizeUrl };
+    const all = { ...addresses, tokenRequest: 'body' };
     const { warnings } = read({ flags: { authorizeUrl } });
     expect(warnings).to.have.length(2);
     expect(warnings[0]).to.match(/^--token-url .* is that of github, unlike others/);
@@ -522,6 +524,38 @@ describe('the configuration', () => {
     }
     const issuer = 'https://provider.example';
     expect(read({ flags: { authorizeUrl, issuer } }).warnings).to.deep.equal([]);
+  });
+
+  it('warns that the secret travels in the URL if the endpoints are given by hand, except at GitHub', () => {
+    const tokenUrl = 'https://provider.example/token';
+    const byHand = { authorizeUrl: tokenUrl, tokenUrl, userUrl: tokenUrl };
+    const warningsOf = (flags: NonNullable<Given['flags']>) =>
+      read({ flags }).warnings.filter((warning) => warning.startsWith('--token-request'));
+    expect(warningsOf(byHand)).to.have.length(1);
+    expect(warningsOf(byHand)[0]).to.match(/\(PROVIDER_TOKEN_REQUEST\) .* in the URL/);
+    for (const tokenRequest of ['query', 'body', 'basic', 'basic-raw']) {
+      expect(warningsOf({ ...byHand, tokenRequest })).to.deep.equal([]);
+    }
+    const atGitHub = { ...byHand, tokenUrl: 'https://github.com/login/oauth/access_token?a=b' };
+    expect(warningsOf(atGitHub)).to.deep.equal([]);
+    expect(warningsOf({ ...byHand, provider: 'gitlab' })).to.deep.equal([]);
+    expect(warningsOf({ tokenUrl, issuer: 'https://provider.example' })).to.deep.equal([]);
+  });
+
+  it('refuses basic-raw for a client identifier with a colon', () => {
+    const flags = { clientId: 'client:1', tokenRequest: 'basic-raw' };
+    expect(faults({ flags }).join()).to.match(/^--token-request .* has a colon/);
+  });
+
+  it('warns that PKCE needs a state', () => {
+    const flags = { pkce: 'on', stateCheck: 'off' };
+    expect(read({ flags }).warnings.join()).to.match(/^--pkce .* has no effect with --state-check/);
+  });
+
+  it('never quotes the parameters of the token request in a fault', () => {
+    const tokenParams = 'key=hunter2&client_secret=hunter3';
+    const lines = faults({ flags: { tokenParams } }).join();
+    expect(lines).to.include('client_secret').and.not.include('hunter');
   });
 
   describe('the rate limit', () => {

@@ -3,9 +3,10 @@ import { readConfig } from '../../src/config/config.ts';
 import type { OptionName } from '../../src/config/options.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
-import { DiscoveryError, discoverProvider } from '../../src/upstream/discovery.ts';
+import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
 const usual = {
@@ -102,7 +103,7 @@ describe('what the configuration makes of payloads', () => {
         close() {},
       };
       try {
-        const source = { issuer, given: {}, insecureHttp: false };
+        const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
         const provider = await discoverProvider(client, source);
         const client1 = { clientId: 'client-1', redirectUri: 'https://relay.example/callback' };
         expectAsWritten(authorizationRequestUrl(client1, provider), payload);

@@ -2,13 +2,16 @@ import { expect } from 'chai';
 import { createReadiness } from '../../src/http/readiness.ts';
 
 describe('readiness', () => {
-  it('is given unless the relay stops or does not know its provider, and says which', () => {
-    let known = false;
-    const readiness = createReadiness(() => known);
+  it('is given unless the relay stops or has no provider to log in at, and says which', () => {
+    let missing: 'provider_undiscovered' | 'provider_unsupported' | undefined =
+      'provider_undiscovered';
+    const readiness = createReadiness(() => missing);
     expect(readiness.reasons()).to.deep.equal(['provider_undiscovered']);
     readiness.stopping = true;
     expect(readiness.reasons()).to.deep.equal(['stopping', 'provider_undiscovered']);
-    known = true;
+    missing = 'provider_unsupported';
+    expect(readiness.reasons()).to.deep.equal(['stopping', 'provider_unsupported']);
+    missing = undefined;
     expect(readiness.reasons()).to.deep.equal(['stopping']);
     readiness.stopping = false;
     expect(readiness.reasons()).to.deep.equal([]);

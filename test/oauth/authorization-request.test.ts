@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import {
+  authorizationRequestUrl,
+  newNonce,
+  withLoginParameters,
+} from '../../src/oauth/authorization-request.ts';
+import type { ExtraParameters } from '../../src/providers/provider.ts';
 
 const provider = { authorizeUrl: 'https://provider.example/authorize' };
 const client = {
@@ -23,6 +28,29 @@ describe('the authorization request', () => {
       authorizationRequestUrl(client, { ...provider, scope: 'openid read:user' }),
     );
     expect(url.searchParams.get('scope')).to.equal('openid read:user');
+  });
+
+  it('carries further parameters, each encoded once', () => {
+    const authorizeParameters: ExtraParameters = [
+      ['prompt', 'login consent'],
+      ['resource', 'https://a.example/?b=c&d'],
+      ['resource', '50%'],
+    ];
+    const url = authorizationRequestUrl(client, { ...provider, authorizeParameters });
+    expect(url).to.match(
+      /&prompt=login\+consent&resource=https%3A%2F%2Fa\.example%2F%3Fb%3Dc%26d&resource=50%25$/,
+    );
+  });
+
+  it('carries a nonce of its own for each login, if the scope has openid', () => {
+    const nonces = ['openid', 'openid profile', 'email openid'].map(newNonce);
+    expect(new Set(nonces)).to.have.property('size', nonces.length);
+    for (const nonce of nonces) expect(nonce).to.match(/^[\w-]{22}$/);
+    for (const scope of [undefined, 'profile', 'openid2 xopenid', 'https://a.example/openid']) {
+      expect(newNonce(scope)).to.equal(undefined);
+    }
+    const url = new URL(withLoginParameters('https://a.example/?b', { nonce: 'n', state: 's' }));
+    expect([...url.searchParams.keys()]).to.deep.equal(['b', 'state', 'nonce']);
   });
 
   it('keeps the query that the authorization endpoint already has, to the letter', () => {

@@ -92,7 +92,12 @@ describe('the authorization response', () => {
   });
 
   it('is a cancelled login for every code that says so', () => {
-    for (const error of ['access_denied', 'user_cancelled_login', 'user_cancelled_authorize']) {
+    for (const error of [
+      'access_denied',
+      'consent_required',
+      'user_cancelled_login',
+      'user_cancelled_authorize',
+    ]) {
       expect(failureOf(`error=${error}`).code).to.equal('access_denied');
       expect(failureOf(`error=${error}`).providerError).to.equal(error);
     }

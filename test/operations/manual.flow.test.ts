@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config/config.ts';
 import { failureCodes } from '../../src/errors.ts';
+import { providerErrorCodes } from '../../src/provider-error-codes.ts';
 import { createRelay } from '../../src/relay/relay.ts';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
@@ -138,6 +139,13 @@ describe('the operations manual', () => {
     );
     const possible = failureCodes.filter((code) => !others.includes(code));
     expect(explained).to.have.members(['ok', ...possible]);
+  });
+
+  it('leads from every error code of a provider to its cause', () => {
+    const explained = tableUnder('| providerError | usual cause |').flatMap(([cell]) =>
+      names(cell),
+    );
+    expect(explained).to.have.members(providerErrorCodes);
   });
 });
 

@@ -49,7 +49,7 @@ describe('oauth2-mock-server, found by discovery', () => {
         how: 'by basic where its metadata says nothing',
         supported: undefined,
         flags: {},
-        pkce: false,
+        pkce: true,
         by: 'basic',
       },
       {
@@ -62,7 +62,7 @@ describe('oauth2-mock-server, found by discovery', () => {
       {
         how: 'by body as configured, whatever its metadata lists',
         supported: ['none'],
-        flags: { 'token-request': 'body' },
+        flags: { 'token-request': 'body', pkce: 'off' },
         pkce: false,
         by: 'body',
       },
@@ -70,7 +70,7 @@ describe('oauth2-mock-server, found by discovery', () => {
       it(`with a token request ${how}, and ${pkce ? 'with' : 'without'} PKCE`, async () => {
         const metadata = {
           token_endpoint_auth_methods_supported: supported,
-          ...(!pkce && { code_challenge_methods_supported: undefined }),
+          code_challenge_methods_supported: undefined,
         };
         await start({ client: newClient(), metadata }, flags);
         const visitor = new Visitor(relay);
@@ -98,9 +98,9 @@ describe('oauth2-mock-server, found by discovery', () => {
     it('anyone, where its metadata takes no client secret: 503, and the log says why', async () => {
       await start({ client: newClient() });
       const line = await relay.discoveryLine('failed');
-      expect(line).to.include({ level: 'warn', reason: 'client_authentication' });
+      expect(line).to.include({ level: 'warn', reason: 'unsupported' });
       expect(line['explanation']).to.contain('client secret');
-      expectFailurePage(await new Visitor(relay).startLogin(), 'provider_undiscovered');
+      expectFailurePage(await new Visitor(relay).startLogin(), 'provider_unsupported');
     });
 
     it('a client with a wrong secret: the client is refused', async () => {

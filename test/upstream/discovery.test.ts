@@ -1,10 +1,8 @@
 import { expect } from 'chai';
+import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
+import type { MetadataContext } from '../../src/oauth/metadata.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import {
-  DiscoveryError,
-  type DiscoverySource,
-  discoverProvider,
-} from '../../src/upstream/discovery.ts';
+import { discoverProvider } from '../../src/upstream/discovery.ts';
 import {
   bytes,
   type Issuer,
@@ -13,6 +11,7 @@ import {
   oauthPath,
   openIdPath,
   type Reply,
+  redirect,
   startIssuer,
 } from '../harness/provider/issuer.ts';
 
@@ -30,17 +29,18 @@ describe('what a relay learns from an issuer', () => {
     await issuer.close();
   });
 
-  async function discover(source: Partial<DiscoverySource> = {}) {
+  async function discover(source: Partial<MetadataContext> = {}) {
     return await discoverProvider(client, {
       issuer: issuer.origin,
       given: {},
       insecureHttp: false,
+      encodingChanges: false,
       ...source,
     });
   }
 
   /** Learns from metadata in order, but for the changes. */
-  async function learn(changes: Record<string, unknown>, source: Partial<DiscoverySource> = {}) {
+  async function learn(changes: Record<string, unknown>, source: Partial<MetadataContext> = {}) {
     paths = { [openIdPath]: json(metadata(issuer.origin, changes)) };
     return await discover(source);
   }
@@ -64,20 +64,46 @@ describe('what a relay learns from an issuer', () => {
       scope: 'openid',
       tokenRequest: 'body',
       pkce: true,
+      authorizeParameters: undefined,
+      tokenParameters: undefined,
       issuer: issuer.origin,
       issRequired: true,
     });
   });
 
   it('is the most careful reading, where the metadata says no more than it must', async () => {
-    expect(await learn({})).to.include({ tokenRequest: 'basic', pkce: false, issRequired: false });
+    expect(await learn({})).to.include({ tokenRequest: 'basic', pkce: true, issRequired: false });
   });
 
   for (const methods of [['plain'], 'S256', {}, null]) {
-    it(`is no PKCE, where the metadata lists ${JSON.stringify(methods)} for it`, async () => {
-      expect(await learn({ code_challenge_methods_supported: methods })).to.include({
-        pkce: false,
-      });
+    it(`is PKCE even if the metadata lists ${JSON.stringify(methods)} for it`, async () => {
+      const learned = await learn({ code_challenge_methods_supported: methods });
+      expect(learned).to.include({ pkce: true });
+    });
+  }
+
+  for (const { methods, encodingChanges, expected } of [
+    {
+      methods: ['client_secret_basic', 'client_secret_post'],
+      encodingChanges: true,
+      expected: 'body',
+    },
+    {
+      methods: ['client_secret_post', 'client_secret_basic'],
+      encodingChanges: false,
+      expected: 'basic',
+    },
+    { methods: ['client_secret_basic'], encodingChanges: true, expected: 'basic' },
+    { methods: ['client_secret_post'], encodingChanges: false, expected: 'body' },
+    { methods: undefined, encodingChanges: true, expected: 'basic' },
+    { methods: null, encodingChanges: true, expected: 'basic' },
+  ]) {
+    it(`is the method ${expected} if the metadata lists ${methods} and encoding ${encodingChanges ? 'changes' : 'keeps'} the credentials`, async () => {
+      const learning = learn(
+        { token_endpoint_auth_methods_supported: methods },
+        { encodingChanges },
+      );
+      expect(await learning).to.include({ tokenRequest: expected });
     });
   }
 
@@ -149,7 +175,7 @@ describe('what a relay learns from an issuer', () => {
       ['no authorization endpoint', { authorization_endpoint: undefined }, 'endpoint_missing'],
       ['no token endpoint', { token_endpoint: undefined }, 'endpoint_missing'],
       ['no userinfo endpoint', { userinfo_endpoint: undefined }, 'endpoint_missing'],
-      ['an endpoint that is null', { token_endpoint: null }, 'endpoint_unusable'],
+      ['an endpoint that is null', { token_endpoint: null }, 'endpoint_missing'],
       ['an endpoint that is an object', { token_endpoint: {} }, 'endpoint_unusable'],
       ['an endpoint without a host', { token_endpoint: '/token' }, 'endpoint_unusable'],
       ['an endpoint that is a script', { token_endpoint: 'javascript:1' }, 'endpoint_unusable'],
@@ -169,15 +195,11 @@ describe('what a relay learns from an issuer', () => {
         { token_endpoint: 'https://c.example/\r\n' },
         'endpoint_unusable',
       ],
-      [
-        'no way for a secret',
-        { token_endpoint_auth_methods_supported: [] },
-        'client_authentication',
-      ],
+      ['no way for a secret', { token_endpoint_auth_methods_supported: [] }, 'unsupported'],
       [
         'a way that is no list',
-        { token_endpoint_auth_methods_supported: null },
-        'client_authentication',
+        { token_endpoint_auth_methods_supported: 'client_secret_post' },
+        'unsupported',
       ],
     ] as const) {
       it(`where the metadata has ${what}`, async () => {
@@ -210,9 +232,175 @@ describe('what a relay learns from an issuer', () => {
       ['a page', bytes(200, 'text/html', '<!doctype html>')],
     ] as const) {
       it(`where the answer is ${what}`, async () => {
-        paths = { [openIdPath]: reply, [oauthPath]: json(metadata(issuer.origin)) };
+        paths = { [openIdPath]: reply };
         expect((await failureOf(discover())).reason).to.equal('not_json');
       });
+    }
+  });
+
+  describe('comes from the second address if the first', () => {
+    for (const [what, reply] of [
+      ['answers with a list', json([])],
+      ['answers with nothing', bytes(200, 'application/json', '')],
+      ['answers with a page', bytes(200, 'text/html', '<!doctype html>')],
+      ['answers 403', bytes(403, 'text/html', '<!doctype html>')],
+      ['answers 500', bytes(500, 'text/html', '<!doctype html>')],
+      ['answers with more than 1 MiB', bytes(200, 'text/html', ' '.repeat(mebibyte + 1))],
+      ['is another issuer’s', json(metadata('https://other.example'))],
+      ['redirects to another origin', redirect('https://other.example/')],
+    ] as const) {
+      it(what, async () => {
+        paths = { [openIdPath]: reply, [oauthPath]: json(metadata(issuer.origin)) };
+        expect(await discover()).to.include({ issuer: issuer.origin });
+      });
+    }
+
+    it('fails, and only then: otherwise what is wrong with the first is told', async () => {
+      paths = { [openIdPath]: bytes(403, 'text/plain', 'no') };
+      const failure = await failureOf(discover());
+      expect(failure.reason).to.equal('unexpected_status');
+      expect(failure.explanation).to.include('status 403');
+    });
+  });
+
+  it('has no default scope if the issuer speaks OAuth alone', async () => {
+    paths = { [oauthPath]: json(metadata(issuer.origin, { scopes_supported: ['profile'] })) };
+    expect((await discover()).scope).to.equal(undefined);
+    paths = { [oauthPath]: json(metadata(issuer.origin, { scopes_supported: ['openid'] })) };
+    expect((await discover()).scope).to.equal('openid');
+  });
+
+  describe('behind redirects', () => {
+    it('is found within the origin, three redirects away', async () => {
+      paths = {
+        [openIdPath]: redirect('/1'),
+        '/1': redirect('2?a=b', 302),
+        '/2?a=b': redirect(`http://somebody:secret@${new URL(issuer.origin).host}/3`, 308),
+        '/3': (response) => {
+          const { authorization } = response.req.headers;
+          json(metadata(authorization === undefined ? issuer.origin : 'asked with a password'))(
+            response,
+          );
+        },
+      };
+      expect(await discover()).to.include({ issuer: issuer.origin });
+    });
+
+    it('is not looked for further away', async () => {
+      paths = {
+        [openIdPath]: redirect('/1'),
+        '/1': redirect('/2'),
+        '/2': redirect('/3'),
+        '/3': redirect('/4'),
+        '/4': json(metadata(issuer.origin)),
+      };
+      const failure = await failureOf(discover());
+      expect(failure.reason).to.equal('redirected');
+      expect(failure.explanation).to.include('more than 3 times');
+      expect(issuer.asked).not.to.include('/4');
+    });
+
+    it('is not looked for at another origin', async () => {
+      const other = await startIssuer((origin) => ({ '/': json(metadata(origin)) }));
+      try {
+        for (const target of [`${other.origin}/`, `//${new URL(other.origin).host}/`]) {
+          paths = { [openIdPath]: redirect(target) };
+          const failure = await failureOf(discover());
+          expect(failure.reason).to.equal('redirected');
+          expect(failure.explanation).to.include(other.origin);
+        }
+        expect(other.asked).to.deep.equal([]);
+      } finally {
+        await other.close();
+      }
+    });
+
+    for (const target of ['', 'http://[', 'javascript:alert(1)']) {
+      it(`is not looked for at ${JSON.stringify(target)}`, async () => {
+        paths = { [openIdPath]: redirect(target) };
+        const failure = await failureOf(discover());
+        expect(failure.reason).to.be.oneOf(['redirected', 'unexpected_status']);
+        expect(failure.explanation).not.to.include('javascript');
+      });
+    }
+  });
+
+  describe('names what is missing', () => {
+    for (const [field, flag] of [
+      ['authorization_endpoint', '--authorize-url'],
+      ['token_endpoint', '--token-url'],
+      ['userinfo_endpoint', '--user-url'],
+    ] as const) {
+      it(field, async () => {
+        const { reason, explanation } = await failureOf(learn({ [field]: null }));
+        expect(reason).to.equal('endpoint_missing');
+        expect(explanation).to.equal(`the metadata has no ${field}: give it by hand, with ${flag}`);
+      });
+    }
+  });
+
+  describe('is that no login can work if the metadata', () => {
+    for (const [what, changes, words] of [
+      [
+        'demands pushed authorization requests',
+        { require_pushed_authorization_requests: true },
+        /pushed authorization requests/,
+      ],
+      [
+        'demands signed request objects',
+        { require_signed_request_object: true },
+        /signed request objects/,
+      ],
+      [
+        'takes only keys of the client',
+        { token_endpoint_auth_methods_supported: ['private_key_jwt', 'tls_client_auth'] },
+        /without a client secret/,
+      ],
+      ['offers no code', { response_types_supported: ['id_token'] }, /response type/],
+      ['offers no query', { response_modes_supported: ['form_post'] }, /response mode/],
+      ['offers no code grant', { grant_types_supported: ['client_credentials'] }, /grant/],
+    ] as const) {
+      it(what, async () => {
+        const { reason, explanation } = await failureOf(learn(changes));
+        expect(reason).to.equal('unsupported');
+        expect(explanation).to.match(words);
+      });
+    }
+
+    it('demands several things: each is named', async () => {
+      const { explanation } = await failureOf(
+        learn({ require_pushed_authorization_requests: true, response_types_supported: [] }),
+      );
+      expect(explanation)
+        .to.match(/pushed authorization requests/)
+        .and.match(/response type/);
+    });
+
+    it('lists what the relay does beside what it does not', async () => {
+      const learning = learn({
+        require_pushed_authorization_requests: false,
+        require_signed_request_object: null,
+        pushed_authorization_request_endpoint: `${issuer.origin}/par`,
+        token_endpoint_auth_methods_supported: ['private_key_jwt', 'client_secret_post'],
+        response_types_supported: ['code id_token', 'code'],
+        response_modes_supported: ['form_post', 'query'],
+        grant_types_supported: ['implicit', 'authorization_code'],
+      });
+      expect(await learning).to.include({ tokenRequest: 'body' });
+    });
+  });
+
+  it('is the advice to look at the proxy if the issuer calls itself http', async () => {
+    const body = Buffer.from(JSON.stringify(metadata('http://id.example:8443/o')));
+    const behindProxy = { ...client, call: async () => ({ status: 200, headers: {}, body }) };
+    const context = { given: {}, insecureHttp: false, encodingChanges: false };
+    const about = (name: string) =>
+      failureOf(discoverProvider(behindProxy, { ...context, issuer: name }));
+    const { reason, explanation } = await about('https://id.example:8443/o');
+    expect(reason).to.equal('issuer_scheme');
+    expect(explanation).to.include('X-Forwarded-Proto');
+    for (const other of ['https://id.example/o', 'https://id.example:8443/o/']) {
+      expect((await about(other)).reason).to.equal('issuer_mismatch');
     }
   });
 
@@ -223,11 +411,17 @@ describe('what a relay learns from an issuer', () => {
     async function learnFrom(
       origin: string,
       changes: Record<string, unknown>,
-      source: Partial<DiscoverySource> = {},
+      source: Partial<MetadataContext> = {},
     ) {
       const body = Buffer.from(JSON.stringify(metadata(origin, changes)));
       const elsewhere = { ...client, call: async () => ({ status: 200, headers: {}, body }) };
-      const from = { issuer: origin, given: {}, insecureHttp: false, ...source };
+      const from = {
+        issuer: origin,
+        given: {},
+        insecureHttp: false,
+        encodingChanges: false,
+        ...source,
+      };
       return await discoverProvider(elsewhere, from);
     }
 

@@ -1,8 +1,9 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
+import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import { DiscoveryError } from '../../src/upstream/discovery.ts';
+
 import {
   type DiscoveryAttempt,
   derivedFrom,
@@ -33,7 +34,7 @@ describe('a provider that is learned in the background', () => {
 
   const known = (name: string) => async () => provider(name);
   const failing = async () => {
-    throw new DiscoveryError('unreachable', 'ECONNREFUSED');
+    throw new DiscoveryError('unreachable', { code: 'ECONNREFUSED' });
   };
 
   /** The next attempts come to these ends; after the last one there is none. */

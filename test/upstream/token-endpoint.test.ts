@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import type { TokenRequest } from '../../src/providers/provider.ts';
+import { encodingChanges } from '../../src/oauth/token-request.ts';
+import type { ExtraParameters, Provider, TokenRequest } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { exchangeCode } from '../../src/upstream/exchange-code.ts';
@@ -14,7 +15,11 @@ describe('the token endpoint', () => {
   after(() => client.close());
   useNock();
 
-  const exchange = async (tokenRequest: TokenRequest, codeVerifier?: string) => {
+  const exchange = async (
+    tokenRequest: TokenRequest,
+    codeVerifier?: string,
+    more: Pick<Provider, 'tokenParameters'> = {},
+  ) => {
     const { accessToken } = await exchangeCode(
       client,
       {
@@ -23,6 +28,7 @@ describe('the token endpoint', () => {
         clientId: 'client:id',
         clientSecret: new Secret('s%cret +'),
         redirectUri,
+        ...more,
       },
       { code: 'the code', codeVerifier },
       () => {},
@@ -59,6 +65,40 @@ describe('the token endpoint', () => {
     expect(await exchange('basic')).to.equal('token');
   });
 
+  it('is sent the credentials as they are for basic-raw', async () => {
+    const basic = Buffer.from('client:id:s%cret +').toString('base64');
+    nock(origin, { reqheaders: { authorization: `Basic ${basic}` } })
+      .post('/token', { grant_type: 'authorization_code', ...fields })
+      .query({ tenant: '1' })
+      .reply(200, success);
+    expect(await exchange('basic-raw')).to.equal('token');
+  });
+
+  it('is sent further parameters where the others are, each encoded once', async () => {
+    const tokenParameters: ExtraParameters = [
+      ['resource', 'https://a.example/?b=c d'],
+      ['resource', 'https://e.example/+%20'],
+    ];
+    const twice = { resource: ['https://a.example/?b=c d', 'https://e.example/+%20'] };
+    nock(origin)
+      .post('/token', (body) => body === '')
+      .query({ tenant: '1', ...credentials, ...fields, ...twice })
+      .reply(200, success);
+    expect(await exchange('query', undefined, { tokenParameters })).to.equal('token');
+    for (const how of ['body', 'basic', 'basic-raw'] as const) {
+      nock(origin)
+        .post('/token', {
+          grant_type: 'authorization_code',
+          ...(how === 'body' && credentials),
+          ...fields,
+          ...twice,
+        })
+        .query({ tenant: '1' })
+        .reply(200, success);
+      expect(await exchange(how, undefined, { tokenParameters })).to.equal('token');
+    }
+  });
+
   it('is sent the code verifier where the login has one', async () => {
     const all = { ...fields, code_verifier: 'verifier' };
     nock(origin)
@@ -71,6 +111,19 @@ describe('the token endpoint', () => {
       .query({ tenant: '1' })
       .reply(200, success);
     expect(await exchange('basic', 'verifier')).to.equal('token');
+  });
+
+  it('knows whether form-encoding changes the credentials', () => {
+    for (const [id, secret, changes] of [
+      ['client-1', 'Abc_0.9*-', false],
+      ['client-1', 'ab+/c=', true],
+      ['client-1', 'with space', true],
+      ['client-1', '~', true],
+      ['client:1', 'abc', true],
+    ] as const) {
+      const credentials = { clientId: id, clientSecret: new Secret(secret) };
+      expect(encodingChanges(credentials), `${id} ${secret}`).to.equal(changes);
+    }
   });
 
   async function outcome(status: number, body: string): Promise<string> {

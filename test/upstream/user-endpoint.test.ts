@@ -16,10 +16,11 @@ describe('the user lookup', () => {
     status: number,
     body: string | Buffer,
     quirks: Partial<Provider> = {},
+    contentType = 'application/json',
   ): Promise<string> {
     nock(origin, { reqheaders: { authorization: 'Bearer token' } })
       .get('/user')
-      .reply(status, body);
+      .reply(status, body, { 'Content-Type': contentType });
     try {
       return Buffer.from(
         await lookUpUser(client, { userUrl: `${origin}/user`, ...quirks }, 'token', () => {}),
@@ -33,6 +34,15 @@ describe('the user lookup', () => {
     const record =
       '{ "id":9007199254740993,"big":1e400,"a":1,"a":2,"name":"\\u00e9é\\ud83d\\ude00" }\n';
     expect(await outcome(200, record)).to.equal(record);
+  });
+
+  it('does not pass on a signed or encrypted record, whatever is in it', async () => {
+    for (const body of ['eyJh.eyJz.c2ln', '{"login":"a"}']) {
+      for (const type of ['application/jwt', 'Application/JWT; charset=utf-8']) {
+        expect(await outcome(200, body, {}, type)).to.equal('user_record_signed');
+      }
+      expect(await outcome(401, body, {}, 'application/jwt')).to.equal('token_invalid');
+    }
   });
 
   it('refuses the token with every status but 200', async () => {

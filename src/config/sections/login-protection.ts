@@ -41,5 +41,8 @@ export function readLoginProtection(reading: Reading): () => LoginProtectionSett
   if (values.stateKeyFile !== undefined && values.stateCheck === 'off') {
     warn('stateKeyFile', `has no effect with ${describe('stateCheck')} off`);
   }
+  if (values.pkce === true && values.stateCheck === 'off') {
+    warn('pkce', `has no effect with ${describe('stateCheck')} off`);
+  }
   return () => ({ stateCheck: checked(values.stateCheck), stateKeys });
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ownParameters } from '../../oauth/parameters.ts';
+import { ownParameters, protocolParameters } from '../../oauth/parameters.ts';
 import { presets } from '../../providers/presets.ts';
 import { providerUrl } from '../../urls.ts';
 import type { Option } from '../option.ts';
@@ -99,7 +99,7 @@ export const providerOptions = {
     variable: 'PROVIDER_SCOPE',
     group: 'Provider',
     help: 'space-separated scopes to request',
-    otherwise: "the preset's; openid with an issuer",
+    otherwise: "the preset's; openid with an issuer that speaks OpenID Connect",
     schema: schemas.scope,
   },
   tokenRequest: {
@@ -107,9 +107,37 @@ export const providerOptions = {
     argument: '<how>',
     variable: 'PROVIDER_TOKEN_REQUEST',
     group: 'Provider',
-    help: 'how the token request carries the client secret: query, body (client_secret_post) or basic (client_secret_basic)',
+    help: 'how the token request carries the client secret: query, body (client_secret_post), basic (client_secret_basic) or basic-raw (the same without form-encoding)',
     otherwise: "the preset's or the issuer's",
-    schema: schemas.oneOf(['query', 'body', 'basic']),
+    schema: schemas.oneOf(['query', 'body', 'basic', 'basic-raw']),
+  },
+  pkce: {
+    flag: '--pkce',
+    argument: '<how>',
+    variable: 'PROVIDER_PKCE',
+    group: 'Provider',
+    help: 'PKCE in logins with a state: on or off; off is for a provider that refuses it',
+    otherwise: "the preset's; on with an issuer",
+    schema: schemas.onOrOff,
+  },
+  authorizeParams: {
+    flag: '--authorize-params',
+    argument: '<query>',
+    variable: 'PROVIDER_AUTHORIZE_PARAMS',
+    group: 'Provider',
+    help: 'further parameters of the authorization request, as in a URL: prompt=login&audience=api',
+    otherwise: 'none',
+    schema: schemas.parameters,
+  },
+  tokenParams: {
+    flag: '--token-params',
+    argument: '<query>',
+    variable: 'PROVIDER_TOKEN_PARAMS',
+    group: 'Provider',
+    help: 'further parameters of the token request, as in a URL',
+    otherwise: 'none',
+    secret: true,
+    schema: schemas.parameters,
   },
   providerTimeout: {
     flag: '--provider-timeout',
@@ -128,11 +156,29 @@ export function readProvider(reading: Reading, baseUrl: string): () => ProviderS
   for (const setting of ['authorizeUrl', 'tokenUrl', 'userUrl'] as const) {
     reportOwnParameters(reading, setting, ownParameters[setting]);
   }
+  reportProtocolParameters(reading);
+  reportUnsendable(reading);
   warnOfTwoProviders(reading);
   return () => ({
     provider: checked(provider),
     providerTimeout: checked(reading.values.providerTimeout),
   });
+}
+
+/** Reports parameters that would change the meaning of the relay's own. */
+function reportProtocolParameters({ values, fault }: Reading): void {
+  const endpoints = { authorizeParams: 'authorizeUrl', tokenParams: 'tokenUrl' } as const;
+  for (const setting of ['authorizeParams', 'tokenParams'] as const) {
+    const names: readonly string[] = protocolParameters[endpoints[setting]];
+    const taken = values[setting]?.find(([name]) => names.includes(name));
+    if (taken) fault(setting, `must not have ${taken[0]}: it is a parameter of the protocol`);
+  }
+}
+
+/** Reports a client identifier that Basic cannot carry. @see RFC 7617 §2 */
+function reportUnsendable({ values, describe, fault }: Reading): void {
+  if (values.tokenRequest !== 'basic-raw' || !values.clientId?.includes(':')) return;
+  fault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
 }
 
 /** Warns if only some endpoints are configured: secret or token would go to the preset's provider. */

@@ -60,4 +60,10 @@ export function bytes(status: number, type: string, body: string): Reply {
   };
 }
 
+export function redirect(target: string, status = 301): Reply {
+  return (response) => {
+    response.writeHead(status, { Location: target }).end();
+  };
+}
+
 const notFound = bytes(404, 'text/html', '<!doctype html><title>Not found</title>');

@@ -10,7 +10,9 @@ export interface ClientRegistration {
   clientId: string;
   clientSecret: string;
   redirectUri: string;
-  tokenRequest: 'query' | 'body' | 'basic';
+  tokenRequest: 'query' | 'body' | 'basic' | 'basic-raw';
+  /** Parameters that the token request must carry besides the protocol's. */
+  tokenParameters?: Readonly<Record<string, string>>;
 }
 
 /** A call that followed the specification to the letter. */
@@ -257,15 +259,17 @@ function readTokenCall(
   request: IncomingMessage,
   query: string,
   body: string,
-  { clientId, clientSecret, redirectUri, tokenRequest }: ClientRegistration,
+  registration: ClientRegistration,
   challenges: ReadonlyMap<string, string>,
 ): Reading | string {
+  const { clientId, clientSecret, redirectUri, tokenRequest, tokenParameters = {} } = registration;
+  const isBasic = tokenRequest === 'basic' || tokenRequest === 'basic-raw';
   if (request.method !== 'POST') return `token call with method ${request.method}`;
   if (request.headers.accept !== 'application/json') {
     return `token call with Accept: ${request.headers.accept}`;
   }
-  const expected = new Map([['redirect_uri', redirectUri]]);
-  if (tokenRequest !== 'basic') {
+  const expected = new Map([...Object.entries(tokenParameters), ['redirect_uri', redirectUri]]);
+  if (!isBasic) {
     expected.set('client_id', clientId).set('client_secret', clientSecret);
   }
   if (tokenRequest !== 'query') expected.set('grant_type', 'authorization_code');
@@ -302,9 +306,10 @@ function readTokenCall(
     if (type !== 'application/x-www-form-urlencoded') return `token call with a body of ${type}`;
   }
   const { authorization } = request.headers;
-  if (tokenRequest !== 'basic' && authorization !== undefined)
-    return 'token call authorizes itself';
-  if (tokenRequest === 'basic' && readBasic(authorization) !== `${clientId}\n${clientSecret}`) {
+  if (!isBasic && authorization !== undefined) return 'token call authorizes itself';
+  const raw = readBasic(authorization);
+  const credentials = tokenRequest === 'basic' ? raw?.split(':').map(formDecode) : [raw];
+  if (isBasic && credentials?.join(':') !== `${clientId}:${clientSecret}`) {
     return 'token call with a wrong Authorization';
   }
   return { endpoint: 'token', credential: code, ...(codeVerifier && { codeVerifier }) };
@@ -321,15 +326,10 @@ function readUserCall(request: IncomingMessage, query: string, body: string): Re
   return { endpoint: 'user', credential: token };
 }
 
-/** Client identifier and secret on a line each, each form-encoded on its way (RFC 6749 §2.3.1). */
+/** The credentials of the header as they were sent. */
 function readBasic(authorization = ''): string | undefined {
   const credentials = /^Basic ([\w+/]+=*)$/.exec(authorization)?.[1];
-  if (credentials === undefined) return undefined;
-  try {
-    return Buffer.from(credentials, 'base64').toString().split(':').map(formDecode).join('\n');
-  } catch {
-    return undefined;
-  }
+  return credentials && Buffer.from(credentials, 'base64').toString();
 }
 
 /** Parameters by name, or what is wrong: each may come once, decoded without guessing. */

@@ -36,12 +36,12 @@ describe('login-relay check, about discovery', () => {
     ],
     'an issuer that answers with an error of its own': [
       json(503, {}),
-      /^the issuer answers with a server error$/,
+      /^the address of the metadata answers with status 503, a server error$/,
       'try again later: a relay that runs keeps trying',
     ],
     'metadata without an endpoint': [
       metadata(() => ({ userinfo_endpoint: undefined })),
-      /^the metadata lacks an endpoint$/,
+      /^the metadata has no userinfo_endpoint$/,
       `give it by hand: ${byHand}`,
     ],
     'an endpoint on plain http': [
@@ -51,8 +51,8 @@ describe('login-relay check, about discovery', () => {
     ],
     'a provider for public clients only': [
       metadata(() => ({ token_endpoint_auth_methods_supported: ['none'] })),
-      /^the token endpoint takes no client secret/,
-      /confidential client/,
+      /^the provider demands a client that authenticates without a client secret/,
+      /another kind of provider/,
     ],
     'metadata that is enormous': [
       (response) => {

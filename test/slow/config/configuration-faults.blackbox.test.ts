@@ -31,6 +31,8 @@ function sound(file: string): Flags {
   };
 }
 
+const malformedParameters = ['prompt', 'a=b&', '=b', 'a=%', 'a=%ff', 'a=b c', 'a=ü'];
+
 const malformedEndpoint = [
   'provider.example',
   'ftp://provider.example/',
@@ -123,7 +125,15 @@ const malformed: Partial<Record<FlagName, string[]>> = {
     'https://relay.example:port',
   ],
   provider: ['gitlub', '__proto__', 'GitHub'],
-  'token-request': ['header', 'Query'],
+  'token-request': ['header', 'Query', 'basic raw'],
+  pkce: ['plain', 'true'],
+  'authorize-params': [
+    ...malformedParameters,
+    'a=b&redirect_uri=https://evil.example/',
+    'nonce=x',
+    'state=x',
+  ],
+  'token-params': [...malformedParameters, 'client_assertion=x', '%63ode=x'],
   'path-name': ['a/b', '..', '.', 'two words', '%2e%2e', 'näme', ':name', '(.*)', '*'],
   'token-delivery': ['cookie', 'hash'],
   'provider-timeout': ['-1', '0', '0.05', '300.1', '301', '10s', 'NaN', 'Infinity', '1e1'],

@@ -58,12 +58,13 @@ describe('oidc-provider, found by discovery', () => {
         credentials: ['client_id', 'client_secret'],
       },
     ] as const) {
-      for (const { pkce, verifier } of [
-        { pkce: 'required', verifier: ['code_verifier'] },
-        { pkce: 'unadvertised', verifier: [] },
+      for (const { pkce, verifier, flags = {} } of [
+        { pkce: 'required', verifier: ['code_verifier'], flags: {} },
+        { pkce: 'unadvertised', verifier: ['code_verifier'], flags: {} },
+        { pkce: 'optional', verifier: [], flags: { pkce: 'off' } },
       ] as const) {
         it(`with a token request by ${dialect} and PKCE ${pkce}`, async () => {
-          await start({ client: newClient(), clientAuthentication: [method], pkce });
+          await start({ client: newClient(), clientAuthentication: [method], pkce }, flags);
           const visitor = new Visitor(relay);
           await expectLogin(visitor);
 

@@ -10,6 +10,7 @@ import {
   oauthPath,
   openIdPath,
   type Reply,
+  redirect,
   startIssuer,
 } from '../../harness/provider/issuer.ts';
 import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
@@ -128,7 +129,7 @@ describe('an issuer that nothing can be learned from', () => {
       name: 'one without a token endpoint',
       reply: changed({ token_endpoint: undefined }),
       reason: 'endpoint_missing',
-      explanation: /lacks an endpoint/,
+      explanation: /no token_endpoint/,
     },
     {
       name: 'one whose endpoint is on plain http beyond this machine',
@@ -141,12 +142,6 @@ describe('an issuer that nothing can be learned from', () => {
       reply: changed({ userinfo_endpoint: 'https://169.254.169.254/' }),
       reason: 'endpoint_unusable',
       explanation: /endpoint/,
-    },
-    {
-      name: 'one that takes no client secret',
-      reply: changed({ token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] }),
-      reason: 'client_authentication',
-      explanation: /no client secret/,
     },
   ];
 
@@ -167,15 +162,37 @@ describe('an issuer that nothing can be learned from', () => {
     ]);
   });
 
-  it('one that redirects: no other place is asked', async () => {
-    issuer = await startIssuer(() => ({
-      [openIdPath]: (response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
-      '/elsewhere': bytes(200, 'text/html', html),
-    }));
+  it('one that redirects elsewhere', async () => {
+    issuer = await startIssuer(() => ({ [openIdPath]: redirect('https://elsewhere.example/') }));
     await startRelayFor(issuer.origin);
-    await expectUndiscovered('not_found', /check the address/);
-    expect(issuer.asked).not.to.include('/elsewhere');
+    await expectUndiscovered('redirected', /another origin, https:\/\/elsewhere\.example: check/);
   });
+
+  for (const [what, changes, words] of [
+    [
+      'takes no client secret',
+      { token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] },
+      /without a client secret/,
+    ],
+    [
+      'demands pushed authorization requests',
+      { require_pushed_authorization_requests: true },
+      /pushed authorization requests/,
+    ],
+  ] as const) {
+    it(`one that ${what}: 503 from the start on, and not ready`, async () => {
+      await start(changed(changes));
+      const { reason, explanation } = await relay.discoveryLine('failed');
+      expect(reason).to.equal('unsupported');
+      expect(explanation).to.match(words);
+      expectFailurePage(await new Visitor(relay).startLogin(), 'provider_unsupported');
+      expectFailure(await relay.get(loginPath), 'provider_unsupported');
+      expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_unsupported');
+      const { status, body } = await relay.get('/readyz');
+      expect(status).to.equal(503);
+      expect(body.toString()).to.include('provider_unsupported');
+    });
+  }
 
   it('one that nobody listens at', async () => {
     issuer = await startIssuer(() => ({}));

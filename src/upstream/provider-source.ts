@@ -18,7 +18,7 @@ export interface ProviderSource {
 }
 
 /** Why there is no provider: nothing is known of it yet, or no login could work there. */
-export type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
+type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
 /** The result of one attempt at discovery. */
 export type DiscoveryAttempt =

@@ -57,7 +57,11 @@ describe('a login that starts under another name of the relay', () => {
 });
 
 describe('a login without a state check', () => {
-  const underTest = relayUnderTest({ 'state-check': 'off', 'trusted-proxies': '127.0.0.1' });
+  const underTest = relayUnderTest({
+    'state-check': 'off',
+    'trusted-proxies': '127.0.0.1',
+    'token-request': 'query',
+  });
 
   it('has no cookie, so that the name it starts under does not matter', async () => {
     const answered = await underTest().get(loginPath);

@@ -154,7 +154,8 @@ describe('a reload', () => {
         ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),
       );
       await writeFile(pem, right ?? '', { mode: 0o600 });
-      const flags = { ...flagsFor(provider, file), 'tls-cert': pem, 'tls-key': pem };
+      const tls = { 'tls-cert': pem, 'tls-key': pem };
+      const flags = { ...flagsFor(provider, file), ...tls, 'token-request': 'query' };
       const relay = new RelayProcess({ flags: { ...flags, port: `${port}` } });
       try {
         await relay.logLine(({ msg }) => msg === 'listening');

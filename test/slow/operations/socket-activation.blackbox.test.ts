@@ -70,7 +70,7 @@ const { describe } = needsPrograms('systemd-socket-activate');
 
 describe('a relay on a socket that systemd has passed', () => {
   it('answers there, not at the configured port, and says so', async () => {
-    const flags = { 'trusted-proxies': '127.0.0.1' };
+    const flags = { 'trusted-proxies': '127.0.0.1', 'token-request': 'query' };
     await withActivatedRelay(
       async (underTest) => {
         const line = await underTest.process.logLine(({ msg }) => msg === 'listening');

@@ -8,12 +8,14 @@ export interface Exchanges<Result> {
   /** Whether the exchange of this login has started. */
   has(login: string): boolean;
   /**
-   * Starts the exchange of a login. If it is in flight, for example after the reload of a slow
+   * Starts the exchange of a login. If it waits or is in flight, for example after the reload of a slow
    * callback, every caller gets its result.
    *
+   * @param exchange calls `spend` before it sends the code. If it fails earlier, the exchange is forgotten,
+   *   so that the callback can be retried.
    * @throws {RelayError} `state_finished` if the exchange is over
    */
-  once(login: string, exchange: () => Promise<Result>): Promise<Result>;
+  once(login: string, exchange: (spend: () => void) => Promise<Result>): Promise<Result>;
 }
 
 interface Started<Result> {
@@ -47,8 +49,13 @@ export function createExchanges<Result>(now: () => number): Exchanges<Result> {
       }
       forgetOld();
       const started: Started<Result> = { at: now(), result: undefined };
-      const result = exchange().finally(() => {
+      let spent = false;
+      const spend = (): void => {
+        spent = true;
+      };
+      const result = exchange(spend).finally(() => {
         started.result = undefined;
+        if (!spent && exchanges.get(login) === started) exchanges.delete(login);
       });
       started.result = result;
       exchanges.set(login, started);

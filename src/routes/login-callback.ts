@@ -6,42 +6,62 @@ import {
   authorizationCode,
   parseAuthorizationResponse,
 } from '../oauth/authorization-response.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
+import type { CodeGrant } from '../oauth/token-request.ts';
+import type { Provider } from '../providers/provider.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(
   registration: Registration,
   { delivery }: FrontEnd,
 ): Middleware<RequestState> {
+  const { exchanges, protection } = registration;
   return async (ctx: Context) => {
     const response = parseAuthorizationResponse(ctx.querystring);
-    // Temporary refusals come before the login ends, so that the callback can be retried.
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
     if (login !== undefined) {
       ctx.state.answerFailure = (_, failure) => delivery.fail(ctx, failure, login);
-      registration.protection?.checkAge(ctx, login);
+      protection?.checkAge(ctx, login);
     }
-    const startsExchange = response.error === undefined && isNew(login, registration);
 
-    async function finish(): Promise<void> {
-      if (startsExchange) registration.expectRoom();
-      if (login !== undefined) registration.protection?.end(ctx, login);
-      const grant = {
-        code: authorizationCode(response, provider),
-        codeVerifier: provider.pkce ? login?.codeVerifier : undefined,
-      };
-      const exchange = (): Promise<TokenResponse> =>
-        registration.exchangeCode(grant, (call) => {
+    const exchange = (grant: CodeGrant, spend: () => void) =>
+      registration.limitExchange(ctx.req, async () => {
+        registration.expectRoom();
+        spend();
+        ctx.state.codeMayBeSpent = true;
+        return await registration.exchangeCode(grant, (call) => {
           ctx.state.providerCall = call;
         });
-      ctx.state.codeMayBeSpent = true;
-      await delivery.succeed(ctx, login, () =>
-        login === undefined ? exchange() : registration.exchanges.once(keyOf(login), exchange),
-      );
-    }
+      });
 
-    await (startsExchange ? registration.limitExchange(ctx.req, finish) : finish());
+    let wantsExchange = false;
+    try {
+      const grant = grantOf(response, provider, login);
+      await delivery.succeed(ctx, login, () => {
+        wantsExchange = true;
+        if (login === undefined) return exchange(grant, () => {});
+        // A repeated callback joins the first one here, also while that one waits for its turn.
+        return exchanges.once(keyOf(login), (spend) => exchange(grant, spend));
+      });
+    } finally {
+      if (login !== undefined) {
+        if (exchanges.has(keyOf(login))) ctx.state.codeMayBeSpent = true;
+        // A refusal before the code is sent is temporary: the login stays open.
+        const canBeRetried = wantsExchange && !ctx.state.codeMayBeSpent;
+        if (!canBeRetried) protection?.end(ctx, login);
+      }
+    }
+  };
+}
+
+function grantOf(
+  response: AuthorizationResponse,
+  provider: Provider,
+  login: Login | undefined,
+): CodeGrant {
+  return {
+    code: authorizationCode(response, provider),
+    codeVerifier: provider.pkce ? login?.codeVerifier : undefined,
   };
 }
 
@@ -54,11 +74,6 @@ function verify(
   // An error spends nothing. It is answered even if the provider lost the state.
   if (response.error !== undefined && response.state === undefined) return undefined;
   return protection?.verify(ctx, response.state);
-}
-
-/** Whether the code would be exchanged now: a repeated callback joins the exchange in flight. */
-function isNew(login: Login | undefined, { exchanges }: Registration): boolean {
-  return login === undefined || !exchanges.has(keyOf(login));
 }
 
 function keyOf({ id }: Login): string {

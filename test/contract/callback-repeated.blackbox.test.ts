@@ -120,6 +120,39 @@ describe('a callback that is opened more than once', () => {
   });
 });
 
+describe('a callback that waits for its turn and is opened again', () => {
+  const flags = { 'trusted-proxies': '127.0.0.1', 'refused-exchanges': '1' };
+  const underTest = protectedRelay(flags);
+  const headers: [string, string][] = [...navigation, ['X-Forwarded-For', '198.51.100.1']];
+
+  /** A login whose exchange is in flight until `proceed` is called. */
+  async function startHeldLogin(browser: FakeBrowser) {
+    const { provider } = underTest();
+    const held = Promise.withResolvers<() => void>();
+    provider.onToken = (response, call) => {
+      held.resolve(() => provider.issueToken(response, call));
+    };
+    const answered = browser.finish(await browser.start(), { headers });
+    const proceed = await held.promise;
+    provider.onToken = (response, call) => provider.issueToken(response, call);
+    return { answered, proceed };
+  }
+
+  it('gets the token of the one exchange, as the first one does', async () => {
+    const browser = new FakeBrowser(underTest);
+    const { answered, proceed } = await startHeldLogin(new FakeBrowser(underTest));
+    const login = await browser.start();
+    const opened = [browser.finish(login, { headers }), browser.finish(login, { headers })];
+    // Whoever answers this has read both.
+    for (let time = 0; time < 3; time += 1) await underTest().get('/healthz');
+    proceed();
+    await answered;
+    for (const answer of await Promise.all(opened)) expectLogin(underTest(), answer, login);
+    const codes = underTest().provider.credentials('token');
+    expect(codes.filter((code) => code === login.code)).to.have.lengthOf(1);
+  });
+});
+
 it('a callback that is repeated after a reload of the configuration makes no call either', async () => {
   const provider = await StrictProvider.start(registration());
   const flags = { ...flagsFor(provider, ''), 'client-secret-file': undefined };

@@ -13,7 +13,8 @@ describe('the exchange of a login', () => {
   });
 
   function exchange(login: string, result: Promise<string> = Promise.resolve('token')) {
-    return exchanges.once(login, () => {
+    return exchanges.once(login, (spend) => {
+      spend();
       started += 1;
       return result;
     });
@@ -53,6 +54,15 @@ describe('the exchange of a login', () => {
       expect(started).to.equal(2);
     });
   }
+
+  it('is forgotten if it fails before the code is sent, so that it can be retried', async () => {
+    const { promise, reject } = Promise.withResolvers<string>();
+    const results = [exchanges.once('a', () => promise), exchange('a')];
+    reject(new RelayError('rate_limited'));
+    expect(await Promise.all(results.map(failureOf))).to.deep.equal(Array(2).fill('rate_limited'));
+    expect(exchanges.has('a')).to.equal(false);
+    expect(await exchange('a')).to.equal('token');
+  });
 
   it('is each login’s own', async () => {
     const results = [

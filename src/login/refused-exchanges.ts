@@ -3,7 +3,9 @@ import { type FailureCode, RelayError } from '../errors.ts';
 import { createAddressCounters } from '../http/address-counters.ts';
 
 const windowSeconds = 600;
-const mostWaiting = 256;
+const mostWaiting = 1024;
+// So that one address cannot take every place in the queue.
+const mostWaitingForOne = 256;
 const longestWait = 10_000;
 
 /** The failures that follow from an unknown or spent code. */
@@ -46,12 +48,13 @@ export function createRefusedExchanges(): RefusedExchanges {
   }
 
   async function untilOneEnds(counter: number): Promise<void> {
-    if (waitingInAll >= mostWaiting) throw tooManyAtOnce();
+    const others = waiting.get(counter) ?? [];
+    const isFull = waitingInAll >= mostWaiting || others.length >= mostWaitingForOne;
+    if (isFull) throw tooManyAtOnce();
     waitingInAll += 1;
     await new Promise<void>((resolve) => {
-      const others = waiting.get(counter);
-      if (others) others.push(resolve);
-      else waiting.set(counter, [resolve]);
+      others.push(resolve);
+      waiting.set(counter, others);
     });
     waitingInAll -= 1;
   }

@@ -95,6 +95,33 @@ describe('the limit of refused exchanges', () => {
     expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
   });
 
+  it('lets others wait while one address has filled its part of the queue', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const inFlight = ['192.0.2.1', '192.0.2.2'].flatMap((address) =>
+      Array.from({ length: most }, () => refused.limit(address, most, () => promise)),
+    );
+    const waiting = Array.from({ length: 256 }, () => attempt('192.0.2.1'));
+    const other = attempt('192.0.2.2');
+    expect(await attempt('192.0.2.1')).to.equal('rate_limited');
+    resolve('token');
+    expect(await other).to.equal('token');
+    expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
+  });
+
+  it('holds no more than 1,024 waiting exchanges, whatever their addresses', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const addresses = [1, 2, 3, 4, 5].map((host) => `192.0.2.${host}`);
+    const inFlight = addresses.flatMap((address) =>
+      Array.from({ length: most }, () => refused.limit(address, most, () => promise)),
+    );
+    const waiting = addresses
+      .slice(0, 4)
+      .flatMap((address) => Array.from({ length: 256 }, () => attempt(address)));
+    expect(await attempt('192.0.2.5')).to.equal('rate_limited');
+    resolve('token');
+    expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
+  });
+
   it('says when to come again', async () => {
     await use('192.0.2.1', 'code_refused');
     const error = await refused.limit('192.0.2.1', most, async () => '').catch((e: unknown) => e);

@@ -34,7 +34,7 @@ export function readClientSecret(reading: Reading): Secret | undefined {
   const path =
     file === undefined ? directory && `${directory}/${credentialName}` : values.clientSecretFile;
   if (file === undefined && !path) {
-    fault('clientSecret', 'is required, or a file with it');
+    fault('clientSecretFile', `is required, or ${describe('clientSecret')}`);
     return undefined;
   }
   if (!path) return undefined;

@@ -128,6 +128,13 @@ describe('the configuration', () => {
     expect(known({ flags: { authorizeUrl } }).issuer).to.equal(undefined);
   });
 
+  it('names both ways to give the client secret if neither is used, the file first', () => {
+    const environment = { FRONTEND_ORIGIN: 'https://app.example.com', PROVIDER_CLIENT_ID: 'id' };
+    expect(faults({ environment })).to.include(
+      '--client-secret-file (PROVIDER_CLIENT_SECRET_FILE) is required, or --client-secret (PROVIDER_CLIENT_SECRET)',
+    );
+  });
+
   it('reports every fault at once, each with flag and variable', () => {
     const lines = faults({
       flags: { port: '65536x', logLevel: 'canary', providerTimeout: '0' },
@@ -135,7 +142,7 @@ describe('the configuration', () => {
     });
     expect(lines.map((line) => line.split(' ').slice(0, 2).join(' ')).sort()).to.deep.equal([
       '--client-id (PROVIDER_CLIENT_ID)',
-      '--client-secret (PROVIDER_CLIENT_SECRET)',
+      '--client-secret-file (PROVIDER_CLIENT_SECRET_FILE)',
       '--log-level (LOG_LEVEL)',
       '--origin (FRONTEND_ORIGIN)',
       '--port (PORT)',

@@ -140,5 +140,6 @@ function addOptions(command: Command, taken: readonly Option[] = Object.values(o
 }
 
 function helpOf({ help, variable, otherwise, default: value }: Option): string {
-  return `${help} (${variable}; ${otherwise ?? `default: ${value}`})`;
+  const isRequired = otherwise?.startsWith('required');
+  return `${help} (${variable}; ${isRequired ? otherwise : `default: ${value ?? otherwise}`})`;
 }

@@ -37,6 +37,12 @@ describe('the help', () => {
     ]);
   });
 
+  it('says of every variable whether it is required, or what the default is', () => {
+    const notes = helpAt(1000, program).match(/\([A-Z_]+; [^\n]*\)$/gm) ?? [];
+    expect(notes).not.to.deep.equal([]);
+    for (const note of notes) expect(note).to.match(/^\([A-Z_]+; (required|default: )/);
+  });
+
   for (const command of commands) {
     for (const width of [60, 80, 120]) {
       it(`of ${command.name()} fits ${width} columns and breaks no word`, () => {

@@ -59,7 +59,7 @@ export const listeningOptions = {
     variable: 'TLS_CERT',
     group: 'Listening',
     help: 'TLS certificate with its chain (PEM), to serve https without a proxy; read again when it changes',
-    otherwise: 'none: plain http',
+    otherwise: 'none (plain http)',
     schema: schemas.filePath,
   },
   tlsKey: {

@@ -64,7 +64,7 @@ export function effectiveOptions(
   return [...effects, ...environmentSettings(sources.environment)];
 }
 
-/** The value in effect of an option whose own value is not. */
+/** The effect of an option that another option overrides; undefined if none does. */
 function overruled(name: OptionName, sources: OptionSources): Effect | undefined {
   if (name === 'provider' && sourceOf('issuer', sources) !== undefined) return none;
   const isSecret = name === 'clientSecret' && clientSecretSource(sources) === 'file';

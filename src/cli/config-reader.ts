@@ -20,7 +20,7 @@ export function configReader(sources: OptionSources, readFile: ReadFile): () => 
   let before: ReadonlyMap<string, string> = new Map();
   const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
   return () => {
-    // The digests alone: old secrets must not stay in memory.
+    // Keep only the digests: old secrets must not stay in memory.
     const digests = new Map<string, string>();
     const reading = readConfig({
       ...sources,

@@ -17,7 +17,7 @@ export function reportPlainHttp({ values, describe, fault }: Reading): void {
     if (url?.protocol === 'http:' && !isLoopback(url)) {
       fault(
         name,
-        `must start with https://: http is for this machine alone, unless ${describe('insecureHttp')} allows it`,
+        `must start with https://. http:// is only for this machine, unless ${describe('insecureHttp')} allows it`,
       );
     }
   }

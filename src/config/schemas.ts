@@ -138,7 +138,7 @@ export const issuer = v.pipe(
   v.check((value) => !value.includes('?'), 'must not have a query'),
 );
 
-/** The host of a provider, with its port and a path where it has them. */
+/** The host of a provider, with an optional port and path. */
 export const providerHost = v.pipe(
   v.string(),
   v.regex(

@@ -7,7 +7,7 @@ import { securityHeaders } from '../http/response-headers.ts';
 import { html } from './html.ts';
 import { loginAgainUrl } from './login-again.ts';
 
-/** What the failure page leads to. */
+/** The addresses that the failure page links to. */
 interface Targets {
   /** The route that starts a login, and begins the route of its callback. */
   readonly loginRoute: string;

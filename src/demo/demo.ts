@@ -105,7 +105,7 @@ export function describeDemo(demo: Omit<Demo, 'close'>): string {
     ? '\n  Ports 8000 to 8002 are not all free: the demo uses the next free ones.\n'
     : '';
   return `
-  The demo runs, on this machine alone:
+  The demo runs on this machine only:
 
     front end   ${frontEndUrl}
     relay       ${relayUrl}

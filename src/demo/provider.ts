@@ -21,7 +21,7 @@ export interface DemoProviderOptions {
     readonly redirectUri: string;
     /** Shown on the login page. */
     readonly name?: string;
-    /** Where the client's users start; linked where a login cannot go on. */
+    /** The client's start page. Pages that cannot continue a login link to it. */
     readonly homeUrl?: string;
   };
   /** Whether a request without a PKCE challenge is refused (default false). @see RFC 7636 */
@@ -40,9 +40,9 @@ const minute = 60;
 const hour = 60 * minute;
 
 /**
- * An OpenID provider in memory where any name logs in, for trying the relay out and for tests.
+ * An OpenID provider in memory that accepts any name, for the demo and for tests.
  * Its user record (`/me`, scope `openid profile`) has `login`, `name`, `avatar_url` and `html_url`.
- * It knows no login session: each authorization request shows the login page.
+ * It keeps no login session: each authorization request shows the login page.
  */
 export function createDemoProvider(options: DemoProviderOptions): RequestListener {
   const { issuer, client, onError = () => {} } = options;
@@ -227,7 +227,7 @@ function claimsOf(id: string, issuer: string) {
   };
 }
 
-/** Reads a URL-encoded form, or answers undefined where it is longer than the login page's can be. */
+/** Reads a URL-encoded form, or returns undefined if it is longer than that of the login page can be. */
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /**
- * Maps every address to one of 65,536 counters by a keyed hash. Memory stays bounded whatever the number
- * of addresses, no counter is dropped for another, and clients cannot choose
- * whose counter to share.
+ * Maps every address to one of 65,536 counters by a keyed hash. Memory stays bounded, no counter is
+ * evicted, and clients cannot choose with whom they share one.
  *
  * @returns the number of an address's counter
  */

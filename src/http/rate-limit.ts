@@ -5,7 +5,7 @@ import { RelayError } from '../errors.ts';
 import { createAddressCounters } from './address-counters.ts';
 
 /**
- * Refuses requests beyond so many a minute from one client, with 429.
+ * Answers 429 to a client that sends more than `perMinute` requests in a minute.
  *
  * @param clientAddress tells clients apart
  */

@@ -17,7 +17,7 @@ const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
 
-/** The cookies that bind each login to its browser, one a login. */
+/** The cookies that bind each login to its browser: one cookie per login. */
 export interface LoginCookies {
   /**
    * Sets the cookie of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
@@ -108,7 +108,7 @@ type Cookies = ReadonlyMap<string, readonly string[]>;
 const none: Cookies = new Map();
 const read = new WeakMap<IncomingMessage, Cookies>();
 
-/** Every cookie with all of its values. Cookie parsers keep only one value a name. */
+/** Every cookie with all of its values. Cookie parsers keep only one value per name. */
 function readCookies({ req }: Context): Cookies {
   const header = req.headers.cookie;
   if (header === undefined) return none;
@@ -119,7 +119,7 @@ function readCookies({ req }: Context): Cookies {
 
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
-  // Quotes join nothing: no cookie value holds a semicolon. @see RFC 6265 §4.1.1
+  // Split inside quotes too: no cookie value contains a semicolon. @see RFC 6265 §4.1.1
   for (const pair of header.split(';')) {
     for (const [name, value = ''] of Object.entries(
       parseCookie(pair, { decode: (text) => text }),

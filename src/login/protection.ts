@@ -51,7 +51,7 @@ export interface LoginProtection {
 }
 
 /**
- * @param settings.stateCheck whose callbacks must have a state: `browsers`, or `always` everyone's
+ * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
  * @param settings.registration the registration's name
  * @param settings.baseUrl the relay's public address
  * @param now milliseconds since 1970

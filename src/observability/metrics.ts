@@ -64,7 +64,7 @@ export function createMetrics(
   });
   new Gauge({
     name: 'login_relay_ready',
-    help: '1 where logins are taken, as /readyz says; 0 where not.',
+    help: '1 if the relay is ready, as /readyz says; 0 if not.',
     registers,
     collect() {
       this.set(situation().ready ? 1 : 0);
@@ -89,7 +89,7 @@ export function createMetrics(
   });
   const providerCalls = new Counter({
     name: 'login_relay_provider_calls_total',
-    help: 'Calls to the provider by endpoint and outcome, and by class of status where it answered.',
+    help: 'Calls to the provider by endpoint, outcome, and class of the status if there was a response.',
     labelNames: ['endpoint', 'outcome', 'status'],
     registers,
   });

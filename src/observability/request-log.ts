@@ -5,7 +5,7 @@ const excusedWarning =
   'A callback without a state was let in: nothing in it shows that a browser sent it. ' +
   'A proxy that strips headers makes browsers look like that. --state-check always refuses such callbacks.';
 
-/** Logs one line a request, and a warning before the first request that was excused from the state check. */
+/** Logs one line per request, and a warning before the first request that was excused from the state check. */
 export function requestLog(logger: Logger): (record: RequestRecord) => void {
   let excusedBefore = false;
   return (record) => {

@@ -15,14 +15,14 @@ export interface UnreadableRequest {
 const failures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-  // There is nothing here that a connection could be made to.
+  // The relay is no proxy.
   CONNECT: 'not_found',
 };
 
 /**
- * Answers what the HTTP parser refused, or keeps for itself, straight to its socket, and closes it.
+ * Answers a request that Node does not pass to the application, and closes its socket.
  *
- * @param reason the parser's or Node's code of what is wrong, or the method that is no request to it
+ * @param reason the error code of Node or its HTTP parser, or the method `CONNECT`
  */
 export function answerUnreadableRequest(reason: string, socket: Socket): UnreadableRequest {
   const { code, status, detail } = new RelayError(failures[reason] ?? 'bad_request');

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type Agent, get } from 'node:http';
+import type { Agent } from 'node:http';
+import { request } from '../../test/harness/client/request.ts';
 import type { RawAnswer } from './answer.ts';
 
 /** Sends a GET and reads its answer. */
@@ -11,15 +11,10 @@ export async function call(
 ): Promise<RawAnswer> {
   // A redirect may carry a long token.
   const maxHeaderSize = 64 * 1024;
-  const request = get({ host: '127.0.0.1', port, path, headers, agent, maxHeaderSize });
-  const [response] = await once(request, 'response');
-  const chunks: Buffer[] = await response.toArray();
-  const raw: string[] = response.rawHeaders;
-  return {
-    status: response.statusCode,
-    headers: raw.flatMap((name, index) =>
-      index % 2 ? [] : [[name, raw[index + 1] ?? ''] as const],
-    ),
-    body: Buffer.concat(chunks).toString('latin1'),
-  };
+  const sending = { path, headers: Object.entries(headers), agent, maxHeaderSize };
+  const { status, rawHeaders, body } = await request(port, sending);
+  const pairs = rawHeaders.flatMap((name, index) =>
+    index % 2 ? [] : [[name, rawHeaders[index + 1] ?? ''] as const],
+  );
+  return { status, headers: pairs, body: body.toString('latin1') };
 }

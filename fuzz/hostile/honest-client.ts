@@ -1,7 +1,7 @@
 // Runs in a thread of its own, so that what an attacker is busy with does not count as latency.
-import { once } from 'node:events';
-import { Agent, get } from 'node:http';
+import { Agent } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
+import { request } from '../../test/harness/client/request.ts';
 
 const { port } = workerData as { port: number };
 const pause = 10;
@@ -10,22 +10,19 @@ let latencies: number[] = [];
 let refused: string[] = [];
 let number = 0;
 
-async function ask(path: string, token?: string): Promise<{ status: number; body: string }> {
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const request = get({ port, host: '127.0.0.1', path, agent, headers });
-  const [response] = await once(request, 'response');
-  const chunks: Buffer[] = await response.toArray();
-  return { status: response.statusCode, body: Buffer.concat(chunks).toString() };
-}
-
 async function askOnce(): Promise<void> {
   number += 1;
   const token = `honest-${number}`;
   const start = performance.now();
   try {
-    const { status, body } =
-      number % 2 ? await ask('/api/user', token) : await ask('/auth/provider');
-    const served = number % 2 ? status === 200 && JSON.parse(body).login === token : status === 307;
+    const { status, body } = await request(
+      port,
+      number % 2
+        ? { path: '/api/user', headers: [['Authorization', `Bearer ${token}`]], agent }
+        : { path: '/auth/provider', agent },
+    );
+    const served =
+      number % 2 ? status === 200 && JSON.parse(`${body}`).login === token : status === 307;
     if (!served) refused.push(`${status} ${body}`);
   } catch (error) {
     refused.push(String(error));

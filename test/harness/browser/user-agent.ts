@@ -1,17 +1,17 @@
+import { CookieJar } from './cookie-jar.ts';
+
 /** A browser's bare minimum: keeps cookies by path, follows nothing by itself. */
 export class UserAgent {
-  readonly #cookies: { name: string; value: string; path: string; host: string }[] = [];
+  readonly #jar = new CookieJar();
 
-  async request(url: string, init: RequestInit = {}): Promise<Response> {
-    const { host, pathname } = new URL(url);
-    const cookies = this.#cookies
-      .filter((cookie) => cookie.host === host && pathname.startsWith(cookie.path))
-      .map(({ name, value }) => `${name}=${value}`);
+  async request(address: string, init: RequestInit = {}): Promise<Response> {
+    const url = new URL(address);
     const headers = new Headers(init.headers);
     if (!headers.has('accept')) headers.set('accept', 'text/html');
-    if (cookies.length > 0) headers.set('cookie', cookies.join('; '));
+    const cookies = this.#jar.cookiesFor(url);
+    if (cookies !== undefined) headers.set('cookie', cookies);
     const response = await fetch(url, { ...init, headers, redirect: 'manual' });
-    for (const line of response.headers.getSetCookie()) this.#keep(line, host);
+    this.#jar.keep(url, response.headers.getSetCookie());
     return response;
   }
 
@@ -26,14 +26,6 @@ export class UserAgent {
     await response.body?.cancel();
     if (target.startsWith(stop)) return target;
     return await this.follow(await this.request(target), stop);
-  }
-
-  #keep(line: string, host: string): void {
-    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-    const path = /;\s*path=([^;]*)/i.exec(line)?.[1] ?? '/';
-    const old = this.#cookies.findIndex((c) => c.name === name && c.path === path);
-    if (old >= 0) this.#cookies.splice(old, 1);
-    if (value !== '') this.#cookies.push({ name, value, path, host });
   }
 }
 

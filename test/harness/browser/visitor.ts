@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Sending, send } from '../client/http-client.ts';
+import { request } from '../client/request.ts';
 import { baseUrl, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
+import { CookieJar } from './cookie-jar.ts';
 import { navigation } from './fake-browser.ts';
 
 /** What the visitor sees once no redirect leads on. The front end is an empty page. */
@@ -11,13 +11,6 @@ export interface Page {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-}
-
-interface Cookie {
-  readonly name: string;
-  readonly value: string;
-  readonly host: string;
-  readonly path: string;
 }
 
 type Submission = Pick<Sending, 'method' | 'body'>;
@@ -31,7 +24,7 @@ export class Visitor {
   /** The relay that answers at its public address from now on. */
   relay: { readonly port: number };
   readonly #places: Readonly<Record<string, number>>;
-  #cookies: Cookie[] = [];
+  readonly #jar = new CookieJar();
 
   /** @param places ports of this machine that stand for an origin elsewhere */
   constructor(relay: { readonly port: number }, places: Readonly<Record<string, number>> = {}) {
@@ -72,7 +65,6 @@ export class Visitor {
       this.trail.push(new URL(url));
       if (url.origin === frontendOrigin) return { url, status: 200, headers: {}, body: '' };
       const page = await this.#request(url, sending);
-      this.#keep(page);
       const { location } = page.headers;
       if (page.status < 300 || page.status > 399 || location === undefined) return page;
       url = new URL(location, url);
@@ -81,49 +73,26 @@ export class Visitor {
     throw new Error(`the redirects do not end: ${this.trail.join(' ')}`);
   }
 
-  async #request(url: URL, sending: Submission): Promise<Page> {
+  async #request(url: URL, { method, body }: Submission): Promise<Page> {
     const headers: [string, string][] = [...navigation];
-    const cookies = this.#cookiesFor(url);
-    if (cookies !== '') headers.push(['Cookie', cookies]);
-    if (sending.body !== undefined) {
-      headers.push(['Content-Type', 'application/x-www-form-urlencoded']);
-    }
-    const path = url.pathname + url.search;
-    if (url.origin === baseUrl) {
-      const answer = await send(this.relay.port, { ...sending, path, headers });
-      return { url, status: answer.status, headers: answer.headers, body: `${answer.body}` };
-    }
-    const outgoing = request({
-      host: '127.0.0.1',
-      port: this.#places[url.origin] ?? url.port,
-      method: sending.method ?? 'GET',
-      path,
-      headers: { ...Object.fromEntries(headers), Host: url.host },
-      agent: false,
-    });
-    outgoing.end(sending.body);
-    const [answer]: IncomingMessage[] = await once(outgoing, 'response');
-    if (answer === undefined) throw new Error('no answer');
-    const body = await text(answer);
-    return { url, status: answer.statusCode ?? 0, headers: answer.headers, body };
-  }
-
-  #cookiesFor({ host, pathname }: URL): string {
-    return this.#cookies
-      .filter((cookie) => cookie.host === host && pathname.startsWith(cookie.path))
-      .map(({ name, value }) => `${name}=${value}`)
-      .join('; ');
-  }
-
-  #keep({ url: { host }, headers }: Page): void {
-    for (const line of headers['set-cookie'] ?? []) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      const path = /;\s*path=([^;]*)/i.exec(line)?.[1] ?? '/';
-      const isOther = (cookie: Cookie) =>
-        cookie.name !== name || cookie.path !== path || cookie.host !== host;
-      this.#cookies = this.#cookies.filter(isOther);
-      if (value !== '') this.#cookies.push({ name, value, host, path });
-    }
+    const cookies = this.#jar.cookiesFor(url);
+    if (cookies !== undefined) headers.push(['Cookie', cookies]);
+    if (body !== undefined) headers.push(['Content-Type', 'application/x-www-form-urlencoded']);
+    const sending = {
+      path: url.pathname + url.search,
+      headers,
+      ...(method && { method }),
+      ...(body !== undefined && { body }),
+    };
+    const answer =
+      url.origin === baseUrl
+        ? await send(this.relay.port, sending)
+        : await request(this.#places[url.origin] ?? Number(url.port), {
+            ...sending,
+            authority: url.host,
+          });
+    this.#jar.keep(url, answer.headers['set-cookie']);
+    return { url, status: answer.status, headers: answer.headers, body: `${answer.body}` };
   }
 }
 

@@ -1,56 +1,14 @@
 import { once } from 'node:events';
-import {
-  Agent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http';
+import { Agent, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { inspectForLeaks } from '../expect/canaries.ts';
+import { type Answer, request, type Sending } from './request.ts';
 
-/** An answer as it came: nothing decoded, nothing followed. */
-export interface Answer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  rawHeaders: string[];
-  body: Buffer;
-}
+export type { Answer, Sending } from './request.ts';
 
-/** A request that is sent as it is written: header pairs keep order, case and repetition. */
-export interface Sending {
-  method?: string;
-  path: string;
-  headers?: [name: string, value: string][];
-  body?: string;
-  agent?: Agent;
-  /** The address to send it to; 127.0.0.1 by default. */
-  host?: string;
-}
-
-/** Sends one request to this machine and reads the whole answer; rejects when there is none. */
+/** Sends one request to this machine, and looks for secrets in the answer. */
 export async function send(port: number, sending: Sending): Promise<Answer> {
-  const headers = [['Host', `127.0.0.1:${port}`], ...(sending.headers ?? [])];
-  const request = httpRequest({
-    host: sending.host ?? '127.0.0.1',
-    port,
-    method: sending.method ?? 'GET',
-    path: sending.path,
-    headers: headers.flat(),
-    agent: sending.agent ?? false,
-  });
-  request.end(sending.body);
-  const response: IncomingMessage = await new Promise((resolve, reject) => {
-    request.on('response', resolve);
-    request.on('error', reject);
-  });
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return inspected({
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    rawHeaders: response.rawHeaders,
-    body: Buffer.concat(chunks),
-  });
+  return inspected(await request(port, sending));
 }
 
 /** Writes the bytes to 127.0.0.1 as they are and reads until the relay closes the connection. */

@@ -1,12 +1,11 @@
 import { EventEmitter, once } from 'node:events';
-import {
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-  request as send,
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestListener,
+  ServerResponse,
 } from 'node:http';
-import { buffer, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { type Logger, pino } from 'pino';
 import type { Page } from 'playwright-core';
 import { readConfig } from '../../../src/config/config.ts';
@@ -14,6 +13,7 @@ import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
 import { createRelay } from '../../../src/relay/relay.ts';
+import { request } from '../client/request.ts';
 import { type HttpsProxy, startHttpsProxy } from '../provider/https-proxy.ts';
 
 const clientId = 'login-site';
@@ -243,28 +243,20 @@ export class LoginSite {
     this.#answered.emit('exchange');
   }
 
-  async #exchangeCode(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const received = await text(request);
+  async #exchangeCode(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const received = await text(incoming);
     const sent = new URLSearchParams(received);
     this.#options.tamper?.(sent);
-    const body = `${sent}`;
-    const { 'content-length': _, ...headers } = request.headers;
-    const forwarded = send({
-      host: '127.0.0.1',
-      port: this.#ports.provider.port,
-      method: request.method ?? '',
-      path: request.url ?? '',
-      headers,
-      agent: false,
+    const { 'content-length': _, host = '', ...headers } = incoming.headers;
+    const { status, body } = await request(this.#ports.provider.port, {
+      method: incoming.method ?? '',
+      path: incoming.url ?? '',
+      headers: Object.entries(headers).map(([name, value]) => [name, `${value}`]),
+      authority: host,
+      body: `${sent}`,
     });
-    forwarded.end(body);
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      forwarded.once('response', resolve).once('error', reject);
-    });
-    const bytes = await buffer(answer);
-    const status = answer.statusCode ?? 0;
-    this.tokenCalls.push({ form: new URLSearchParams(received), status, body: `${bytes}` });
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(bytes);
+    this.tokenCalls.push({ form: new URLSearchParams(received), status, body: `${body}` });
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
   }
 }
 

@@ -68,7 +68,7 @@ async function visit(index: number): Promise<void> {
 async function lookUp(token: string, signal?: AbortSignal): Promise<void> {
   const headers = { Authorization: `Bearer ${token}` };
   const { status, body } = await visitor.get('/api/user', headers, signal);
-  judge(status, 200, body, recordOf(token));
+  judge(status, 200, `${body}`, recordOf(token));
 }
 
 async function logIn(code: string, signal?: AbortSignal): Promise<void> {

@@ -5,11 +5,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { Answer } from '../../harness/client/request.ts';
 import { expectedStatus, faultOf, withFaults } from './faults.ts';
 import { plot, type Sample } from './plot.ts';
 import { recordOf, startProvider, tokenFor } from './provider.ts';
 import { frontEnd, Relay } from './relay.ts';
-import { manyAtOnce, type Reply, toldToEnd, Visitor } from './visitor.ts';
+import { manyAtOnce, toldToEnd, Visitor } from './visitor.ts';
 
 const { values } = parseArgs({
   options: {
@@ -78,7 +79,7 @@ async function lookUp(index: number): Promise<void> {
   const token = `t${index}.${fault}`;
   const reply = await visitor.get('/api/user', { Authorization: `Bearer ${token}` });
   counts.lookups += 1;
-  judge('lookup', fault, reply, reply.status !== 200 || reply.body === recordOf(token));
+  judge('lookup', fault, reply, reply.status !== 200 || `${reply.body}` === recordOf(token));
 }
 
 async function logIn(index: number): Promise<void> {
@@ -98,7 +99,7 @@ async function logIn(index: number): Promise<void> {
   judge('callback', fault, reply, reply.status !== 307 || location === target);
 }
 
-function judge(endpoint: 'lookup' | 'callback', fault: string, reply: Reply, own: boolean): void {
+function judge(endpoint: 'lookup' | 'callback', fault: string, reply: Answer, own: boolean): void {
   if (fault !== 'none') counts.injected += 1;
   const expected = expectedStatus(endpoint, fault);
   if (reply.status === expected && own) return;

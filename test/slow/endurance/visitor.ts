@@ -1,11 +1,5 @@
-import { Agent, type IncomingHttpHeaders, request as send } from 'node:http';
-
-/** What the relay answered. */
-export interface Reply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+import { Agent } from 'node:http';
+import { type Answer, request } from '../../harness/client/request.ts';
 
 /** Visits one relay over connections that are kept. */
 export class Visitor {
@@ -19,39 +13,17 @@ export class Visitor {
   }
 
   /** Sends a GET request; rejects where the connection breaks or `signal` aborts it. */
-  get(
+  async get(
     path: string,
     headers: Readonly<Record<string, string>> = {},
     signal?: AbortSignal,
-  ): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const fail = (error: NodeJS.ErrnoException) => {
-        // The connection was being closed, after being idle for long: any browser asks again.
-        const unheard = request.reusedSocket && error.code === 'ECONNRESET' && !signal?.aborted;
-        if (unheard) this.get(path, headers, signal).then(resolve, reject);
-        else reject(error);
-      };
-      const request = send({
-        host: '127.0.0.1',
-        port: this.#port,
-        path,
-        headers,
-        agent: this.#agent,
-        ...(signal && { signal }),
-      });
-      request.on('error', fail);
-      request.on('response', (response) => {
-        let body = '';
-        response.setEncoding('utf8');
-        response.on('data', (text) => {
-          body += text;
-        });
-        response.on('error', reject);
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
-        );
-      });
-      request.end();
+  ): Promise<Answer> {
+    return await request(this.#port, {
+      path,
+      headers: Object.entries(headers),
+      agent: this.#agent,
+      repeatable: true,
+      ...(signal && { signal }),
     });
   }
 

@@ -1,0 +1,68 @@
+import {
+  type Agent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
+import { buffer } from 'node:stream/consumers';
+
+/** An answer as it came: nothing decoded, nothing followed. */
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+  body: Buffer;
+}
+
+/** A request that is sent as it is written: header pairs keep order, case and repetition. */
+export interface Sending {
+  method?: string;
+  path: string;
+  headers?: [name: string, value: string][];
+  body?: string;
+  agent?: Agent | undefined;
+  signal?: AbortSignal;
+  /** The address to send it to; 127.0.0.1 by default. */
+  host?: string;
+  /** The `Host` header; the address and the port by default. */
+  authority?: string;
+  /** The most bytes of headers in an answer. */
+  maxHeaderSize?: number;
+  /** Sends the request again if the server has closed an idle connection, as browsers do. */
+  repeatable?: boolean;
+}
+
+/** Sends one request to this machine and reads the whole answer; rejects when there is none. */
+export async function request(port: number, sending: Sending): Promise<Answer> {
+  const { method = 'GET', path, body, agent = false, host = '127.0.0.1' } = sending;
+  const { signal, maxHeaderSize, repeatable } = sending;
+  const headers = [['Host', sending.authority ?? `127.0.0.1:${port}`], ...(sending.headers ?? [])];
+  const outgoing = httpRequest({
+    host,
+    port,
+    method,
+    path,
+    headers: headers.flat(),
+    agent,
+    ...(maxHeaderSize && { maxHeaderSize }),
+    ...(signal && { signal }),
+  });
+  outgoing.end(body);
+  let response: IncomingMessage;
+  try {
+    response = await new Promise((resolve, reject) => {
+      outgoing.on('response', resolve);
+      outgoing.on('error', reject);
+    });
+  } catch (error) {
+    const wasClosed = outgoing.reusedSocket && Object(error).code === 'ECONNRESET';
+    if (repeatable && wasClosed && !signal?.aborted) return await request(port, sending);
+    throw error;
+  }
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    rawHeaders: response.rawHeaders,
+    body: await buffer(response),
+  };
+}

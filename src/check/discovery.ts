@@ -73,5 +73,5 @@ function explain(
   const fix = isShown
     ? `if that is your provider, set ${describeOption('issuer')} to exactly ${metadataIssuer}`
     : (fixes[reason] ?? correctIssuer);
-  return problem(subject, explanation.replace(/:.*/, ''), fix);
+  return problem(subject, explanation.replace(/: .*/, ''), fix);
 }

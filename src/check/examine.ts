@@ -14,6 +14,7 @@ import { fixUrl } from './fix-url.ts';
 import { checkFrontEnd } from './front-end.ts';
 import { createProbe, type Probe } from './probe.ts';
 import { checkProxy } from './proxy.ts';
+import { checkScope } from './scope.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
@@ -56,6 +57,7 @@ export async function examine(
       await ownAddresses,
       ofProxy,
       ofDiscovery,
+      provider ? checkScope(provider) : [],
       ofProvider,
     ].flat();
     return { findings, provider };
@@ -77,16 +79,15 @@ async function checkEndpoints(
     if ('answer' in probed) lastAnswer = probed.answer;
     return probed;
   };
-  const verifier = provider.pkce ? madeUpVerifier : undefined;
   const authorizeFix = fixUrl('authorizeUrl', sources);
   const tokenFix = {
     url: fixUrl('tokenUrl', sources),
     clientSecret: describeClientSecret(sources),
   };
   const findings = await Promise.all([
-    checkAuthorizationEndpoint(ask, config, provider, verifier, authorizeFix),
-    checkTokenEndpoint(ask, config, provider, verifier, tokenFix),
+    checkAuthorizationEndpoint(ask, config, provider, madeUpVerifier, authorizeFix),
+    checkTokenEndpoint(ask, config, provider, madeUpVerifier, tokenFix),
     checkUserEndpoint(ask, provider, fixUrl('userUrl', sources)),
   ]);
-  return [...findings, ...checkClock(lastAnswer, now())];
+  return [...findings.flat(), ...checkClock(lastAnswer, now())];
 }

@@ -1,18 +1,23 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import { tokenError } from '../oauth/token-error.ts';
-import { tokenRequest } from '../oauth/token-request.ts';
+import { encodingChanges, tokenRequest } from '../oauth/token-request.ts';
+import { github } from '../providers/github.ts';
 import type { Provider, TokenRequest } from '../providers/provider.ts';
-import type { UpstreamRequest, UpstreamResponse } from '../upstream/client.ts';
+import { Secret } from '../secret.ts';
+import type { UpstreamResponse } from '../upstream/client.ts';
 import { wrongKind } from './answer.ts';
-import { type Finding, notChecked, ok, problem } from './finding.ts';
+import { type Finding, notChecked, ok, problem, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
+import { type TokenRefusal, tokenRefusal } from './token-refusal.ts';
 
 const subject = 'token endpoint';
 
 /** A code that no provider has issued: a provider that refuses only the code accepts the client. */
 const madeUpCode = 'login-relay-check';
+
+/** A provider that refuses only the code even with this one accepts every client. */
+const madeUpSecret = new Secret('login-relay-check');
 
 /** What to change if something of the configuration is wrong. */
 export interface TokenEndpointFixes {
@@ -21,71 +26,121 @@ export interface TokenEndpointFixes {
   readonly clientSecret: string;
 }
 
+/** What the answer in one form says: a finding if no token endpoint answers so. */
+type Reading = TokenRefusal | Finding;
+
 /**
- * Sends a token request with a made-up code. If the client is refused, finds out whether the provider
- * accepts its credentials in another form. They never travel in a query unless that is configured:
+ * Sends a token request with a made-up code, in the configured form and then in the others until the
+ * provider accepts the client. The credentials never travel in a query unless that is configured:
  * queries end up in logs.
+ *
+ * @param codeVerifier a made-up one
  */
 export async function checkTokenEndpoint(
   probe: Probe,
   config: Config,
   provider: Provider,
-  codeVerifier: string | undefined,
+  codeVerifier: string,
   fix: TokenEndpointFixes,
 ): Promise<Finding> {
-  const requestIn = (form: TokenRequest): UpstreamRequest => ({
-    endpoint: 'token',
-    ...tokenRequest(
-      { ...provider, ...config, tokenRequest: form },
-      { code: madeUpCode, codeVerifier },
-    ),
-  });
-  const probed = await probe(requestIn(provider.tokenRequest));
-  if ('unreached' in probed)
-    return problem(subject, probed.unreached.message, probed.unreached.fix);
-  const misplaced = wrongKind(subject, probed.answer, fix.url);
-  if (misplaced !== undefined) return misplaced;
-  if (parseJsonObject(probed.answer.body)?.['access_token'] !== undefined) {
-    return problem(subject, 'gives a token for a made-up code: anyone could log in', fix.url);
+  const ask = (form: TokenRequest, clientSecret: Secret) => {
+    const endpoint = { ...provider, ...config, clientSecret, tokenRequest: form };
+    const grant = { code: madeUpCode, codeVerifier: provider.pkce ? codeVerifier : undefined };
+    return probe({ endpoint: 'token', ...tokenRequest(endpoint, grant) });
+  };
+  const configured = provider.tokenRequest;
+  // GitHub documents the query. Elsewhere it is only the contract's default.
+  const wantsOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
+  const readings = new Map<TokenRequest, Reading>();
+  for (const form of formsToTry(config, configured)) {
+    const probed = await ask(form, config.clientSecret);
+    if ('unreached' in probed) {
+      return problem(subject, probed.unreached.message, probed.unreached.fix);
+    }
+    const reading = read(probed.answer, fix.url);
+    readings.set(form, reading);
+    if (reading === 'code' && !(form === configured && wantsOther)) break;
   }
-
-  const refusal = refusalIn(probed.answer);
-  if (refusal === 'code') return ok(subject, 'accepts the client identifier and secret');
-  if (refusal === 'redirect_uri') {
-    return problem(
-      subject,
-      'the provider does not accept the redirect URI',
-      `register exactly ${config.redirectUri} as callback URL, or correct ${describeOption('baseUrl')}`,
-    );
-  }
-  for (const form of (['body', 'basic'] as const).filter((one) => one !== provider.tokenRequest)) {
-    const other = await probe(requestIn(form));
-    if (!('answer' in other) || refusalIn(other.answer) !== 'code') continue;
-    return problem(
-      subject,
-      `the provider does not take the token request in the form "${provider.tokenRequest}"`,
-      `set ${describeOption('tokenRequest')} to ${form}`,
-    );
-  }
-  if (refusal === 'client') {
-    return problem(
-      subject,
-      'the provider does not accept the client identifier with this client secret',
-      `correct the secret in ${fix.clientSecret}, or ${describeOption('clientId')}`,
-    );
-  }
-  return notChecked(
-    subject,
-    `the answer does not say whether client identifier and secret are right (status ${probed.answer.status})`,
-    'try a login',
-  );
+  const finding = judge(readings, configured, config, fix);
+  if (finding.verdict !== 'ok') return finding;
+  const control = await ask(configured, madeUpSecret);
+  const tellsNothing = 'answer' in control && read(control.answer, fix.url) === 'code';
+  return tellsNothing
+    ? unknown('the provider refuses the code first, so it does not show')
+    : finding;
 }
 
-/** What the provider refuses of a token request with a made-up code. */
-function refusalIn(answer: UpstreamResponse): 'code' | 'client' | 'redirect_uri' | 'unknown' {
-  const { code, providerError } = tokenError(answer);
-  if (code === 'code_refused') return 'code';
-  if (code === 'redirect_uri_refused') return 'redirect_uri';
-  const bare = answer.status === 401 && providerError === undefined;
-  return code === 'client_refused' || bare ? 'client' : 'unknown';
+/** The configured form first; both forms of Basic only if they differ. */
+function formsToTry(config: Config, configured: TokenRequest): ReadonlySet<TokenRequest> {
+  // RFC 7617 §2: a user name has no colon.
+  const differ = encodingChanges(config) && !config.clientId.includes(':');
+  return new Set([configured, 'body', 'basic', ...(differ ? (['basic-raw'] as const) : [])]);
+}
+
+function read(answer: UpstreamResponse, fixUrl: string): Reading {
+  const misplaced = wrongKind(subject, answer, fixUrl);
+  if (misplaced !== undefined) return misplaced;
+  const token = parseJsonObject(answer.body)?.['access_token'];
+  if (token === undefined) return tokenRefusal(answer);
+  return problem(subject, 'gives a token for a made-up code: anyone could log in', fixUrl);
+}
+
+function judge(
+  readings: ReadonlyMap<TokenRequest, Reading>,
+  configured: TokenRequest,
+  { redirectUri }: Config,
+  fix: TokenEndpointFixes,
+): Finding {
+  const own = readings.get(configured) ?? 'unknown';
+  const other = [...readings.keys()].find(
+    (form) => form !== configured && readings.get(form) === 'code',
+  );
+  const useOther = `set ${describeOption('tokenRequest')} to ${other}`;
+  if (own === 'code') {
+    const message = `accepts client identifier and secret in the form "${configured}"`;
+    return other === undefined
+      ? ok(subject, message)
+      : warning(subject, `${message}, which puts the secret into URLs`, useOther);
+  }
+  if (other !== undefined) {
+    const message = `the provider does not take the token request in the form "${configured}"`;
+    return problem(subject, message, useOther);
+  }
+  const identifier = describeOption('clientId');
+  const secret = `correct the secret in ${fix.clientSecret}`;
+  const register = `register exactly ${redirectUri} as callback URL`;
+  const tried = `(tried: ${[...readings.keys()].join(', ')})`;
+  /** The most telling first. */
+  const refusals: readonly (readonly [TokenRefusal, message: string, fix: string])[] = [
+    [
+      'redirect_uri',
+      'does not accept the redirect URI',
+      `${register}, or correct ${describeOption('baseUrl')}`,
+    ],
+    ['secret', 'does not accept the client secret', secret],
+    ['identifier', 'does not know the client identifier', `correct ${identifier}`],
+    [
+      'credentials',
+      `does not accept the client identifier with this client secret ${tried}`,
+      `${secret}, or ${identifier}`,
+    ],
+    [
+      'client',
+      `refuses the client without saying why ${tried}`,
+      `${secret}, or ${identifier}; ${register}; allow the client the authorization code grant`,
+    ],
+  ];
+  const said = [...readings.values()];
+  const refusal = refusals.find(([what]) => said.includes(what));
+  // Another form may be refused for being another form.
+  if (refusal !== undefined && own !== 'unknown') {
+    return problem(subject, `the provider ${refusal[1]}`, refusal[2]);
+  }
+  if (typeof own === 'object') return own;
+  return unknown('the answers do not say');
+}
+
+function unknown(reason: string): Finding {
+  const settings = `client identifier, secret and ${describeOption('tokenRequest')}`;
+  return notChecked(subject, `${reason} whether ${settings} are right`, 'try a login');
 }

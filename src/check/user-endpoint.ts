@@ -1,6 +1,6 @@
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
-import { userRequest } from '../upstream/look-up-user.ts';
+import { isJwt, userRequest } from '../upstream/look-up-user.ts';
 import { wrongKind } from './answer.ts';
 import { type Finding, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -27,6 +27,13 @@ export async function checkUserEndpoint(
   const misplaced = wrongKind(subject, probed.answer, fixUrl);
   if (misplaced !== undefined) return misplaced;
   if (status !== 200) return refused;
+  if (isJwt(headers['content-type'])) {
+    return problem(
+      subject,
+      'signs or encrypts the user info (application/jwt), and the relay reads plain JSON only',
+      'let the provider send this client plain JSON',
+    );
+  }
   const { userRejectedWhen: rejected } = provider;
   const record = parseJsonObject(body);
   if (record === undefined) return problem(subject, 'answers without a JSON object', fixUrl);

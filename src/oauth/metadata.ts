@@ -82,6 +82,9 @@ export function providerOf(
     tokenUrl: endpoint('tokenUrl'),
     userUrl: endpoint('userUrl'),
     scope: given.scope ?? (speaksOpenId ? 'openid' : undefined),
+    scopesSupported: v.is(v.array(v.string()), metadata['scopes_supported'])
+      ? metadata['scopes_supported']
+      : undefined,
     tokenRequest: given.tokenRequest ?? clientAuthentication(methods, context),
     // Many servers take PKCE without saying so. @see RFC 9700 §2.1.1
     pkce: given.pkce ?? true,

@@ -19,6 +19,8 @@ export interface Provider {
   readonly userUrl: string;
   /** The smallest scope that the user lookup needs, if it needs any. */
   readonly scope?: string | undefined;
+  /** The scopes that its metadata lists; undefined if there is no list. @see RFC 8414 §2 */
+  readonly scopesSupported?: readonly string[] | undefined;
   readonly tokenRequest: TokenRequest;
   /** Whether logins use PKCE with S256. Servers without PKCE ignore it, except a few. @see RFC 7636 */
   readonly pkce: boolean;

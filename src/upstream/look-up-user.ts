@@ -33,7 +33,7 @@ export async function lookUpUser(
 }
 
 /** Whether the record is signed or encrypted. @see OpenID Connect Core 1.0 §5.3.2 */
-function isJwt(contentType = ''): boolean {
+export function isJwt(contentType = ''): boolean {
   return /^\s*application\/jwt\s*(;|$)/i.test(contentType);
 }
 

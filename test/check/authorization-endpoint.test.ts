@@ -1,9 +1,23 @@
 import { expect } from 'chai';
-import { diagnoseHere, redirectUri } from './support/check.ts';
+import type { Flags } from '../harness/relay/relay-process.ts';
+import { diagnoseHere, type Finding, redirectUri } from './support/check.ts';
 import { html, json, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
 
 const subject = 'authorization endpoint';
 const refused = /refuses the authorization request/;
+
+/** Shows a text that is no HTML document, as a page. */
+function html200(text: string): Respond {
+  return (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(text);
+}
+
+/** Runs the check, which has to find one problem at the authorization endpoint. */
+async function onlyProblem(flags: Flags): Promise<Finding> {
+  const result = await diagnoseHere({ flags });
+  expect(result.code).to.equal(1);
+  expect(result.complaints).to.have.length(1);
+  return result.finding(subject);
+}
 
 describe('login-relay check, about the authorization endpoint', () => {
   const healthy: Record<string, Respond> = {
@@ -38,14 +52,13 @@ describe('login-relay check, about the authorization endpoint', () => {
       redirect('/e?error=unauthorized_client'),
       /\(unauthorized_client\)/,
     ],
-    'of a scope in a redirect to the relay': [
-      redirect(`${redirectUri}?error=invalid_scope&state=x`),
-      /\(invalid_scope\)/,
-    ],
     'in words of its own': [
-      redirect(`${redirectUri}?error=${encodeURIComponent('\u001b[31mfree text')}`),
+      redirect(`/e?error=${encodeURIComponent('\u001b[31mfree text')}`),
       /\(other\)/,
     ],
+    'without a word': [(response) => response.writeHead(403).end(), /\(status 403\)/],
+    'of an endpoint that wants a token': [json(401, { error: 'invalid_token' }), /\(status 401\)/],
+    'in a page that is only an error code': [html200('invalid_request'), /\(invalid_request\)/],
   };
   for (const [name, [authorize, message]] of Object.entries(refusals)) {
     it(`names a refusal ${name}`, async () => {
@@ -55,10 +68,46 @@ describe('login-relay check, about the authorization endpoint', () => {
         expect(result.complaints).to.have.length(1);
         expect(result.finding(subject)).to.include({ verdict: 'problem' });
         expect(result.finding(subject).message).to.match(refused).and.to.match(message);
+        expect(result.finding(subject).fix).to.match(
+          /^register exactly (.*) as callback URL; compare client identifier and scope; .*open http/,
+        );
         expect(result.finding(subject).fix).to.contain(`register exactly ${redirectUri} `);
       });
     });
   }
+
+  const specific: Record<string, [authorize: Respond, fix: RegExp]> = {
+    'the scope, in a redirect to the relay': [
+      redirect(`${redirectUri}?error=invalid_scope&state=x`),
+      /^correct --scope \(PROVIDER_SCOPE\)$/,
+    ],
+    'the client, in a page that is only an error code': [
+      html200('invalid_client'),
+      /^correct --client-id \(PROVIDER_CLIENT_ID\)$/,
+    ],
+    'something else, in a redirect to the relay: client and callback URL are right then': [
+      redirect(`${redirectUri}?error=invalid_request`),
+      /^to see what the provider says, open http:\S+$/,
+    ],
+  };
+  for (const [name, [authorize, fix]] of Object.entries(specific)) {
+    it(`names nothing but what the provider names: ${name}`, async () => {
+      await withFakeProvider({ authorize }, async (flags) => {
+        const finding = await onlyProblem(flags);
+        expect(finding.message).to.match(refused);
+        expect(finding.fix).to.match(fix);
+      });
+    });
+  }
+
+  it('names the address too if the provider refuses with a status only', async () => {
+    await withFakeProvider({ authorize: json(401, {}) }, async (flags) => {
+      const finding = await onlyProblem(flags);
+      expect(finding.fix).to.contain(
+        '; otherwise correct --authorize-url (PROVIDER_AUTHORIZE_URL);',
+      );
+    });
+  });
 
   const wrongKinds: Record<string, Respond> = {
     'nothing there': html(404, 'Not found'),
@@ -70,7 +119,6 @@ describe('login-relay check, about the authorization endpoint', () => {
         body: '',
       }),
     'a refusal of the method': json(405, {}),
-    'an endpoint that wants a token': json(401, { error: 'invalid_token' }),
     'an answer for programs': json(200, { issuer: 'x' }),
     'a redirect to nowhere': redirect('http://['),
   };

@@ -40,9 +40,9 @@ describe('the report of login-relay check', () => {
       expect(stdout).to.match(/^ {2}--log-level +warn {2}\(LOG_LEVEL\)$/m);
       expect(stdout).not.to.contain('--issuer');
       expect(stdout).to.contain(`\nCallback URL to register: ${redirectUri}\n`);
-      expect(stdout).to.match(/^ {2}ok {11}token endpoint: accepts the client identifier/m);
+      expect(stdout).to.match(/^ {2}ok {11}token endpoint: accepts client identifier and secret/m);
       expect(stdout).to.match(/^ {2}not checked {2}authorization endpoint: answers, but/m);
-      expect(stdout).to.match(/\n\nNo problem found, 1 not checked\.\n$/);
+      expect(stdout).to.match(/\n\nNo problem found, 2 not checked\.\n$/);
     });
   });
 
@@ -56,11 +56,11 @@ describe('the report of login-relay check', () => {
       const checks = stdout.slice(stdout.indexOf('Checks'));
       expect(checks).to.contain(`
   problem      token endpoint: the provider does not accept the client
-               identifier with this client secret
+               identifier with this client secret (tried: body, basic)
                → correct the secret in --client-secret (PROVIDER_CLIENT_SECRET),
                or --client-id (PROVIDER_CLIENT_ID)
 `);
-      expect(checks).to.match(/\n\n1 problem, 1 warning, 1 not checked\.\n$/);
+      expect(checks).to.match(/\n\n1 problem, 1 warning, 2 not checked\.\n$/);
       // An address that is longer has a line of its own.
       const lines = checks.split('\n').filter((line) => /\S \S/.test(line));
       expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(80);

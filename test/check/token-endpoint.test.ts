@@ -1,9 +1,19 @@
 import { expect } from 'chai';
-import { check, clientSecret, diagnoseHere } from './support/check.ts';
-import { html, json, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
+import type { Flags } from '../harness/relay/relay-process.ts';
+import { check, clientSecret, diagnoseHere, type Result } from './support/check.ts';
+import {
+  html,
+  json,
+  knowingTheClient,
+  type Respond,
+  redirect,
+  withFakeProvider,
+} from './support/fake-provider.ts';
 
 const subject = 'token endpoint';
 const clientRefused = /does not accept the client identifier with this client secret/;
+const secretRefused = /does not accept the client secret$/;
+const clientUnknown = /does not know the client identifier$/;
 const redirectUriRefused = /does not accept the redirect URI/;
 const otherAddress = /^correct --token-url \(PROVIDER_TOKEN_URL\)/;
 
@@ -16,6 +26,29 @@ function asGitHub(error: string): Respond {
     response.writeHead(200, { 'Content-Type': 'application/x-www-form-urlencoded' });
     response.end(new URLSearchParams({ error }).toString());
   };
+}
+
+const codeRefused = json(400, { error: 'invalid_grant' });
+
+/** A secret that is another one when it is form-encoded. */
+const awkwardSecret = `${clientSecret}+/%`;
+
+/** Accepts the client in one form only; reads Basic either encoded or as it is. */
+function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Respond {
+  return (response, arrival) => {
+    const { authorization } = arrival.headers;
+    const credentials = Buffer.from(authorization?.split(' ')[1] ?? '', 'base64').toString();
+    const basic = credentials.endsWith(awkwardSecret) ? 'basic-raw' : 'basic';
+    const form = authorization ? basic : arrival.url.search ? 'query' : 'body';
+    const answer =
+      form === wanted ? knowingTheClient(codeRefused) : json(401, { error: 'invalid_client' });
+    answer(response, arrival);
+  };
+}
+
+/** Runs the check with a secret for which the forms differ. */
+async function withForm(form: string, flags: Flags): Promise<Result> {
+  return await diagnoseHere({ flags: { ...flags, 'token-request': form }, secret: awkwardSecret });
 }
 
 describe('login-relay check, about the token endpoint', () => {
@@ -31,9 +64,10 @@ describe('login-relay check, about the token endpoint', () => {
   };
   for (const [name, token] of Object.entries(healthy)) {
     it(`sees that the client is known, in the words of ${name}`, async () => {
-      await withFakeProvider({ token }, async (flags) => {
-        const { code, complaints } = await check({ flags });
-        expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
+      await withFakeProvider({ token: knowingTheClient(token) }, async (flags) => {
+        const result = await diagnoseHere({ flags });
+        expect(result.complaints).to.deep.equal([]);
+        expect(result.finding(subject).verdict).to.equal('ok');
       });
     });
   }
@@ -54,11 +88,11 @@ describe('login-relay check, about the token endpoint', () => {
     ],
     'a wrong secret in the words of Slack': [
       json(200, { ok: false, error: 'bad_client_secret' }),
-      clientRefused,
+      secretRefused,
     ],
     'an unknown client in the words of Slack': [
       json(200, { ok: false, error: 'invalid_client_id' }),
-      clientRefused,
+      clientUnknown,
     ],
     'another redirect URI in the words of Slack': [
       json(200, { ok: false, error: 'bad_redirect_uri' }),
@@ -66,7 +100,7 @@ describe('login-relay check, about the token endpoint', () => {
     ],
     'a wrong secret in the words of Gitea': [
       json(400, { error: 'unauthorized_client', error_description: 'invalid client secret' }),
-      clientRefused,
+      secretRefused,
     ],
     'another redirect URI in the words of Gitea': [
       json(400, { error: 'unauthorized_client', error_description: 'unexpected redirect URI' }),
@@ -75,17 +109,29 @@ describe('login-relay check, about the token endpoint', () => {
     'an unknown client in the words of GitLab': [
       json(401, {
         error: 'invalid_client',
-        error_description: 'Client authentication failed due to unknown client.',
+        error_description:
+          'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
       }),
       clientRefused,
     ],
+    'a description that names several causes as what it is': [
+      json(401, {
+        error: 'invalid_client',
+        error_description: 'Invalid client secret or client identifier',
+      }),
+      clientRefused,
+    ],
+    'a refusal that may be about the callback URL, too': [
+      json(403, { error: 'unauthorized_client' }),
+      /refuses the client without saying why/,
+    ],
     'a wrong secret in the words of Twitch': [
       json(403, { status: 403, message: 'invalid client secret' }),
-      clientRefused,
+      secretRefused,
     ],
     'an unknown client in the words of Twitch': [
       json(400, { status: 400, message: 'invalid client' }),
-      clientRefused,
+      clientUnknown,
     ],
   };
   for (const [name, [token, message]] of Object.entries(refusals)) {
@@ -156,38 +202,81 @@ describe('login-relay check, about the token endpoint', () => {
         expect(result.code).to.equal(0);
         expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
         expect(result.finding(subject).message).to.match(
-          /^the answer does not say whether client identifier and secret are right/,
+          /^the answers do not say whether client identifier, secret and --token-request \(PROVIDER_TOKEN_REQUEST\) are right$/,
         );
       });
     });
   }
 
-  for (const { configured, wanted } of [
-    { configured: 'body', wanted: 'basic' },
-    { configured: 'basic', wanted: 'body' },
-    { configured: 'query', wanted: 'basic' },
-  ]) {
-    it(`finds out that the provider wants ${wanted}, not ${configured}`, async () => {
-      const token: Respond = (response, arrival) => {
-        const way = arrival.headers.authorization ? 'basic' : arrival.url.search ? 'query' : 'body';
-        const answer =
-          way === wanted
-            ? json(400, { error: 'invalid_grant' })
-            : json(401, { error: 'invalid_client' });
-        answer(response, arrival);
-      };
-      await withFakeProvider({ token }, async (flags) => {
-        const result = await diagnoseHere({ flags: { ...flags, 'token-request': configured } });
-        expect(result.code).to.equal(1);
-        expect(result.finding(subject)).to.deep.equal({
-          subject,
-          verdict: 'problem',
-          message: `the provider does not take the token request in the form "${configured}"`,
-          fix: `set --token-request (PROVIDER_TOKEN_REQUEST) to ${wanted}`,
+  const forms = ['query', 'body', 'basic', 'basic-raw'] as const;
+  for (const configured of forms) {
+    for (const wanted of forms.filter((form) => form !== 'query' && form !== configured)) {
+      it(`finds nothing wrong once its advice is followed: ${wanted}, not ${configured}`, async () => {
+        await withFakeProvider({ token: takesOnly(wanted) }, async (flags) => {
+          const wrong = await withForm(configured, flags);
+          expect(wrong.code).to.equal(1);
+          const { message, fix } = wrong.finding(subject);
+          expect(message).to.equal(
+            `the provider does not take the token request in the form "${configured}"`,
+          );
+          const [, advice = ''] =
+            /^set --token-request \(PROVIDER_TOKEN_REQUEST\) to (\S+)$/.exec(fix ?? '') ?? [];
+          expect(advice).to.equal(wanted);
+          const followed = await withForm(advice, flags);
+          expect(followed.finding(subject)).to.deep.equal({
+            subject,
+            verdict: 'ok',
+            message: `accepts client identifier and secret in the form "${wanted}"`,
+            fix: null,
+          });
         });
       });
-    });
+    }
   }
+
+  it('does not call it checked if the provider refuses the code to every client', async () => {
+    await withFakeProvider({ token: json(400, { error: 'invalid_grant' }) }, async (flags) => {
+      const result = await diagnoseHere({ flags });
+      expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
+      expect(result.finding(subject).message).to.match(/^the provider refuses the code first/);
+    });
+  });
+
+  it('tries another form if the provider has an error of its own in the configured one', async () => {
+    const token: Respond = (response, arrival) =>
+      (arrival.url.search ? html(500, 'Error') : json(400, { error: 'invalid_grant' }))(
+        response,
+        arrival,
+      );
+    await withFakeProvider({ token }, async (flags) => {
+      const result = await withForm('query', flags);
+      expect(result.finding(subject).fix).to.match(/ to body$/);
+    });
+  });
+
+  it('blames nothing if only forms that are not configured are refused', async () => {
+    const token: Respond = (response, arrival) =>
+      (arrival.headers.authorization
+        ? json(401, { error: 'invalid_client' })
+        : json(400, { error: 'invalid_request' }))(response, arrival);
+    await withFakeProvider({ token }, async (flags) => {
+      const result = await withForm('body', flags);
+      expect(result.finding(subject).verdict).to.equal('not_checked');
+    });
+  });
+
+  it('warns of the query if the provider takes another form', async () => {
+    const token = json(400, { error: 'invalid_grant' });
+    await withFakeProvider({ token }, async (flags) => {
+      const result = await withForm('query', flags);
+      expect(result.finding(subject)).to.include({
+        verdict: 'warning',
+        fix: 'set --token-request (PROVIDER_TOKEN_REQUEST) to body',
+      });
+      const followed = await withForm('body', flags);
+      expect(followed.complaints).to.deep.equal([]);
+    });
+  });
 
   it('never tries the query of its own accord: queries end up in logs', async () => {
     const token = json(401, { error: 'invalid_client' });

@@ -68,6 +68,18 @@ describe('login-relay check, about the user lookup', () => {
     });
   });
 
+  it('names signed user info as what it is', async () => {
+    const user: Respond = (response) => {
+      response.writeHead(200, { 'Content-Type': 'application/jwt; charset=utf-8' }).end('a.b.c');
+    };
+    await withFakeProvider({ user }, async (flags) => {
+      const result = await diagnoseHere({ flags });
+      expect(result.complaints).to.have.length(1);
+      expect(result.finding(subject).message).to.match(/^signs or encrypts .*application\/jwt/);
+      expect(result.finding(subject).fix).to.match(/plain JSON$/);
+    });
+  });
+
   it('names what gave the address, if it was not given by hand', async () => {
     const metadata: Respond = (response, arrival) => {
       const issuer = `http://${arrival.headers.host}`;

@@ -106,7 +106,7 @@ export async function check(checkup: Checkup): Promise<Result> {
  * Does the same without a process of its own, which is what takes most of the time: for the many
  * ways in which a provider can answer.
  */
-export async function diagnoseHere(checkup: { readonly flags: Flags }): Promise<Result> {
+export async function diagnoseHere(checkup: Pick<Checkup, 'flags' | 'secret'>): Promise<Result> {
   return await withRequiredFlags(checkup, async (flags) => {
     const given = (Object.keys(options) as OptionName[]).flatMap((name) => {
       const value = flags[options[name].flag.slice(2)];

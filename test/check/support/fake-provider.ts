@@ -5,6 +5,7 @@ import type {
   ServerResponse,
 } from 'node:http';
 import type { Flags } from '../../harness/relay/relay-process.ts';
+import { clientSecret } from './check.ts';
 import { serve } from './serve.ts';
 
 /** A request as it arrived. */
@@ -54,10 +55,20 @@ export function redirect(location: string, status = 302): Respond {
   };
 }
 
+/** Answers so, but refuses the client if it has another secret. */
+export function knowingTheClient(respond: Respond): Respond {
+  return (response, arrival) => {
+    const { headers, url, body } = arrival;
+    const basic = Buffer.from(headers.authorization?.split(' ')[1] ?? '', 'base64').toString();
+    const isKnown = `${basic} ${url.search} ${body}`.includes(clientSecret);
+    (isKnown ? respond : json(401, { error: 'invalid_client' }))(response, arrival);
+  };
+}
+
 /** A provider that knows the client, and says so in RFC 6749's words. */
 export const healthy: Endpoints = {
   authorize: redirect('/login'),
-  token: json(400, { error: 'invalid_grant' }),
+  token: knowingTheClient(json(400, { error: 'invalid_grant' })),
   user: json(401, { error: 'invalid_token' }),
   metadata: html(404, 'Not found'),
 };

@@ -6,7 +6,9 @@ import { type Checkup, check, checkAsText, Result } from '../../check/support/ch
 import {
   endpointsAt,
   healthy,
+  json,
   listenerFor,
+  type Respond,
   withFakeProvider,
 } from '../../check/support/fake-provider.ts';
 import {
@@ -135,6 +137,31 @@ describe('login-relay check, about the way to the provider', () => {
       const result = await check({ flags: endpointsAt(`https://localhost:${port}`), env });
       expect(result.complaints).to.deep.equal([]);
       expect(result.finding('certificate authorities').verdict).to.equal('ok');
+    });
+  });
+
+  it('advises X-Forwarded-Proto if the metadata has http instead of https, until it is sent', async () => {
+    const env = await trusting(trusted);
+    let proxySendsHeader = false;
+    const metadata: Respond = (response, arrival) => {
+      const issuer = `${proxySendsHeader ? 'https' : 'http'}://${arrival.headers.host}`;
+      json(200, {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/user`,
+      })(response, arrival);
+    };
+    await using(serveTls(trusted, listenerFor({ metadata })), async (port) => {
+      const run = () => check({ flags: { issuer: `https://localhost:${port}` }, env });
+      expect((await run()).finding('discovery')).to.deep.equal({
+        subject: 'discovery',
+        verdict: 'problem',
+        message: 'the metadata names this issuer with http instead of https',
+        fix: 'have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
+      });
+      proxySendsHeader = true;
+      expect((await run()).complaints).to.deep.equal([]);
     });
   });
 

@@ -34,6 +34,7 @@ describe('login-relay check, with a certified OpenID provider', () => {
       ['front end', 'ok'],
       ['discovery', 'ok'],
       ['authorization endpoint', 'not_checked'],
+      ['PKCE', 'not_checked'],
       ['token endpoint', 'ok'],
       ['user lookup', 'ok'],
       ['clock', 'ok'],
@@ -50,7 +51,7 @@ describe('login-relay check, with a certified OpenID provider', () => {
     const { code, complaints } = await check({ flags: byHand(), secret: canary('secret') });
     expect(code).to.equal(1);
     expect(complaints).to.deep.equal([
-      'problem: token endpoint: the provider does not accept the client identifier with this client secret → correct the secret in the file of --client-secret-file (PROVIDER_CLIENT_SECRET_FILE), or --client-id (PROVIDER_CLIENT_ID)',
+      'problem: token endpoint: the provider does not accept the client identifier with this client secret (tried: body, basic) → correct the secret in the file of --client-secret-file (PROVIDER_CLIENT_SECRET_FILE), or --client-id (PROVIDER_CLIENT_ID)',
     ]);
   });
 

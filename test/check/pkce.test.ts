@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { diagnoseHere } from './support/check.ts';
+import { html, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
+
+/** A login page for requests with PKCE, or for those without; an error for the others. */
+function only(withPkce: boolean, error: Respond = redirect('/e?error=invalid_request')): Respond {
+  return (response, arrival) => {
+    const has = arrival.url.searchParams.has('code_challenge');
+    (has === withPkce ? redirect('/login') : error)(response, arrival);
+  };
+}
+
+describe('login-relay check, about PKCE', () => {
+  it('says that the provider demands it', async () => {
+    await withFakeProvider({ authorize: only(true) }, async (flags) => {
+      const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
+      expect(result.complaints).to.deep.equal([]);
+      expect(result.finding('PKCE')).to.include({
+        verdict: 'ok',
+        message: 'sent, and demanded by the provider',
+      });
+    });
+  });
+
+  it('does not call it enforced if a request without it is taken', async () => {
+    await withFakeProvider({}, async (flags) => {
+      const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
+      expect(result.complaints).to.deep.equal([]);
+      expect(result.finding('PKCE').verdict).to.equal('not_checked');
+    });
+  });
+
+  it('says nothing of it if it is off and no request needs it', async () => {
+    await withFakeProvider({}, async (flags) => {
+      const { report } = await diagnoseHere({ flags: { ...flags, pkce: 'off' } });
+      expect(report.findings.map(({ subject }) => subject)).not.to.include('PKCE');
+    });
+  });
+
+  for (const [right, error] of [
+    ['on', redirect('/e?error=invalid_request')],
+    ['off', html(400, 'unknown parameter')],
+  ] as const) {
+    it(`has nothing to complain about once its advice is followed: PKCE ${right}`, async () => {
+      await withFakeProvider({ authorize: only(right === 'on', error) }, async (flags) => {
+        const wrong = await diagnoseHere({
+          flags: { ...flags, pkce: right === 'on' ? 'off' : 'on' },
+        });
+        expect(wrong.code).to.equal(1);
+        expect(wrong.complaints).to.have.length(1);
+        expect(wrong.finding('PKCE').fix).to.equal(`set --pkce (PROVIDER_PKCE) to ${right}`);
+        const followed = await diagnoseHere({ flags: { ...flags, pkce: right } });
+        expect(followed.complaints).to.deep.equal([]);
+      });
+    });
+  }
+
+  it('blames the request if the provider refuses it with PKCE and without', async () => {
+    await withFakeProvider({ authorize: html(403, 'No.') }, async (flags) => {
+      const result = await diagnoseHere({ flags });
+      expect(result.complaints).to.have.length(1);
+      expect(result.finding('authorization endpoint').verdict).to.equal('problem');
+    });
+  });
+});

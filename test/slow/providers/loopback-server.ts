@@ -1,0 +1,17 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+
+/** Serves on this port of the loopback; answers a function that ends it. */
+export async function serveOnLoopback(
+  port: number,
+  listener: RequestListener,
+): Promise<() => Promise<void>> {
+  const server = createServer(listener).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+}

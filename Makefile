@@ -9,7 +9,7 @@ installed := node_modules/.package-lock.json
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
-.PHONY: soak cross-talk test-faults test-browsers test-slow test-all
+.PHONY: soak cross-talk test-faults test-browsers test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
 
 # All dates in built files are the date of the commit, so that builds are reproducible.
@@ -92,6 +92,10 @@ test-faults: $(installed) ## run the relay on a full disk, without memory, with 
 	@mkdir -p dist
 	@FAULTS_TABLE=dist/faults.md $(mocha) 'test/slow/faults/*.{test,fault}.ts'; \
 	  status=$$?; cat dist/faults.md; exit $$status
+
+# Logs in at real OAuth and OpenID servers, and checks them. Needs their Debian packages, and Chromium.
+test-providers: $(installed)
+	@PROVIDERS_MATRIX=docs/providers.md $(mocha) $(if $(CI),--forbid-pending) test/slow/providers/real-servers.provider.ts
 
 # Sends 1,100,000 logins and lookups with faults of the provider, and watches the process.
 # For other counts: SOAK="--lookups 10000 --logins 1000".

@@ -15,6 +15,8 @@ export const authlib: Rig = {
   variant: 'OAuth without OpenID Connect, Basic alone',
   packages: ['python3-authlib', 'python3-flask'],
   user: { username: person.login, name: person.name },
+  wrongTokenRequest: 'body',
+  refusesExpiredCodes: true,
   start,
 };
 

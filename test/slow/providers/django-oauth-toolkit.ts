@@ -1,7 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
+import { issueCertificate } from '../../support/certificate.ts';
 import { freePort } from '../../support/free-port.ts';
+import { serveWithNginx } from './nginx.ts';
 import { consent } from './pages.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
@@ -17,8 +19,20 @@ export const djangoOauthToolkit: Rig = {
   variant: 'PKCE demanded, metadata behind a redirect',
   packages: ['python3-django-oauth-toolkit'],
   user: { name: person.name },
+  wrongTokenRequest: 'query',
+  refusesExpiredCodes: true,
   start,
 };
+
+/** The same behind nginx, which ends TLS and says so to Django, or does not. */
+export function djangoBehindNginx({ saysHttps }: { saysHttps: boolean }): Rig {
+  return {
+    ...djangoOauthToolkit,
+    variant: `behind nginx ${saysHttps ? 'with' : 'without'} X-Forwarded-Proto`,
+    packages: [...djangoOauthToolkit.packages, 'nginx'],
+    start: (setup) => startBehindNginx(setup, saysHttps),
+  };
+}
 
 const site = fileURLToPath(new URL('django-oauth-toolkit/site.py', import.meta.url));
 
@@ -65,6 +79,35 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
     },
     close: () => workspace.close(),
   };
+}
+
+async function startBehindNginx(setup: Setup, saysHttps: boolean): Promise<RunningServer> {
+  const django = await start(setup);
+  const workspace = await Workspace.create();
+  const certificate = await issueCertificate('localhost');
+  const port = await freePort();
+  const close = async () => {
+    await workspace.close();
+    await certificate.remove();
+    await django.close();
+  };
+  try {
+    const server = `listen 127.0.0.1:${port} ssl;
+server_name localhost;
+ssl_certificate ${await workspace.write('server.pem', certificate.cert)};
+ssl_certificate_key ${await workspace.write('server.key', certificate.key)};
+location / {
+  proxy_pass ${new URL(django.issuer).origin};
+  proxy_set_header Host $http_host;
+  ${saysHttps ? 'proxy_set_header X-Forwarded-Proto $scheme;' : ''}
+}`;
+    await serveWithNginx(workspace, { port, user: undefined, server });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const issuer = `https://localhost:${port}/o`;
+  return { ...django, issuer, authority: certificate.authorityFile, close };
 }
 
 // The tutorial lets people log in at the administration's page, which wants them to be staff.

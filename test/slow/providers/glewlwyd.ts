@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { cp, readFile, rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
@@ -29,6 +29,8 @@ function rig(variant: string, parameters: Readonly<Record<string, unknown>>): Ri
     variant,
     packages: ['glewlwyd', 'sqlite3'],
     user: { name: person.name },
+    wrongTokenRequest: 'query',
+    refusesExpiredCodes: true,
     start: (setup) => start(setup, parameters),
   };
 }
@@ -169,7 +171,9 @@ const mimeTypes = `static_files_mime_types = (${[
   ['.json', 'application/json'],
   ['.png', 'image/png'],
 ]
-  .map(([extension, type]) => `{ extension = "${extension}"; mime_type = "${type}"; compress = 0; }`)
+  .map(
+    ([extension, type]) => `{ extension = "${extension}"; mime_type = "${type}"; compress = 0; }`,
+  )
   .join(',')})\n`;
 
 /** The programming interface for administrators. */

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chown, mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../support/free-port.ts';
+import { serveWithNginx } from './nginx.ts';
 import { consent } from './pages.ts';
 import type { Rig, RunningServer, Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
@@ -11,15 +12,37 @@ import { Workspace } from './workspace.ts';
  *
  * @see idpopenidconnect.html, openidconnectservice.html and confignginx.html of lemonldap-ng-doc
  */
-export const lemonldap: Rig = {
-  name: 'LemonLDAP::NG 2.16',
-  variant: 'behind nginx',
-  packages: ['nginx', 'lemonldap-ng-fastcgi-server', 'liblemonldap-ng-portal-perl', 'libgd-securityimage-perl', 'libimage-magick-perl', 'libstring-random-perl'],
-  user: { sub: 'dwho', name: 'Doctor Who' },
-  start,
-};
+export const lemonldap: Rig = rig('behind nginx', {});
 
-async function start({ registration, codeSeconds }: Setup): Promise<RunningServer> {
+/** The same, but its user lookup answers with a signed JWT. */
+export const lemonldapSigned: Rig = rig('signed user info', {
+  oidcRPMetaDataOptionsUserInfoSignAlg: 'RS256',
+});
+
+function rig(variant: string, options: Readonly<Record<string, unknown>>): Rig {
+  return {
+    name: 'LemonLDAP::NG 2.16',
+    variant,
+    packages: [
+      'nginx',
+      'lemonldap-ng-fastcgi-server',
+      'liblemonldap-ng-portal-perl',
+      // Without these, which it recommends, its portal does not start.
+      'libgd-securityimage-perl',
+      'libimage-magick-perl',
+      'libstring-random-perl',
+    ],
+    user: { sub: 'dwho', name: 'Doctor Who' },
+    wrongTokenRequest: 'basic',
+    refusesExpiredCodes: true,
+    start: (setup) => start(setup, options),
+  };
+}
+
+async function start(
+  { registration, codeSeconds }: Setup,
+  options: Readonly<Record<string, unknown>>,
+): Promise<RunningServer> {
   const workspace = await Workspace.create();
   const port = await freePort();
   const issuer = `http://localhost:${port}/`;
@@ -80,6 +103,7 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
           oidcRPMetaDataOptionsClientSecret: registration.clientSecret,
           oidcRPMetaDataOptionsRedirectUris: registration.redirectUri,
           oidcRPMetaDataOptionsIDTokenSignAlg: 'RS256',
+          ...options,
         },
       },
       oidcRPMetaDataExportedVars: { relay: { name: 'cn', email: 'mail' } },
@@ -107,8 +131,7 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
         LLNG_DEFAULTLOGGER: 'Lemonldap::NG::Common::Logger::Std',
       },
     );
-    const file = await workspace.write('nginx.conf', nginx(workspace, { port, socket, user: owner?.name }));
-    await workspace.serve('nginx', ['-c', file], { port, host: '127.0.0.1' });
+    await serveWithNginx(workspace, { port, user: owner?.name, server: portal(port, socket) });
   } catch (error) {
     await workspace.close();
     throw error;
@@ -152,39 +175,23 @@ status = 0
 `;
 }
 
-/** The package's portal-nginx.conf, and what nginx.conf has around it. */
-function nginx(
-  workspace: Workspace,
-  { port, socket, user }: { port: number; socket: string; user: string | undefined },
-): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `  ${name}_temp_path ${workspace.path(name)};`)
-    .join('\n');
-  return `${user === undefined ? '' : `user ${user};`} daemon off; pid ${workspace.path('nginx.pid')}; error_log stderr warn;
-events {}
-http {
-${temporary}
-  access_log off;
-  include /etc/nginx/mime.types;
-  server {
-    listen 127.0.0.1:${port};
-    server_name localhost;
-    root /usr/share/lemonldap-ng/portal/htdocs/;
-    if ($uri !~ ^/((static|javascript|favicon).*|.*\\.psgi)) {
-      rewrite ^/(.*)$ /index.psgi/$1 break;
-    }
-    location ~ ^(?<sc>/.*\\.psgi)(?:$|/) {
-      include /etc/nginx/fastcgi_params;
-      fastcgi_pass unix:${socket};
-      fastcgi_param HTTP_HOST $host;
-      fastcgi_param LLTYPE psgi;
-      fastcgi_param SCRIPT_FILENAME $document_root$fastcgi_script_name;
-      fastcgi_split_path_info ^(.*\\.psgi)(/.*)$;
-      fastcgi_param PATH_INFO $fastcgi_path_info;
-    }
-    location /static/ { alias /usr/share/lemonldap-ng/portal/htdocs/static/; }
-    location /javascript/ { alias /usr/share/javascript/; }
-  }
+/** The server of the package's portal-nginx.conf. */
+function portal(port: number, socket: string): string {
+  return `listen 127.0.0.1:${port};
+server_name localhost;
+root /usr/share/lemonldap-ng/portal/htdocs/;
+if ($uri !~ ^/((static|javascript|favicon).*|.*\\.psgi)) {
+  rewrite ^/(.*)$ /index.psgi/$1 break;
 }
-`;
+location ~ ^(?<sc>/.*\\.psgi)(?:$|/) {
+  include /etc/nginx/fastcgi_params;
+  fastcgi_pass unix:${socket};
+  fastcgi_param HTTP_HOST $host;
+  fastcgi_param LLTYPE psgi;
+  fastcgi_param SCRIPT_FILENAME $document_root$fastcgi_script_name;
+  fastcgi_split_path_info ^(.*\\.psgi)(/.*)$;
+  fastcgi_param PATH_INFO $fastcgi_path_info;
+}
+location /static/ { alias /usr/share/lemonldap-ng/portal/htdocs/static/; }
+location /javascript/ { alias /usr/share/javascript/; }`;
 }

@@ -17,6 +17,8 @@ export const oidcProvider: Rig = {
   variant: 'Basic alone, PKCE demanded',
   packages: [],
   user: { sub: person.login, name: person.name },
+  wrongTokenRequest: 'body',
+  refusesExpiredCodes: true,
   start,
 };
 

@@ -35,11 +35,15 @@ export interface RunningServer {
 /** An OAuth or OpenID Connect server that is not ours, and how it is installed and configured. */
 export interface Rig {
   readonly name: string;
-  /** The variant that is tried, such as what is demanded of clients. */
+  /** What is particular about its configuration. */
   readonly variant: string;
   /** Debian packages that have to be installed. */
   readonly packages: readonly string[];
   /** What the user record says of the person. */
   readonly user: Readonly<Record<string, unknown>>;
+  /** A value of `--token-request` that it does not take from a client with an awkward secret. */
+  readonly wrongTokenRequest: 'query' | 'body' | 'basic';
+  /** Whether it refuses codes that are too old; some accept any. */
+  readonly refusesExpiredCodes: boolean;
   start(setup: Setup): Promise<RunningServer>;
 }

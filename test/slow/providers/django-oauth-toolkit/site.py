@@ -44,6 +44,7 @@ settings.configure(
         "OAUTH2_VALIDATOR_CLASS": "__main__.Validator",
     },
     ROOT_URLCONF="__main__",
+    SECURE_PROXY_SSL_HEADER=("HTTP_X_FORWARDED_PROTO", "https"),
     SECRET_KEY=os.environ["SECRET_KEY"],
     STATIC_URL="/static/",
     TEMPLATES=[

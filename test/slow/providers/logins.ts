@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Page, Response } from 'playwright-core';
+import { expectUser } from '../../support/expectations.ts';
+import type { Answer } from '../../support/http-client.ts';
+import type { Matrix } from './matrix.ts';
+import type { Rig } from './rig.ts';
+import { createWorld, type World } from './world.ts';
+
+/** What logins need. */
+export interface LoginSetup {
+  /** Opens a page that trusts every certificate, as the machines of an organization do. */
+  readonly openPage: () => Promise<Page>;
+  readonly world: () => World;
+  readonly clientSecret: string;
+}
+
+/** Logs people in at the server, and fails to. */
+export function describeLogins(rig: Rig, matrix: Matrix, setup: LoginSetup): void {
+  const { openPage, world, clientSecret } = setup;
+
+  it('logs a person in, and looks the person up', async () => {
+    let token = '';
+    await matrix.attempt(rig.name, 'login', async () => {
+      token = await tokenOf(await openPage(), world());
+      return 'yes';
+    });
+    await matrix.attempt(rig.name, 'lookup', async () => {
+      expect(expectUser(await lookUp(token, world()))).to.include(rig.user);
+      return 'yes';
+    });
+  });
+
+  it('tells a refused consent from a fault', async () => {
+    const { refuse } = world().server;
+    if (refuse === undefined) return matrix.note(rig.name, 'refused consent', '—');
+    await matrix.attempt(rig.name, 'refused consent', async () => {
+      const callback = await end(await openPage(), world(), refuse);
+      expect(await outcomeOf(callback, world())).to.equal('access_denied');
+      return 'yes';
+    });
+  });
+
+  it('says of an expired code that the code was refused', async () => {
+    if (!rig.refusesExpiredCodes) return matrix.note(rig.name, 'expired code', '—');
+    await matrix.attempt(rig.name, 'expired code', async () => {
+      const shortLived = await createWorld(rig, clientSecret, { codeSeconds: 1 });
+      try {
+        const callback = await end(await openPage(), shortLived, async (page) => {
+          const opened = page.waitForRequest(startingWith(shortLived.callbackUrl));
+          // The callback waits for the relay, and the code grows old.
+          process.kill(shortLived.relay.pid, 'SIGSTOP');
+          const allowed = shortLived.server.allow(page);
+          await Promise.race([opened, allowed]);
+          await delay(3000);
+          process.kill(shortLived.relay.pid, 'SIGCONT');
+          await allowed;
+        });
+        expect(await outcomeOf(callback, shortLived)).to.equal('code_refused');
+        return 'yes';
+      } finally {
+        process.kill(shortLived.relay.pid, 'SIGCONT');
+        await shortLived.close();
+      }
+    });
+  });
+}
+
+/** Logs in, and answers the token that the front end gets. */
+export async function tokenOf(page: Page, world: World): Promise<string> {
+  await end(page, world, world.server.allow);
+  await page.waitForLoadState();
+  expect(page.url(), await page.content()).to.match(startingWith(world.frontEnd));
+  const token = new URL(page.url()).searchParams.get('access_token') ?? '';
+  expect(token).not.to.equal('');
+  return token;
+}
+
+/** Looks up whose token it is. */
+export async function lookUp(token: string, world: World): Promise<Answer> {
+  const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
+  return await world.send({ path: '/api/user', headers });
+}
+
+/** Starts a login, does this at the server, and answers what the relay says to the callback. */
+async function end(
+  page: Page,
+  { loginUrl, callbackUrl }: World,
+  act: (page: Page) => Promise<void>,
+): Promise<Response> {
+  page.setDefaultTimeout(15_000);
+  const callback = page.waitForResponse(startingWith(callbackUrl), { timeout: 30_000 });
+  // What the page fails with says more than that no callback came.
+  callback.catch(() => {});
+  await page.goto(loginUrl);
+  await act(page);
+  return await callback;
+}
+
+/** What the relay has logged as the outcome of this request. */
+async function outcomeOf(answer: Response, { relay }: World): Promise<unknown> {
+  const id = await answer.headerValue('x-request-id');
+  const { outcome } = await relay.logLine(({ msg, requestId }) => {
+    return msg === 'request' && requestId === id;
+  });
+  return outcome;
+}
+
+function startingWith(address: string): RegExp {
+  return new RegExp(`^${RegExp.escape(address)}`);
+}

@@ -1,0 +1,67 @@
+import { freePort } from '../../support/free-port.ts';
+import type { Column } from './matrix.ts';
+import type { Rig } from './rig.ts';
+import type { Mistake, World } from './world.ts';
+
+/** A wrong configuration, and the words that lead to it. */
+export interface WrongConfiguration {
+  readonly column: Column;
+  readonly cause: RegExp;
+  /** Undefined if it cannot be made at this server. */
+  make(rig: Rig, world: World): Mistake | undefined | Promise<Mistake>;
+}
+
+/** What operators get wrong. */
+export const wrongConfigurations: readonly WrongConfiguration[] = [
+  {
+    column: 'client secret',
+    cause: /secret/,
+    make: () => ({ clientSecret: 'another-secret' }),
+  },
+  {
+    column: 'client id',
+    cause: /client identifier|--client-id/,
+    make: () => ({ flags: { 'client-id': 'another-client' } }),
+  },
+  {
+    column: 'callback',
+    cause: /callback URL|--base-url/,
+    make: async () => ({ flags: { 'base-url': `http://localhost:${await freePort()}` } }),
+  },
+  {
+    column: 'scope',
+    cause: /scope/,
+    make: (_rig, { server }) => ({
+      flags: { scope: `${server.flags['scope'] ?? 'openid'} another-scope` },
+    }),
+  },
+  {
+    column: 'method',
+    cause: /--token-request/,
+    make: ({ wrongTokenRequest }) => ({ flags: { 'token-request': wrongTokenRequest } }),
+  },
+  {
+    column: "issuer's path",
+    cause: /issuer/,
+    make: (_rig, { server }) => ({
+      flags: { issuer: `${server.issuer.replace(/\/$/, '')}/wrong` },
+    }),
+  },
+  {
+    column: "issuer's scheme",
+    cause: /issuer|https?:\/\//,
+    make: (_rig, { server }) => ({ flags: { issuer: withOtherScheme(server.issuer) } }),
+  },
+  {
+    column: 'private CA missing',
+    cause: /NODE_EXTRA_CA_CERTS/,
+    make: (_rig, { server }) =>
+      server.authority === undefined ? undefined : { withoutAuthority: true },
+  },
+];
+
+function withOtherScheme(address: string): string {
+  return address.startsWith('https:')
+    ? address.replace('https:', 'http:')
+    : address.replace('http:', 'https:');
+}

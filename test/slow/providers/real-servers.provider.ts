@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { useBrowser } from '../../support/browser.ts';
+import { expectError } from '../../support/expectations.ts';
+import { authlib } from './authlib.ts';
+import { describeChecks } from './checks.ts';
+import { djangoBehindNginx, djangoOauthToolkit } from './django-oauth-toolkit.ts';
+import { glewlwyd, glewlwydPushed } from './glewlwyd.ts';
+import { lemonldap, lemonldapSigned } from './lemonldap.ts';
+import { describeLogins, lookUp, tokenOf } from './logins.ts';
+import { Matrix } from './matrix.ts';
+import { oauth2MockServer } from './oauth2-mock-server.ts';
+import { oidcProvider } from './oidc-provider.ts';
+import { needPackages } from './packages.ts';
+import type { Rig } from './rig.ts';
+import { awkwardSecret, secretKinds } from './secrets.ts';
+import { createWorld, type World } from './world.ts';
+
+const rigs = [glewlwyd, lemonldap, djangoOauthToolkit, authlib, oidcProvider, oauth2MockServer];
+
+describe('real servers', function () {
+  this.timeout(60_000);
+  const newPage = useBrowser();
+  const openPage = () => newPage({ ignoreHTTPSErrors: true });
+  const matrix = new Matrix();
+
+  after('write what came of it', async () => {
+    const document = process.env['PROVIDERS_MATRIX'];
+    const complete = matrix.covers(rigs.map(({ name }) => name));
+    if (document !== undefined && complete) await matrix.writeInto(document);
+  });
+
+  for (const rig of rigs) {
+    for (const kind of secretKinds) {
+      describe(`${rig.name} (${rig.variant}), with ${kind.name}`, () => {
+        const clientSecret = kind.make();
+        const world = useWorld(rig, clientSecret);
+        describeLogins(rig, matrix, { openPage, world, clientSecret });
+        describe('check', () => describeChecks(rig, matrix, world));
+      });
+    }
+  }
+
+  describe(`${glewlwydPushed.name} (${glewlwydPushed.variant})`, () => {
+    const world = useWorld(glewlwydPushed);
+
+    it('is not ready, and starts no login that would fail', async () => {
+      expectError(await world().send({ path: '/readyz' }), 503);
+      expectError(await world().send({ path: '/auth/provider' }), 503);
+    });
+
+    it('check names what the server demands, and nothing else', async () => {
+      const checkup = await world().check();
+      expect(checkup.outcomeFor(/pushed authorization requests/)).to.equal('named');
+    });
+  });
+
+  describe(`${lemonldapSigned.name} (${lemonldapSigned.variant})`, () => {
+    const world = useWorld(lemonldapSigned);
+
+    it('does not pass a signed user record on as if it were JSON', async () => {
+      const answer = await lookUp(await tokenOf(await openPage(), world()), world());
+      expect(expectError(answer, 502)).not.to.match(/try again/i);
+    });
+  });
+
+  describe('django-oauth-toolkit, behind a proxy that does not say https', () => {
+    const world = useWorld(djangoBehindNginx({ saysHttps: false }));
+
+    it('check advises X-Forwarded-Proto', async () => {
+      const checkup = await world().check();
+      expect(checkup.outcomeFor(/X-Forwarded-Proto/)).to.equal('named');
+    });
+  });
+
+  describe('django-oauth-toolkit, once the proxy says https', () => {
+    const world = useWorld(djangoBehindNginx({ saysHttps: true }));
+
+    it('check has nothing to complain about, and a person can log in', async () => {
+      expect((await world().check()).complaints).to.deep.equal([]);
+      await tokenOf(await openPage(), world());
+    });
+  });
+});
+
+/** A world of its own for the enclosing suite. */
+function useWorld(rig: Rig, clientSecret = awkwardSecret()): () => World {
+  let world: World | undefined;
+  before('start the server and the relay', async function () {
+    needPackages(this, rig.packages);
+    world = await createWorld(rig, clientSecret);
+  });
+  after('stop them', async () => await world?.close());
+  return () => {
+    if (world === undefined) throw new Error('the world has not been created yet');
+    return world;
+  };
+}

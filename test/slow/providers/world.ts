@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { freePort } from '../../support/free-port.ts';
+import { type Answer, type Sending, send } from '../../support/http-client.ts';
+import { type Flags, RelayProcess } from '../../support/relay-process.ts';
+import { Checkup } from './check.ts';
+import { serveOnLoopback } from './loopback-server.ts';
+import type { Rig, RunningServer } from './rig.ts';
+import { Workspace } from './workspace.ts';
+
+/** What differs from the right configuration. */
+export interface Mistake {
+  readonly flags?: Flags;
+  readonly clientSecret?: string;
+  readonly withoutAuthority?: boolean;
+}
+
+/** A server, a relay that is registered there, and a front end: all that a login needs. */
+export interface World {
+  readonly server: RunningServer;
+  readonly relay: RelayProcess;
+  /** Where a login starts. */
+  readonly loginUrl: string;
+  readonly callbackUrl: string;
+  /** Where a login ends. */
+  readonly frontEnd: string;
+  /** A request to the relay. */
+  send(sending: Sending): Promise<Answer>;
+  /** Runs `login-relay check` with the relay's configuration, but for the mistake. */
+  check(mistake?: Mistake): Promise<Checkup>;
+  /** Ends everything; neither the relay nor a check may have printed the client secret. */
+  close(): Promise<void>;
+}
+
+/** Starts all of it. */
+export async function createWorld(
+  rig: Rig,
+  clientSecret: string,
+  { codeSeconds = 60 } = {},
+): Promise<World> {
+  const [port, frontEndPort] = [await freePort(), await freePort()];
+  const [baseUrl, frontEnd] = [`http://localhost:${port}`, `http://localhost:${frontEndPort}`];
+  const callbackUrl = `${baseUrl}/auth/provider/callback`;
+  const clientId = 'the-relay';
+  const registration = { clientId, clientSecret, redirectUri: callbackUrl };
+  const server = await rig.start({ registration, codeSeconds });
+  const stopFrontEnd = await serveOnLoopback(frontEndPort, (_request, response) => {
+    response.setHeader('Content-Type', 'text/html').end('<p>the front end</p>');
+  });
+  const workspace = await Workspace.create();
+  const rightFlags: Flags = {
+    origin: frontEnd,
+    'base-url': baseUrl,
+    'client-id': clientId,
+    'client-secret-file': await workspace.write('client-secret', clientSecret),
+    issuer: server.issuer,
+    ...server.flags,
+  };
+  const rightEnv: Record<string, string> =
+    server.authority === undefined ? {} : { NODE_EXTRA_CA_CERTS: server.authority };
+  const relay = new RelayProcess({ flags: { port: `${port}`, ...rightFlags }, env: rightEnv });
+  const printed: string[] = [];
+  const close = async () => {
+    const { stdout, stderr } = await relay.stop();
+    await stopFrontEnd();
+    await server.close();
+    await workspace.close();
+    for (const form of [clientSecret, encodeURIComponent(clientSecret)]) {
+      expect([stdout, stderr, ...printed].join('\n'), 'output').not.to.contain(form);
+    }
+  };
+  try {
+    await relay.logLine((line) => line['msg'] === 'listening');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    server,
+    relay,
+    loginUrl: `${baseUrl}/auth/provider`,
+    callbackUrl,
+    frontEnd,
+    send: (sending) => send(port, sending),
+    async check({ flags = {}, clientSecret: wrongSecret, withoutAuthority = false } = {}) {
+      const secretFlags: Flags =
+        wrongSecret === undefined
+          ? {}
+          : { 'client-secret-file': await workspace.write('wrong-secret', wrongSecret) };
+      const checkup = await Checkup.of(
+        { ...rightFlags, ...secretFlags, ...flags },
+        withoutAuthority ? {} : rightEnv,
+      );
+      printed.push(checkup.output);
+      return checkup;
+    },
+    close,
+  };
+}

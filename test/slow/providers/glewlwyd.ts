@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { cp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
@@ -193,13 +195,12 @@ class Administration {
       agent: this.#agent,
       headers: { 'Content-Type': 'application/json', Cookie: this.#cookie },
     });
-    const answered = new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
-      sent.on('response', resolve).on('error', reject);
-    });
     sent.end(JSON.stringify(body));
-    const answer = await answered;
-    const said = await text(answer);
-    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${said}`);
+    const [answer]: IncomingMessage[] = await once(sent, 'response');
+    if (answer?.statusCode !== 200) {
+      throw new Error(`${path}: ${answer && (await text(answer))}`);
+    }
+    answer.resume();
     const [cookie = ''] = answer.headers['set-cookie'] ?? [];
     if (cookie !== '') this.#cookie = cookie.split(';')[0] ?? '';
   }

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 export type Outcome = 'yes' | 'named' | 'not checked' | 'no' | '—';
 
 /** The columns of the matrix, in order. */
-export const columns = [
+const columns = [
   'login',
   'lookup',
   'refused consent',

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Flags } from '../../support/relay-process.ts';
 
 /** The relay as it is registered at a server. */
-export interface Registration {
+interface Registration {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;

@@ -11,7 +11,10 @@ process.on('exit', () => {
   for (const child of living) killGroup(child, 'SIGKILL');
 });
 
-/** A temporary folder that holds everything a server writes, and the processes that run in it. */
+/**
+ * A temporary folder that holds everything a server writes, and the processes that run in it. With
+ * the variable `SERVER_OUTPUT` what they print is shown.
+ */
 export class Workspace {
   readonly folder: string;
   readonly #children: ChildProcess[] = [];
@@ -58,11 +61,6 @@ export class Workspace {
       }
       await delay(50);
     }
-  }
-
-  /** Everything that its processes have written to their output. */
-  get output(): string {
-    return this.#output;
   }
 
   /** Ends every process, the last one first, and removes the folder. */

@@ -53,7 +53,7 @@ export class Checkup {
     const misled = problems.find((problem) => !cause.test(problem));
     if (misled !== undefined) throw new Error(`blames something else: ${misled}\n${said}`);
     if (this.complaints.some((complaint) => cause.test(complaint))) return 'named';
-    if (this.#with(/^(not checked|unchecked)$/).some((text) => cause.test(text))) {
+    if (this.#with(/^not_checked$/).some((text) => cause.test(text))) {
       return 'not checked';
     }
     throw new Error(`neither names what is wrong nor says that it did not look:\n${said}`);

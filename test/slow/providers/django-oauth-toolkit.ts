@@ -21,6 +21,7 @@ export const djangoOauthToolkit: Rig = {
   user: { name: person.name },
   wrongTokenRequest: 'query',
   refusesExpiredCodes: true,
+  hides: ['callback', 'scope'],
   start,
 };
 

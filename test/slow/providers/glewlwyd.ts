@@ -33,6 +33,7 @@ function rig(variant: string, parameters: Readonly<Record<string, unknown>>): Ri
     user: { name: person.name },
     wrongTokenRequest: 'query',
     refusesExpiredCodes: true,
+    hides: [],
     start: (setup) => start(setup, parameters),
   };
 }

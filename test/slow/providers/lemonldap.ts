@@ -35,6 +35,7 @@ function rig(variant: string, options: Readonly<Record<string, unknown>>): Rig {
     user: { sub: 'dwho', name: 'Doctor Who' },
     wrongTokenRequest: 'basic',
     refusesExpiredCodes: true,
+    hides: ['callback'],
     start: (setup) => start(setup, options),
   };
 }

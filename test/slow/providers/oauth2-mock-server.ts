@@ -16,6 +16,7 @@ export const oauth2MockServer: Rig = {
   user: { sub: 'johndoe' },
   wrongTokenRequest: 'query',
   refusesExpiredCodes: false,
+  hides: ['client secret', 'client id', 'callback', 'scope', 'method'],
   start,
 };
 

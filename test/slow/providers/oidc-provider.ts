@@ -19,6 +19,7 @@ export const oidcProvider: Rig = {
   user: { sub: person.login, name: person.name },
   wrongTokenRequest: 'body',
   refusesExpiredCodes: true,
+  hides: [],
   start,
 };
 

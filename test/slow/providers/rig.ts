@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Flags } from '../../support/relay-process.ts';
+import type { Column } from './matrix.ts';
 
 /** The relay as it is registered at a server. */
 interface Registration {
@@ -45,5 +46,7 @@ export interface Rig {
   readonly wrongTokenRequest: 'query' | 'body' | 'basic';
   /** Whether it refuses codes that are too old; some accept any. */
   readonly refusesExpiredCodes: boolean;
+  /** Mistakes that it shows to nobody before a login, so that `check` cannot see them. */
+  readonly hides: readonly Column[];
   start(setup: Setup): Promise<RunningServer>;
 }

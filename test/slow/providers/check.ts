@@ -1,9 +1,11 @@
 import { type Ending, type Flags, runRelay } from '../../support/relay-process.ts';
 import type { Outcome } from './matrix.ts';
 
-/** One finding of `login-relay check --json`: its verdict, and everything else it says. */
+/** One finding of `login-relay check --json`, as far as it matters here. */
 interface Finding {
+  readonly subject: string;
   readonly verdict: string;
+  /** All that it says. */
   readonly text: string;
 }
 
@@ -17,7 +19,11 @@ export class Checkup {
     const report: unknown = JSON.parse(ending.stdout);
     this.#findings = listOf(Object(report).findings).map((finding) => {
       const { verdict, ...rest } = Object(finding);
-      return { verdict: String(verdict), text: Object.values(rest).join(' — ') };
+      return {
+        subject: String(rest.subject),
+        verdict: String(verdict),
+        text: Object.values(rest).join(' — '),
+      };
     });
   }
 
@@ -32,7 +38,7 @@ export class Checkup {
 
   /** What it found wrong, and what it found odd. */
   get complaints(): readonly string[] {
-    return this.#with(/^(problem|warning)$/);
+    return this.#findings.filter(isComplaint).map(({ text }) => text);
   }
 
   /** The value of `--token-request` that it advises; undefined if it advises to leave it out. */
@@ -42,28 +48,30 @@ export class Checkup {
   }
 
   /**
-   * Whether it leads to what is wrong: something that it has found is about that and no problem is
-   * about anything else, or it says that it did not look. Otherwise this throws.
+   * Whether it leads to what is wrong: something that it has found at the server is about that and
+   * no problem there is about anything else, or it says that it did not look. Otherwise this throws.
    *
    * @param cause the words for what is wrong
    */
   outcomeFor(cause: RegExp): Outcome {
-    const problems = this.#with(/^problem$/);
-    const said = JSON.stringify(this.#findings, undefined, 1);
-    const misled = problems.find((problem) => !cause.test(problem));
-    if (misled !== undefined) throw new Error(`blames something else: ${misled}\n${said}`);
-    if (this.complaints.some((complaint) => cause.test(complaint))) return 'named';
-    if (this.#with(/^not_checked$/).some((text) => cause.test(text))) {
-      return 'not checked';
-    }
+    // It compares a relay that runs with its own configuration, too: that shows nothing here.
+    const atServer = this.#findings.filter(
+      ({ subject }) => subject !== 'base URL' && subject !== 'front end',
+    );
+    const aboutIt = atServer.filter(({ text }) => cause.test(text));
+    const said = JSON.stringify(atServer, undefined, 1);
+    const misled = atServer.find(
+      (finding) => finding.verdict === 'problem' && !aboutIt.includes(finding),
+    );
+    if (misled !== undefined) throw new Error(`blames something else: ${misled.text}\n${said}`);
+    if (aboutIt.some(isComplaint)) return 'named';
+    if (aboutIt.some(({ verdict }) => verdict === 'not_checked')) return 'not checked';
     throw new Error(`neither names what is wrong nor says that it did not look:\n${said}`);
   }
+}
 
-  #with(verdict: RegExp): readonly string[] {
-    return this.#findings
-      .filter((finding) => verdict.test(finding.verdict))
-      .map(({ text }) => text);
-  }
+function isComplaint({ verdict }: Finding): boolean {
+  return verdict === 'problem' || verdict === 'warning';
 }
 
 function listOf(value: unknown): readonly unknown[] {

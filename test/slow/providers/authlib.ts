@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../support/free-port.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
 

@@ -1,4 +1,4 @@
-import { type Ending, type Flags, runRelay } from '../../support/relay-process.ts';
+import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import type { Outcome } from './matrix.ts';
 
 /** One finding of `login-relay check --json`, as far as it matters here. */

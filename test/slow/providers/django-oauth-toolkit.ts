@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { issueCertificate } from '../../support/certificate.ts';
-import { freePort } from '../../support/free-port.ts';
+import { issueCertificate } from '../../harness/system/certificate.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { serveWithNginx } from './nginx.ts';
 import { consent } from './pages.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';

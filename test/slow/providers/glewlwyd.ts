@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
-import { issueCertificate } from '../../support/certificate.ts';
-import { freePort } from '../../support/free-port.ts';
+import { issueCertificate } from '../../harness/system/certificate.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { chown, mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../support/free-port.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { serveWithNginx } from './nginx.ts';
 import { consent } from './pages.ts';
 import type { Rig, RunningServer, Setup } from './rig.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page, Response } from 'playwright-core';
-import { expectUser } from '../../support/expectations.ts';
-import type { Answer } from '../../support/http-client.ts';
+import type { Answer } from '../../harness/client/http-client.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
 import type { Matrix } from './matrix.ts';
 import type { Rig } from './rig.ts';
 import { createWorld, type World } from './world.ts';

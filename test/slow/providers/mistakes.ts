@@ -1,4 +1,4 @@
-import { freePort } from '../../support/free-port.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import type { Column } from './matrix.ts';
 import type { Rig } from './rig.ts';
 import type { Mistake, World } from './world.ts';

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mock } from 'node:test';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../support/free-port.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { serveOnLoopback } from './loopback-server.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { useBrowser } from '../../support/browser.ts';
-import { expectError } from '../../support/expectations.ts';
+import { useBrowser } from '../../harness/browser/browser.ts';
+import { expectError } from '../../harness/expect/expectations.ts';
 import { authlib } from './authlib.ts';
 import { describeChecks } from './checks.ts';
 import { djangoBehindNginx, djangoOauthToolkit } from './django-oauth-toolkit.ts';

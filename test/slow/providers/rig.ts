@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { Flags } from '../../support/relay-process.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
 import type { Column } from './matrix.ts';
 
 /** The relay as it is registered at a server. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { freePort } from '../../support/free-port.ts';
-import { type Answer, type Sending, send } from '../../support/http-client.ts';
-import { type Flags, RelayProcess } from '../../support/relay-process.ts';
+import { type Answer, type Sending, send } from '../../harness/client/http-client.ts';
+import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { Checkup } from './check.ts';
 import { serveOnLoopback } from './loopback-server.ts';
 import type { Rig, RunningServer } from './rig.ts';

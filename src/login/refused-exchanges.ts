@@ -6,7 +6,8 @@ const windowSeconds = 600;
 const mostWaiting = 1024;
 // So that one address cannot take every place in the queue.
 const mostWaitingForOne = 256;
-const longestWait = 10_000;
+/** Milliseconds after which an exchange no longer waits for another one to end. */
+export const longestWait = 10_000;
 
 /** The failures that follow from an unknown or spent code. */
 const refusals: ReadonlySet<FailureCode> = new Set([

@@ -4,6 +4,7 @@ import { unixSocket } from '../http/client-address.ts';
 import { loggedAddresses } from '../http/logged-address.ts';
 import { limits } from '../limits.ts';
 import { createLoginMemory } from '../login/memory.ts';
+import { longestWait } from '../login/refused-exchanges.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../server/limit-log.ts';
@@ -78,8 +79,8 @@ export async function startRelay(
       relay = next;
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);
-      // A call in flight lasts no longer than this.
-      setTimeout(before.close, config.providerTimeout).unref();
+      // A callback waits for its turn, at the end for one more call, and then makes its own.
+      setTimeout(before.close, longestWait + 2 * config.providerTimeout).unref();
       return true;
     },
     async close() {

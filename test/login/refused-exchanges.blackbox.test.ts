@@ -10,9 +10,13 @@ import {
   expectUser,
 } from '../harness/expect/expectations.ts';
 import { answer, json } from '../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   callbackPath,
-  type RelayUnderTest,
+  flagsFor,
+  listening,
+  RelayUnderTest,
+  registration,
   relayUnderTest,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -174,4 +178,34 @@ describe('callbacks with made-up codes', () => {
       await expectNoLimit(underTest(), () => callbackFrom(underTest(), '192.0.2.1'));
     });
   });
+});
+
+it('a callback that waits for its turn is not cut off when the configuration is reloaded', async () => {
+  const timeout = 3000;
+  const provider = await StrictProvider.start(registration());
+  const flags = {
+    ...flagsFor(provider, ''),
+    ...trusting,
+    'client-secret-file': undefined,
+    'refused-exchanges': '1',
+    'provider-timeout': String(timeout / 1000),
+  };
+  const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
+  const { relay, port } = await listening({ flags, env });
+  const underTest = new RelayUnderTest(relay, port, provider);
+  const answerTimes: number[] = [];
+  provider.onToken = (response, call) => {
+    setTimeout(() => provider.issueToken(response, call), answerTimes.shift());
+  };
+  const headers: [string, string][] = [['X-Forwarded-For', '198.51.100.1']];
+  const open = () => send(port, { path: `${callbackPath}?code=${canary('code')}`, headers });
+  // Together they take longer than one call may, so the second one ends later than that after the reload.
+  answerTimes.push(timeout * 0.7, timeout * 0.7);
+  const opened = [open(), open()];
+  while (provider.calls.length === 0) await underTest.get('/healthz');
+  process.kill(relay.pid, 'SIGHUP');
+  await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+  for (const answered of await Promise.all(opened)) expectToken(answered);
+  expect(provider.calls).to.have.lengthOf(2);
+  await underTest.stop();
 });

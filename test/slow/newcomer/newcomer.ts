@@ -102,7 +102,8 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
 
   it('make test: every test passes, and the end says what was left out', async () => {
     const { code, output } = await make('test').ended;
-    expect(code, output()).to.equal(0);
+    // Indented by more than spaces, so that CI does not count these tests.
+    expect(code, output().replaceAll(/^/gm, '| ')).to.equal(0);
     expect(output()).to.match(/^ +\d+ passing/m);
     expect(output()).to.match(/left out on this machine: tests that need .*curl/);
     expect(output()).to.contain('make test-all');

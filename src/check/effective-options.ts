@@ -55,7 +55,7 @@ export function effectiveOptions(
     const raw = sources.flags[name]?.[0] ?? (sources.environment[variable] || option.default);
     const value = raw === undefined || values[name] === undefined ? null : raw;
     const own: Effect = {
-      value: value && name === 'clientSecret' ? masked : value,
+      value: value && (name === 'clientSecret' || name === 'tokenParams') ? masked : value,
       source: given ?? 'default',
     };
     const known = raw === undefined ? derived[name] : own;

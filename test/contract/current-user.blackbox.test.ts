@@ -241,6 +241,20 @@ describe('current user', () => {
     }
   });
 
+  it('does not pass on a signed record as JSON, and does not tell anybody to try again', async () => {
+    for (const body of ['eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln', '{"login":"a"}']) {
+      underTest().provider.onUser = answer(200, body, { 'Content-Type': 'application/jwt' });
+      const answered = await underTest().lookUp();
+      const detail = expectError(answered, 502);
+      expect(detail)
+        .to.match(/signs or encrypts/)
+        .and.not.match(/again/);
+      const requestId = answered.headers['x-request-id'];
+      const line = await underTest().process.logLine((one) => one['requestId'] === requestId);
+      expect(line).to.include({ outcome: 'user_record_signed' });
+    }
+  });
+
   it('says in different words what went wrong', async () => {
     const { provider } = underTest();
     const details = [

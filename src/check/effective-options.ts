@@ -10,11 +10,11 @@ export interface EffectiveOption {
   /** Null if only a variable can give it. */
   readonly flag: string | null;
   readonly variable: string;
-  /** Null if it has none, or one that cannot be used. Secrets are masked. */
+  /** Null if the option has no value, or an unusable one. Secrets are masked. */
   readonly value: string | null;
   /**
-   * Where the value came from. `preset` and `issuer`: what is known of the provider by them; `file`:
-   * the file that another option names; `credential`: what systemd hands over.
+   * Where the value came from. `preset`: the provider's preset; `issuer`: its metadata; `file`: the
+   * file that another option names; `credential`: a systemd credential.
    */
   readonly source:
     | 'flag'

@@ -10,7 +10,7 @@ const variable = 'HTTPS_PROXY';
 /** What is known of the outbound proxy. */
 interface ProxyCheck {
   readonly findings: readonly Finding[];
-  /** The system's code of why the proxy cannot be reached; undefined if it can, or there is none. */
+  /** The system's error code if the proxy cannot be reached; undefined if it can, or there is no proxy. */
   readonly proxyError: string | undefined;
 }
 

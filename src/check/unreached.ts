@@ -102,7 +102,7 @@ export function explainCall(
   { outcome, error }: Pick<UpstreamCall, 'outcome'> & { readonly error?: string | undefined },
   proxyError: string | undefined,
 ): Unreached {
-  // NO_PROXY may exempt the host: it was the proxy only if both failed alike.
+  // NO_PROXY may exempt the host. Blame the proxy only if it fails with the same error.
   if (proxyError !== undefined && error === proxyError && protocol === 'https:') {
     return {
       message: `not reached: the proxy does not answer (${host})`,

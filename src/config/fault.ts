@@ -5,7 +5,7 @@ import { describeOption, type OptionName, options } from './options.ts';
 const longest = 100;
 
 /**
- * A fault of an option as the operator reads it: flag, variable, the value that was given, what is wrong with it.
+ * Describes a fault of an option for the operator: flag, variable, given value, and what is wrong with it.
  *
  * The value is left out if it is a secret or may contain one.
  */

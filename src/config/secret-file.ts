@@ -17,8 +17,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether systemd passes no such credential. The unit passes a blank one by default: systemd starts no
- * service without its credentials, and then the relay could not say what is missing.
+ * Whether a credential is missing or blank. The unit sets a blank default: without one, systemd would
+ * not start the service, and the relay could not log what is missing.
  */
 export function isMissingCredential(path: string, readFile: ReadFile): boolean {
   try {

@@ -16,7 +16,7 @@ export function parseName(text: string): string | undefined {
   return name === '' || name.length > maxNameLength ? undefined : name;
 }
 
-/** The subject identifier of a name: nothing is stored, the name follows from it. */
+/** The subject identifier of a name. It encodes the name, so the provider stores no accounts. */
 export function accountId(name: string): string {
   return Buffer.from(name).toString('base64url');
 }

@@ -13,8 +13,8 @@ export interface OpenPort {
 }
 
 /**
- * Opens a port on loopback before there is anything to serve: what the demo serves at one address
- * contains the other addresses.
+ * Opens a port on loopback before its server exists: each server of the demo needs the addresses of
+ * the others.
  *
  * @param port 0 takes any free port
  * @param purpose what the port is for, as the error names it: `the relay`

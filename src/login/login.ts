@@ -29,7 +29,7 @@ export interface Registration {
    * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
   limitExchange<Result>(request: IncomingMessage, exchange: () => Promise<Result>): Promise<Result>;
-  /** The exchanges of this process, one a login. */
+  /** The exchanges of this process, one per login. */
   readonly exchanges: Exchanges<TokenResponse>;
   /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */
   lookUpUser(

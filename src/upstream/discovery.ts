@@ -12,7 +12,7 @@ import type { UpstreamClient, UpstreamResponse } from './client.ts';
 
 const mostRedirects = 3;
 
-/** Failures of one address that leave it open what the issuer's other address answers. */
+/** Failures of one metadata address after which the issuer's other address is tried. */
 const ofOneAddress: ReadonlySet<DiscoveryFailure> = new Set([
   'unavailable',
   'unexpected_status',
@@ -46,7 +46,7 @@ export async function discoverProvider(
     }
     return providerOf(metadata, kind, context);
   }
-  // "Not found" says the least: most issuers have metadata at one address only.
+  // Prefer any other failure to "not found": most issuers have metadata at only one address.
   const telling = failures.find(({ reason }) => reason !== 'not_found');
   throw telling ?? new DiscoveryError('not_found');
 }
@@ -106,7 +106,7 @@ function statusError(status: number): DiscoveryError {
       });
 }
 
-/** An origin for a log line. Providers may send anything: only a short one of http is shown. */
+/** An origin for a log line. The provider chose it, so only a short http or https origin is shown. */
 function shown(origin: string): string {
   return /^https?:\/\/.{1,100}$/.test(origin) ? `, ${origin}` : '';
 }

@@ -35,7 +35,7 @@ function reachable(host: string): string {
 
 function ask(host: string, port: number, isSecure: boolean): Promise<string> {
   return new Promise((resolve) => {
-    // The certificate is for the public address, and nothing is told that others may not hear.
+    // The certificate names the public host, not this address. The exchange contains no secret.
     const address = { host, port, path: '/readyz', timeout: patience, rejectUnauthorized: false };
     const request = (isSecure ? getSecurely : get)(address, (response) => {
       response.resume();

@@ -61,7 +61,7 @@ export async function serve(
   const requestsInFlight = relay.requestsInFlight();
   logger.info({ signal, requestsInFlight }, 'stopping');
   if (signal === 'SIGINT' && requestsInFlight > 0) {
-    // Not awaited: nobody may be reading.
+    // Don't await it: the relay must stop even if nobody reads this output.
     printError(waitingFor(requestsInFlight));
   }
   await Promise.all([manager?.stopping(), relay.close()]);

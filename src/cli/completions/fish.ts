@@ -54,7 +54,7 @@ ${lines.join('')}`;
 
 interface FlagOfCommands {
   readonly flag: FlagDescription;
-  /** The names of the commands that take it; none: only the program itself. */
+  /** The names of the commands that take the flag; empty if only the program itself does. */
   readonly takers: readonly string[];
 }
 

@@ -32,7 +32,7 @@ export function item(tag: string, ...paragraphs: readonly string[]): string {
   return `.TP\n${tag}\n${paragraphs.join('\n.IP\n')}\n`;
 }
 
-/** Commands as they are typed, one a line. */
+/** Commands, one per line. */
 export function example(...lines: readonly string[]): string {
   return `.PP\n.RS 4\n.nf\n${lines.map(literal).join('\n')}\n.fi\n.RE\n`;
 }

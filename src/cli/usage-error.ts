@@ -4,7 +4,8 @@ import { suggestion } from '../config/suggestion.ts';
 /**
  * Describes what is wrong with the command line.
  *
- * It quotes names of flags, but no value and no stray word: part of a secret may have become one.
+ * It quotes names of flags, but no value and no stray word: part of a secret may have become one, also of an
+ * unknown flag.
  *
  * @param argv arguments after the program's name
  */
@@ -35,7 +36,15 @@ function describeUnknownOption(message: string, command: Command): string {
   const [, name = '', value] = /'(--[\w-]+|-\w)(=)?/.exec(message) ?? [];
   const flags = command.options.map(({ long }) => long ?? '');
   if (value !== undefined && flags.includes(name)) return `${name} takes no value`;
-  return `unknown option ${name}${didYouMean(suggestion(name, flags))}`;
+  const known = suggestion(name, flags);
+  if (known === undefined && maybeValue(name, flags)) return 'unknown option';
+  return `unknown option ${name}${didYouMean(known)}`;
+}
+
+/** Whether a name may hold a value: one that follows a flag without a space, or is in its place. */
+function maybeValue(name: string, flags: readonly string[]): boolean {
+  const isName = /^--?[a-z]+(-[a-z]+)*$/.test(name);
+  return (!isName && name.length > 2) || flags.some((flag) => flag !== '' && name.startsWith(flag));
 }
 
 function describeStrayWord(word: string, command: Command | undefined, program: Command): string {

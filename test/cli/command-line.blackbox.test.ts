@@ -41,6 +41,8 @@ describe('the command line', () => {
     'an unknown option with its value after an equals sign': ['--client-secrt=hunter2'],
     'an unknown option with its value after a space': ['--client-secrt', 'hunter2'],
     'an unknown short option': ['-xhunter2'],
+    'a value without a space before it': ['--client-secrethunter2'],
+    'a value in the place of an option': ['--hunter2-hunter2'],
     'a stray word': ['hunter2'],
     'a stray word after the command': ['serve', 'hunter2'],
     'an unknown option of the command': ['serve', '--client-secrt=hunter2'],

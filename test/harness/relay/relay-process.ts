@@ -1,23 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { inspectForLeaks } from '../expect/canaries.ts';
+import { type Invocation, killAll, spawnRelay } from './relay-command.ts';
 
-/** Flags by name without the dashes; a flag that is undefined is left out. */
-export type Flags = Record<string, string | undefined>;
-
-/** How to start the command: what is not given is not set, nothing is inherited but PATH. */
-export interface Invocation {
-  flags?: Flags;
-  env?: Record<string, string>;
-  /** Put before the flags as they are. */
-  words?: string[];
-  /** A program and its arguments that starts the command; by default the test does. */
-  launcher?: string[];
-}
+export { type Flags, type Invocation, relayCommand } from './relay-command.ts';
 
 /** What a command that has ended left behind. */
 export interface Ending {
@@ -30,19 +16,7 @@ export interface Ending {
 /** One line of the log. */
 export type LogLine = Record<string, unknown>;
 
-const living = new Set<ChildProcess>();
-
-// Hundreds of relays start here. They share the code that Node compiles, which halves the time of a
-// start, unless coverage is measured.
-const compileCache = mkdtempSync(join(tmpdir(), 'login-relay-compiled-'));
-process.on('exit', () => rmSync(compileCache, { recursive: true, force: true }));
-
-after('every relay process has ended', () => {
-  for (const child of living) child.kill('SIGKILL');
-});
-process.on('exit', () => {
-  for (const child of living) child.kill('SIGKILL');
-});
+after('every relay process has ended', killAll);
 
 /** A relay that runs as a process of its own. */
 export class RelayProcess {
@@ -52,16 +26,8 @@ export class RelayProcess {
   #stderr = '';
   readonly #watchers = new Set<() => void>();
 
-  constructor({ flags = {}, env = {}, words = [], launcher = [] }: Invocation) {
-    const given = Object.entries(flags).flatMap(([name, value]) =>
-      value === undefined ? [] : [`--${name}`, value],
-    );
-    const [command = '', ...args] = [...launcher, ...relayCommand, ...words, ...given];
-    this.#child = spawn(command, args, {
-      env: { ...inheritedEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    living.add(this.#child);
+  constructor(invocation: Invocation) {
+    this.#child = spawnRelay(invocation);
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
       this.#notify();
@@ -70,7 +36,6 @@ export class RelayProcess {
       this.#stderr += text;
     });
     this.ended = once(this.#child, 'close').then(([code, signal]) => {
-      living.delete(this.#child);
       inspectForLeaks('standard output', this.#stdout);
       inspectForLeaks('standard error', this.#stderr);
       this.#notify();
@@ -136,25 +101,6 @@ export class RelayProcess {
 /** Runs a command that ends by itself: a wrong configuration, `--help`. */
 export async function runRelay(invocation: Invocation): Promise<Ending> {
   return await new RelayProcess(invocation).ended;
-}
-
-/** The words that start a relay; `LOGIN_RELAY` names another executable, such as the binary. */
-export const relayCommand: [string, ...string[]] = process.env['LOGIN_RELAY']
-  ? [process.env['LOGIN_RELAY']]
-  : [process.execPath, fileURLToPath(new URL('../../../bin/login-relay.ts', import.meta.url))];
-
-function inheritedEnvironment(): Record<string, string> {
-  const inherited: Record<string, string> = {};
-  // c8 measures what the child processes cover through NODE_V8_COVERAGE.
-  for (const name of ['PATH', 'NODE_V8_COVERAGE']) {
-    const value = process.env[name];
-    if (value !== undefined) inherited[name] = value;
-  }
-  const isSource = process.env['LOGIN_RELAY'] === undefined;
-  if (isSource && inherited['NODE_V8_COVERAGE'] === undefined) {
-    inherited['NODE_COMPILE_CACHE'] = compileCache;
-  }
-  return inherited;
 }
 
 function parseLogLine(line: string): LogLine {

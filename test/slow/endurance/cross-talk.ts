@@ -16,7 +16,7 @@ const refusals = new Set([502, 504, 408]);
 const perRound = Math.min(10_000, wanted / 4);
 
 const provider = await startUnrulyProvider();
-const relay = await Relay.start([...provider.flags, '--provider-timeout', '1']);
+const relay = await Relay.start({ ...provider.flags, 'provider-timeout': '1' });
 const visitor = new Visitor(relay.port, connections);
 const start = performance.now();
 const counts = { replies: 0, refused: 0, left: 0, brokenOff: 0, rounds: 0 };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Flags } from '../../harness/relay/relay-command.ts';
 
 /** The relay's, registered at the provider. */
 export const redirectUri = 'https://relay.example/auth/provider/callback';
@@ -10,7 +11,7 @@ export type Answer = (connection: Socket, body: string, credential: string) => v
 /** A provider that is quick enough for millions of calls, and may say anything. */
 export interface Provider {
   /** The relay's, that make it ask this provider. */
-  readonly flags: readonly string[];
+  readonly flags: Flags;
   /** Those that are open. */
   readonly connections: ReadonlySet<Socket>;
   /** How many there have been. */
@@ -59,10 +60,11 @@ export async function startProvider(answer: Answer): Promise<Provider> {
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    flags: [
-      ...['--authorize-url', `${origin}/authorize`],
-      ...['--token-url', `${origin}/token`, '--user-url', `${origin}/user`],
-    ],
+    flags: {
+      'authorize-url': `${origin}/authorize`,
+      'token-url': `${origin}/token`,
+      'user-url': `${origin}/user`,
+    },
     connections,
     accepted: () => accepted,
     stop() {

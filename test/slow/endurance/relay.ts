@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { LongRunningRelay } from '../../harness/relay/long-running-relay.ts';
+import type { Flags } from '../../harness/relay/relay-command.ts';
 import { redirectUri } from './provider.ts';
 
 /** The front end's origin in every long run. */
@@ -10,56 +8,42 @@ export const frontEnd = 'https://app.example';
 
 /** A relay in a process of its own; its log is read and thrown away. */
 export class Relay {
-  readonly port: number;
-  readonly metricsAddress: string;
-  readonly pid: number;
-  readonly #child: ChildProcess;
+  readonly #relay: LongRunningRelay;
 
-  private constructor(child: ChildProcess, address: string, metricsAddress: string) {
-    this.#child = child;
-    this.pid = child.pid ?? 0;
-    this.port = Number(new URL(address).port);
-    this.metricsAddress = metricsAddress;
+  private constructor(relay: LongRunningRelay) {
+    this.#relay = relay;
   }
 
-  /** @param flags beyond those that every relay here has; `LOGIN_RELAY` names another executable */
-  static async start(flags: readonly string[]): Promise<Relay> {
-    const executable = process.env['LOGIN_RELAY'];
-    const source = fileURLToPath(new URL('../../../bin/login-relay.ts', import.meta.url));
-    const child = spawn(
-      executable ?? process.execPath,
-      [
-        ...(executable === undefined ? [source] : []),
-        ...['--port', '0', '--metrics-port', '0', '--origin', frontEnd],
-        ...['--base-url', new URL(redirectUri).origin, '--client-id', 'client-1', ...flags],
-      ],
+  /** @param flags beyond those that every relay here has */
+  static async start(flags: Flags): Promise<Relay> {
+    const usual = { port: '0', 'metrics-port': '0', origin: frontEnd, 'client-id': 'client-1' };
+    const relay = await LongRunningRelay.start(
       {
-        env: {
-          PATH: process.env['PATH'],
-          PROVIDER_CLIENT_SECRET: 'a-secret-of-the-endurance-runs',
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
+        flags: { ...usual, 'base-url': new URL(redirectUri).origin, ...flags },
+        env: { PROVIDER_CLIENT_SECRET: 'a-secret-of-the-endurance-runs' },
       },
+      { onComplaint: (text) => process.stderr.write(text) },
     );
-    const [line] = await once(createInterface(child.stdout), 'line');
-    child.stdout.removeAllListeners('data').resume();
-    const { address, metricsAddress } = JSON.parse(line);
-    return new Relay(child, address, metricsAddress);
+    return new Relay(relay);
+  }
+
+  get port(): number {
+    return this.#relay.port;
   }
 
   /** Resident memory, in bytes. */
   residentMemory(): number {
-    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+    const status = readFileSync(`/proc/${this.#relay.pid}/status`, 'utf8');
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
   }
 
   descriptors(): number {
-    return readdirSync(`/proc/${this.pid}/fd`).length;
+    return readdirSync(`/proc/${this.#relay.pid}/fd`).length;
   }
 
   /** The 99th percentile of the event loop's delay since this was last asked, in milliseconds. */
   async eventLoopDelay(): Promise<number> {
-    const answer = await fetch(`${this.metricsAddress}/metrics`, {
+    const answer = await fetch(`${this.#relay.metricsAddress}/metrics`, {
       headers: { Connection: 'close' },
     });
     const lag = /^login_relay_nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(await answer.text());
@@ -68,9 +52,7 @@ export class Relay {
 
   /** Ends it; throws unless it ends well. */
   async stop(): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.kill();
-    const [code, signal] = await ended;
-    if (code !== 0) throw new Error(`the relay ended with ${code ?? signal}`);
+    const fault = await this.#relay.stop();
+    if (fault !== undefined) throw new Error(fault);
   }
 }

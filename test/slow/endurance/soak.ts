@@ -30,7 +30,7 @@ const allowedSlope = 1;
 const mebibyte = 1024 * 1024;
 
 const provider = await startProvider(withFaults);
-const relay = await Relay.start([...provider.flags, '--provider-timeout', '2']);
+const relay = await Relay.start({ ...provider.flags, 'provider-timeout': '2' });
 const visitor = new Visitor(relay.port, connections);
 const descriptorsBefore = relay.descriptors();
 const start = performance.now();

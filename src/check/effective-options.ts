@@ -85,7 +85,7 @@ function derivedFromConfig(
 
 function derivedFromProvider(
   config: Config,
-  { authorizeUrl, tokenUrl, userUrl, scope, tokenRequest }: Provider,
+  { authorizeUrl, tokenUrl, userUrl, scope, tokenRequest, pkce }: Provider,
 ): Partial<Record<OptionName, Effect>> {
   const source = 'known' in config.provider ? 'preset' : 'issuer';
   return {
@@ -94,6 +94,7 @@ function derivedFromProvider(
     userUrl: { value: userUrl, source },
     ...(scope !== undefined && { scope: { value: scope, source } }),
     tokenRequest: { value: tokenRequest, source },
+    pkce: { value: pkce ? 'on' : 'off', source },
   };
 }
 

@@ -66,7 +66,9 @@ describe('login-relay check, about the configuration', () => {
       'token-url': 'https://elsewhere.invalid/token',
     };
     const result = await check({ flags });
-    const shown = ['--authorize-url', '--token-url', '--user-url', '--scope', '--token-request'];
+    const shown = 'authorize-url token-url user-url scope token-request pkce'
+      .split(' ')
+      .map((name) => `--${name}`);
     expect(
       shown.map((flag) => [result.setting(flag)?.value, result.setting(flag)?.source]),
     ).to.deep.equal([
@@ -75,6 +77,7 @@ describe('login-relay check, about the configuration', () => {
       ['https://gitea.invalid/api/v1/user', 'preset'],
       ['read:user', 'preset'],
       ['body', 'preset'],
+      ['on', 'preset'],
     ]);
   });
 

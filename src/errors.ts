@@ -56,7 +56,7 @@ const failures = {
   state_altered: {
     status: 400,
     detail:
-      'The state of this login was altered, or sealed by another relay. Start the login again.',
+      'The state of this login was altered, or signed by another relay. Start the login again.',
   },
   cookie_invalid: {
     status: 400,

@@ -66,6 +66,7 @@ describe('what a relay learns from an issuer', () => {
       pkce: true,
       authorizeParameters: undefined,
       tokenParameters: undefined,
+      scopesSupported: undefined,
       issuer: issuer.origin,
       issRequired: true,
     });

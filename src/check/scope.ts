@@ -1,6 +1,10 @@
+import * as v from 'valibot';
 import { describeOption } from '../config/options.ts';
+import * as schemas from '../config/schemas.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Finding, warning } from './finding.ts';
+
+const longestList = 400;
 
 /** Compares the scope with the ones that the metadata lists. Without a list there is nothing to say. */
 export function checkScope({ scope = '', scopesSupported }: Provider): Finding[] {
@@ -9,11 +13,14 @@ export function checkScope({ scope = '', scopesSupported }: Provider): Finding[]
     .split(' ')
     .filter((word) => word !== '' && !scopesSupported.includes(word));
   if (unlisted.length === 0) return [];
+  // Providers may send anything: only a short list of scopes is shown.
+  const listed = scopesSupported.join(' ');
+  const isShown = v.is(schemas.scope, listed) && listed.length <= longestList;
   return [
     warning(
       'scope',
-      `the provider does not list ${unlisted.join(', ')} among its scopes: it may ignore or refuse it`,
-      `compare ${describeOption('scope')} with ${scopesSupported.join(' ')}`,
+      `the provider does not list ${unlisted.join(', ')}: it may ignore that, or refuse the login`,
+      `compare ${describeOption('scope')} with ${isShown ? listed : 'scopes_supported in the metadata'}`,
     ),
   ];
 }

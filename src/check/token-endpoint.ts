@@ -127,7 +127,7 @@ function judge(
     [
       'client',
       `refuses the client without saying why ${tried}`,
-      `${secret}, or ${identifier}; ${register}; allow the client the authorization code grant`,
+      `compare the secret in ${fix.clientSecret}, ${identifier}, and the callback URL: ${register}; allow the client the authorization code grant`,
     ],
   ];
   const said = [...readings.values()];

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { diagnoseHere } from './support/check.ts';
+import { json, type Respond, withFakeProvider } from './support/fake-provider.ts';
+
+/** Metadata with these scopes. */
+function listing(scopes: unknown): Respond {
+  return (response, arrival) => {
+    const issuer = `http://${arrival.headers.host}`;
+    json(200, {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      userinfo_endpoint: `${issuer}/user`,
+      scopes_supported: scopes,
+    })(response, arrival);
+  };
+}
+
+/** What is said of the scope at a provider with this list. */
+async function findingsWith(scopes: unknown, scope: string) {
+  return await withFakeProvider(
+    { metadata: listing(scopes) },
+    async (_flags, _arrivals, issuer) => {
+      const { report, code } = await diagnoseHere({ flags: { issuer, scope } });
+      expect(code).to.equal(0);
+      return report.findings.filter(({ subject }) => subject === 'scope');
+    },
+  );
+}
+
+describe('login-relay check, about the scope', () => {
+  it('warns of scopes that the provider does not list', async () => {
+    expect(await findingsWith(['openid', 'profile'], 'openid repo profile user')).to.deep.equal([
+      {
+        subject: 'scope',
+        verdict: 'warning',
+        message: 'the provider does not list repo, user: it may ignore that, or refuse the login',
+        fix: 'compare --scope (PROVIDER_SCOPE) with openid profile',
+      },
+    ]);
+  });
+
+  for (const [name, scopes] of Object.entries({
+    'every scope is listed': ['openid', 'profile'],
+    'there is no list': undefined,
+    'the list is null': null,
+    'the list is no list': 'openid',
+    'the list holds other things than words': ['email', 1],
+  })) {
+    it(`says nothing if ${name}`, async () => {
+      expect(await findingsWith(scopes, 'openid profile')).to.deep.equal([]);
+    });
+  }
+
+  for (const [name, scopes] of Object.entries({
+    'control characters': ['openid', '\u001b[31m'],
+    'thousands of words': Array.from({ length: 5000 }, (_, index) => `scope${index}`),
+    nothing: [],
+  })) {
+    it(`does not show a list of ${name}`, async () => {
+      const [finding] = await findingsWith(scopes, 'profile');
+      expect(finding?.fix).to.equal(
+        'compare --scope (PROVIDER_SCOPE) with scopes_supported in the metadata',
+      );
+    });
+  }
+});

@@ -17,7 +17,7 @@ export const authlib: Rig = {
   user: { username: person.login, name: person.name },
   wrongTokenRequest: 'body',
   refusesExpiredCodes: true,
-  hides: ['callback'],
+  hides: [],
   start,
 };
 

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { serve } from '../../test/harness/provider/serve.ts';
 
 /** A provider that takes every code and knows every token. */
 interface ObligingProvider {
@@ -9,22 +8,12 @@ interface ObligingProvider {
 
 /** Starts one on a free port of 127.0.0.1. */
 export async function startObligingProvider(): Promise<ObligingProvider> {
-  const server = createServer((request, response) => {
+  const { port, close } = await serve((request, response) => {
     request.resume();
     const token = request.headers.authorization?.slice('Bearer '.length);
     const answer = request.method === 'POST' ? { access_token: 'granted' } : { login: token };
     response.setHeader('Content-Type', 'application/json');
     response.end(JSON.stringify(answer));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { origin: `http://127.0.0.1:${port}`, close };
 }

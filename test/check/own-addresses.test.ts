@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
+import { serve, serveTls } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { startRelay } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
@@ -7,7 +8,6 @@ import { freePort } from '../harness/system/free-port.ts';
 import { diagnoseHere } from './support/check.ts';
 import { withFakeProvider } from './support/fake-provider.ts';
 import { clientId } from './support/own-addresses.ts';
-import { serve, serveTls } from './support/serve.ts';
 
 /** What is said of the subject with these flags, and the exit code. */
 async function findingOn(subject: string, changes: Flags) {

@@ -4,9 +4,9 @@ import type {
   RequestListener,
   ServerResponse,
 } from 'node:http';
+import { serve } from '../../harness/provider/serve.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import { clientSecret } from './check.ts';
-import { serve } from './serve.ts';
 
 /** A request as it arrived. */
 export interface Arrival {

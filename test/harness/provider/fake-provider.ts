@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { canary } from '../expect/canaries.ts';
 import { redirectUri } from '../relay/relay-under-test.ts';
 import type { Certificate } from '../system/certificate.ts';
+import { serve, serveTls } from './serve.ts';
 
 /** A request to a provider. */
 export interface UpstreamRequest {
@@ -61,20 +60,14 @@ export async function startFakeProvider(
     const reply = endpoint?.(request) ?? page(404, 'There is no such page.');
     response.writeHead(reply.status, reply.headers).end(reply.body);
   };
-  const servers = [createServer(listener), createTlsServer({ key, cert }, listener)] as const;
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  }
-  const [port, tlsPort] = servers.map((server) => (server.address() as AddressInfo).port);
+  const server = await serve(listener);
+  const tlsServer = await serveTls(key + cert, listener);
   return {
     requests,
-    port: port ?? 0,
-    tlsPort: tlsPort ?? 0,
+    port: server.port,
+    tlsPort: tlsServer.port,
     async close() {
-      for (const server of servers) {
-        server.close();
-        server.closeAllConnections();
-      }
+      await Promise.all([server.close(), tlsServer.close()]);
     },
   };
 }

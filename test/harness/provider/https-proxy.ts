@@ -1,6 +1,6 @@
 import { request as send } from 'node:http';
-import { createServer } from 'node:https';
 import { selfSignedCertificate } from '../system/certificate.ts';
+import { serveTls } from './serve.ts';
 
 /** Ends TLS in front of a server on this machine. */
 export interface HttpsProxy {
@@ -17,7 +17,7 @@ export interface HttpsProxy {
  */
 export async function startHttpsProxy(name: string, port: number): Promise<HttpsProxy> {
   const pem = await selfSignedCertificate(name);
-  const server = createServer({ key: pem, cert: pem }, (request, response) => {
+  const { port: tlsPort, close } = await serveTls(pem, (request, response) => {
     const forwarded = send({
       host: '127.0.0.1',
       port,
@@ -32,18 +32,5 @@ export async function startHttpsProxy(name: string, port: number): Promise<Https
     forwarded.on('error', () => response.destroy());
     request.pipe(forwarded);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: '127.0.0.1', port: 0 }, resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
-  return {
-    url: `https://${name}:${address.port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url: `https://${name}:${tlsPort}`, close };
 }

@@ -17,7 +17,7 @@ import {
   serveTcp,
   serveTls,
   serveTunnels,
-} from '../../check/support/serve.ts';
+} from '../../harness/provider/serve.ts';
 import { selfSignedCertificate } from '../../harness/system/certificate.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { createServer } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { expectFailedCallback, expectFailure } from '../../harness/expect/failures.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
 import { metadata, openIdPath } from '../../harness/provider/issuer.ts';
+import { type Serving, serve, serveTls } from '../../harness/provider/serve.ts';
 import { runRelay } from '../../harness/relay/relay-process.ts';
 import { callbackPath } from '../../harness/relay/relay-under-test.ts';
 import { type Relay, useRelays } from '../../harness/relay/relays.ts';
@@ -28,19 +26,17 @@ describe('a relay whose way out is a proxy', () => {
     requests.push(request);
     answer(request, response);
   };
-  const http = createServer(listener);
-  let https: ReturnType<typeof createTlsServer>;
+  let http: Serving;
+  let https: Serving;
   let certificate: Certificate;
-
-  const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
 
   before('start the provider and the proxy', async () => {
     certificate = await issueCertificate('provider.example', 'localhost');
-    https = createTlsServer({ key: certificate.key, cert: certificate.cert }, listener);
-    for (const server of [http, https]) await once(server.listen(0, '127.0.0.1'), 'listening');
+    http = await serve(listener);
+    https = await serveTls(certificate.key + certificate.cert, listener);
     proxy = await ForwardProxy.start({
-      'provider.example:443': portOf(https),
-      'other.example:443': portOf(https),
+      'provider.example:443': https.port,
+      'other.example:443': https.port,
     });
   });
   beforeEach(() => {
@@ -50,10 +46,7 @@ describe('a relay whose way out is a proxy', () => {
   });
   after(async () => {
     await proxy.close();
-    for (const server of [http, https]) {
-      server.close();
-      server.closeAllConnections();
-    }
+    await Promise.all([http.close(), https.close()]);
     await certificate.remove();
   });
 
@@ -125,7 +118,7 @@ describe('a relay whose way out is a proxy', () => {
     });
 
     it('passes the proxy by for a host in NO_PROXY', async () => {
-      const relay = await start(`https://localhost:${portOf(https)}`, {
+      const relay = await start(`https://localhost:${https.port}`, {
         HTTPS_PROXY: proxy.url,
         NO_PROXY: 'intranet.example,localhost',
         ...trusting(),
@@ -238,7 +231,7 @@ describe('a relay whose way out is a proxy', () => {
 
   it('is not taken to a provider on http, which is on this machine', async () => {
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
-    const relay = await start(`http://127.0.0.1:${portOf(http)}`, env);
+    const relay = await start(`http://127.0.0.1:${http.port}`, env);
     expectUser(await relay.lookUp(await logIn(relay)));
     expect(proxy.connections).to.equal(0);
   });

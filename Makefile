@@ -4,6 +4,10 @@ node := scripts/node
 mocha := $(node) node_modules/mocha/bin/mocha.js $(if $(CI),--forbid-pending)
 tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
+# The user's settings do not matter: engine-strict would refuse the tools on Node.js 18, and
+# NODE_ENV=production would leave them out.
+install := npm ci --include=dev --include=optional --engine-strict=false --ignore-scripts \
+  --no-audit --no-fund --no-update-notifier --loglevel=error
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
@@ -26,7 +30,7 @@ help:
 setup: $(installed)
 
 $(installed): package.json package-lock.json
-	@npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	@$(install)
 	@touch $@
 
 ## Try it
@@ -66,12 +70,12 @@ check: $(installed) ## check types, lint, and unused code
 
 engines := test/slow/engines/node_modules/.package-lock.json
 $(engines): test/slow/engines/package.json test/slow/engines/package-lock.json $(installed)
-	@npm ci --prefix test/slow/engines --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	@$(install) --prefix test/slow/engines
 	@touch $@
 
 machines := test/slow/newcomer/machines/node_modules/.package-lock.json
 $(machines): test/slow/newcomer/machines/package.json test/slow/newcomer/machines/package-lock.json $(installed)
-	@npm ci --prefix test/slow/newcomer/machines --no-bin-links --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	@$(install) --prefix test/slow/newcomer/machines --no-bin-links
 	@touch $@
 
 newcomers := $(addprefix test-newcomer-,node-18 node-20 node-22 node-24 node-26)
@@ -126,7 +130,7 @@ coverage: $(installed)
 
 peers := bench/peers/node_modules/.package-lock.json
 $(peers): bench/peers/package.json bench/peers/package-lock.json
-	@cd bench/peers && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	@$(install) --prefix bench/peers
 	@touch $@
 
 ## Measure it

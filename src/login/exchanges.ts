@@ -1,9 +1,10 @@
 import { RelayError } from '../errors.ts';
 
-const lifetime = 600_000;
+// As long as a state is valid: ten minutes, and a minute for clocks that differ.
+const lifetime = 660_000;
 const mostRemembered = 16_384;
 
-/** The token exchanges of the last ten minutes. Each login has one at most. */
+/** The token exchanges of the last eleven minutes. Each login has one at most. */
 export interface Exchanges<Result> {
   /** Whether the exchange of this login has started. */
   has(login: string): boolean;

@@ -42,6 +42,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment): Con
   const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, proxyEnv };
   const pooled = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
   const unpooled = { http: new HttpAgent({ proxyEnv }), https: new HttpsAgent({ proxyEnv }) };
+  let closed = false;
   const reuses = new WeakMap<ClientRequest, { socket: Socket; bytesRead: number }>();
   for (const agent of [pooled.http, pooled.https]) {
     const reuseSocket = agent.reuseSocket.bind(agent);
@@ -54,6 +55,8 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment): Con
     pooled,
     unpooled,
     diedWhileIdle(request, error) {
+      // close() destroys connections in use. The provider may have read their requests.
+      if (closed) return false;
       const reuse = reuses.get(request);
       return reuse !== undefined && isReset(error) && reuse.socket.bytesRead === reuse.bytesRead;
     },
@@ -68,6 +71,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment): Con
       await setImmediate();
     },
     close() {
+      closed = true;
       for (const agents of [pooled, unpooled]) {
         agents.http.destroy();
         agents.https.destroy();

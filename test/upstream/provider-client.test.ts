@@ -122,6 +122,18 @@ describe('the provider client', () => {
     expect(requests).to.equal(3);
   });
 
+  it('replays nothing on a kept connection that the client itself has closed', async () => {
+    let requests = 0;
+    listener = (_, response) => {
+      requests += 1;
+      if (requests === 1) response.end('a');
+      else client.close();
+    };
+    await call();
+    expect((await call()).outcome).to.equal('provider_unreachable');
+    expect(requests).to.equal(2);
+  });
+
   it('replays nothing that failed on a new connection', async () => {
     let requests = 0;
     listener = (request) => {

@@ -80,7 +80,7 @@ $(machines): test/slow/newcomer/machines/package.json test/slow/newcomer/machine
 
 newcomers := $(addprefix test-newcomer-,node-18 node-20 node-22 node-24 node-26)
 .PHONY: test-newcomers $(newcomers)
-# Runs make demo and make test in fresh clones with Node.js 18 to 26. Needs Debian.
+# Runs the two commands of the README in fresh clones with Node.js 18 to 26. Needs Debian.
 test-newcomers: $(newcomers)
 $(newcomers): test-newcomer-%: $(machines)
 	@MACHINE=$* $(mocha) test/slow/newcomer/newcomer.ts

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
-import { Visitor } from '../harness/browser/visitor.ts';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectUser } from '../harness/expect/expectations.ts';
+import { Visitor } from '../../harness/browser/visitor.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
 import {
   expectFailedCallback,
   expectFailure,
   expectFailurePage,
-} from '../harness/expect/failures.ts';
+} from '../../harness/expect/failures.ts';
 import {
   type CertifiedProvider,
   recordOf,
   signIn,
   startCertifiedProvider,
-} from '../harness/provider/certified-provider.ts';
-import { openIdPath, startIssuer } from '../harness/provider/issuer.ts';
-import { callbackPath, loginPath } from '../harness/relay/relay-under-test.ts';
-import { type Relay, useRelays } from '../harness/relay/relays.ts';
-import { freePort } from '../harness/system/free-port.ts';
+} from '../../harness/provider/certified-provider.ts';
+import { openIdPath, startIssuer } from '../../harness/provider/issuer.ts';
+import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 describe('a provider that is down for a while', () => {
   const startRelay = useRelays();

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { canary } from '../harness/expect/canaries.ts';
-import { expectError, expectToken, expectUser } from '../harness/expect/expectations.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import {
   answer,
   dripBody,
@@ -14,10 +14,10 @@ import {
   stall,
   truncated,
   truncatedChunks,
-} from '../harness/provider/provider-behaviours.ts';
-import type { Behaviour } from '../harness/provider/strict-provider.ts';
-import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
-import { freePort } from '../harness/system/free-port.ts';
+} from '../../harness/provider/provider-behaviours.ts';
+import type { Behaviour } from '../../harness/provider/strict-provider.ts';
+import { relayUnderTest } from '../../harness/relay/relay-under-test.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 const mebibyte = 1024 * 1024;
 /** Sound JSON for either endpoint. */

@@ -47,7 +47,7 @@ fix: $(installed) ## format the code, and fix what lint can fix
 	@$(node) node_modules/@biomejs/biome/bin/biome check --write .
 
 test: $(installed) ## run the tests that need no other program (less than two minutes)
-	@$(mocha) --ignore 'test/slow/**' 'test/**/*.test.ts'; status=$$?; \
+	@$(mocha) --parallel --jobs 2 --ignore 'test/slow/**' 'test/**/*.test.ts'; status=$$?; \
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
 

@@ -10,7 +10,7 @@ import { lookUpUser } from '../../src/upstream/look-up-user.ts';
 const issuer = 'https://id.example';
 const endpoint = {
   tokenUrl: `${issuer}/token`,
-  tokenRequest: 'query',
+  clientAuthentication: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),
   redirectUri: 'https://relay.example/auth/provider/callback',

@@ -13,7 +13,7 @@ import { relayErrorOf } from './relay-error-of.ts';
 const issuer = 'https://id.example';
 const endpoint = {
   tokenUrl: 'https://id.example/token?kept=1',
-  tokenRequest: 'query',
+  clientAuthentication: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),
   redirectUri: 'https://relay.example/auth/provider/callback',

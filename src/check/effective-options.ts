@@ -85,7 +85,7 @@ function derivedFromConfig(
 
 function derivedFromProvider(
   config: Config,
-  { authorizeUrl, tokenUrl, userUrl, scope, tokenRequest, pkce }: Provider,
+  { authorizeUrl, tokenUrl, userUrl, scope, clientAuthentication, pkce }: Provider,
 ): Partial<Record<OptionName, Effect>> {
   const source = 'known' in config.provider ? 'preset' : 'issuer';
   return {
@@ -93,7 +93,7 @@ function derivedFromProvider(
     tokenUrl: { value: tokenUrl, source },
     userUrl: { value: userUrl, source },
     ...(scope !== undefined && { scope: { value: scope, source } }),
-    tokenRequest: { value: tokenRequest, source },
+    tokenRequest: { value: clientAuthentication, source },
     pkce: { value: pkce ? 'on' : 'off', source },
   };
 }

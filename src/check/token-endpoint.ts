@@ -3,7 +3,7 @@ import { describeOption } from '../config/options.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { encodingChanges, tokenRequest } from '../oauth/token-request.ts';
 import { github } from '../providers/github.ts';
-import type { Provider, TokenRequest } from '../providers/provider.ts';
+import type { ClientAuthentication, Provider } from '../providers/provider.ts';
 import { Secret } from '../secret.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { wrongKind } from './answer.ts';
@@ -43,15 +43,15 @@ export async function checkTokenEndpoint(
   codeVerifier: string,
   fix: TokenEndpointFixes,
 ): Promise<Finding> {
-  const ask = (form: TokenRequest, clientSecret: Secret) => {
-    const endpoint = { ...provider, ...config, clientSecret, tokenRequest: form };
+  const ask = (form: ClientAuthentication, clientSecret: Secret) => {
+    const endpoint = { ...provider, ...config, clientSecret, clientAuthentication: form };
     const grant = { code: madeUpCode, codeVerifier: provider.pkce ? codeVerifier : undefined };
     return probe({ endpoint: 'token', ...tokenRequest(endpoint, grant) });
   };
-  const configured = provider.tokenRequest;
+  const configured = provider.clientAuthentication;
   // GitHub documents the query. Elsewhere it is only the contract's default.
   const wantsOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
-  const readings = new Map<TokenRequest, Reading>();
+  const readings = new Map<ClientAuthentication, Reading>();
   for (const form of formsToTry(config, configured)) {
     const probed = await ask(form, config.clientSecret);
     if ('unreached' in probed) {
@@ -71,7 +71,10 @@ export async function checkTokenEndpoint(
 }
 
 /** The configured form first; both forms of Basic only if they differ. */
-function formsToTry(config: Config, configured: TokenRequest): ReadonlySet<TokenRequest> {
+function formsToTry(
+  config: Config,
+  configured: ClientAuthentication,
+): ReadonlySet<ClientAuthentication> {
   // RFC 7617 §2: a user name has no colon.
   const differ = encodingChanges(config) && !config.clientId.includes(':');
   return new Set([configured, 'body', 'basic', ...(differ ? (['basic-raw'] as const) : [])]);
@@ -86,8 +89,8 @@ function read(answer: UpstreamResponse, fixUrl: string): Reading {
 }
 
 function judge(
-  readings: ReadonlyMap<TokenRequest, Reading>,
-  configured: TokenRequest,
+  readings: ReadonlyMap<ClientAuthentication, Reading>,
+  configured: ClientAuthentication,
   { redirectUri }: Config,
   fix: TokenEndpointFixes,
 ): Finding {

@@ -11,7 +11,7 @@ type GivenProvider = Partial<
     | 'tokenUrl'
     | 'userUrl'
     | 'scope'
-    | 'tokenRequest'
+    | 'clientAuthentication'
     | 'pkce'
     | 'authorizeParameters'
     | 'tokenParameters'
@@ -64,10 +64,10 @@ export function readProviderSettings(
 /** Warns if the contract's token request goes to an endpoint that is not the preset's: servers log URLs. */
 function warnOfSecretInUrl(
   preset: Preset,
-  { tokenUrl, tokenRequest }: Provider,
+  { tokenUrl, clientAuthentication }: Provider,
   { values, warn }: Reading,
 ): void {
-  if (tokenRequest !== 'query' || values.tokenRequest !== undefined) return;
+  if (clientAuthentication !== 'query' || values.tokenRequest !== undefined) return;
   if (new URL(tokenUrl).origin === new URL(preset.tokenUrl).origin) return;
   warn(
     'tokenRequest',
@@ -104,7 +104,7 @@ function filledIn(
     tokenUrl: fill(preset.tokenUrl),
     userUrl: fill(preset.userUrl),
     scope: preset.scope,
-    tokenRequest: preset.tokenRequest,
+    clientAuthentication: preset.clientAuthentication,
     pkce: preset.pkce,
     issuer: preset.issuer && fill(preset.issuer),
     requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
@@ -125,7 +125,7 @@ function givenProvider(values: Reading['values']): GivenProvider {
     ...(values.tokenUrl && { tokenUrl: values.tokenUrl.href }),
     ...(values.userUrl && { userUrl: values.userUrl.href }),
     ...(values.scope && { scope: values.scope }),
-    ...(values.tokenRequest && { tokenRequest: values.tokenRequest }),
+    ...(values.tokenRequest && { clientAuthentication: values.tokenRequest }),
     ...(values.pkce !== undefined && { pkce: values.pkce }),
     ...(values.authorizeParams && { authorizeParameters: values.authorizeParams }),
     ...(values.tokenParams && { tokenParameters: values.tokenParams }),

@@ -85,7 +85,7 @@ export function providerOf(
     scopesSupported: v.is(v.array(v.string()), metadata['scopes_supported'])
       ? metadata['scopes_supported']
       : undefined,
-    tokenRequest: given.tokenRequest ?? clientAuthentication(methods, context),
+    clientAuthentication: given.clientAuthentication ?? authenticationAmong(methods, context),
     // Many servers take PKCE without saying so. @see RFC 9700 §2.1.1
     pkce: given.pkce ?? true,
     authorizeParameters: given.authorizeParameters,
@@ -139,7 +139,7 @@ function endpointUrl(
  *
  * Without a list, the method is `client_secret_basic`. @see RFC 8414 §2, RFC 6749 §2.3.1
  */
-function clientAuthentication(
+function authenticationAmong(
   methods: unknown,
   { encodingChanges }: MetadataContext,
 ): 'basic' | 'body' {
@@ -152,7 +152,7 @@ function clientAuthentication(
 function unsupportedDemands(metadata: Metadata, given: Partial<Provider>): string[] {
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const takesSecret =
-    given.tokenRequest !== undefined ||
+    given.clientAuthentication !== undefined ||
     offers(methods, 'client_secret_basic') ||
     offers(methods, 'client_secret_post');
   const demands: readonly (readonly [boolean, string])[] = [

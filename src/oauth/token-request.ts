@@ -1,10 +1,13 @@
-import type { ExtraParameters, Provider, TokenRequest } from '../providers/provider.ts';
+import type { ClientAuthentication, ExtraParameters, Provider } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
 import { withParameters } from './query.ts';
 
 /** The client as registered at the provider, and its token endpoint. */
 export interface TokenEndpoint
-  extends Pick<Provider, 'tokenUrl' | 'tokenRequest' | 'tokenParameters' | 'requestHeaders'> {
+  extends Pick<
+    Provider,
+    'tokenUrl' | 'clientAuthentication' | 'tokenParameters' | 'requestHeaders'
+  > {
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly redirectUri: string;
@@ -27,11 +30,11 @@ export interface TokenEndpointRequest {
 
 /** Builds the token request in the way that the provider takes it. @see RFC 6749 §4.1.3 */
 export function tokenRequest(endpoint: TokenEndpoint, grant: CodeGrant): TokenEndpointRequest {
-  return tokenRequests[endpoint.tokenRequest](endpoint, grant);
+  return tokenRequests[endpoint.clientAuthentication](endpoint, grant);
 }
 
 const tokenRequests: Readonly<
-  Record<TokenRequest, (endpoint: TokenEndpoint, grant: CodeGrant) => TokenEndpointRequest>
+  Record<ClientAuthentication, (endpoint: TokenEndpoint, grant: CodeGrant) => TokenEndpointRequest>
 > = {
   query(endpoint, grant) {
     const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };

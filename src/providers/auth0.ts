@@ -9,6 +9,6 @@ export const auth0: Preset = {
   tokenUrl: 'https://{host}/oauth/token',
   userUrl: 'https://{host}/userinfo',
   scope: 'openid profile',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: true,
 };

@@ -8,6 +8,6 @@ export const bitbucket: Preset = {
   tokenUrl: 'https://bitbucket.org/site/oauth2/access_token',
   userUrl: 'https://api.bitbucket.org/2.0/user',
   scope: 'account',
-  tokenRequest: 'basic',
+  clientAuthentication: 'basic',
   pkce: false,
 };

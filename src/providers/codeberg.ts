@@ -8,6 +8,6 @@ export const codeberg: Preset = {
   tokenUrl: 'https://codeberg.org/login/oauth/access_token',
   userUrl: 'https://codeberg.org/api/v1/user',
   scope: 'read:user',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: true,
 };

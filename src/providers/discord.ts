@@ -8,7 +8,7 @@ export const discord: Preset = {
   tokenUrl: 'https://discord.com/api/oauth2/token',
   userUrl: 'https://discord.com/api/v10/users/@me',
   scope: 'identify',
-  tokenRequest: 'basic',
+  clientAuthentication: 'basic',
   pkce: true,
   issuer: 'https://discord.com',
   requestHeaders: { 'user-agent': 'DiscordBot ({baseUrl}, {version})' },

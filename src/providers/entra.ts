@@ -10,6 +10,6 @@ export const entra: Preset = {
   tokenUrl: 'https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token',
   userUrl: 'https://graph.microsoft.com/oidc/userinfo',
   scope: 'openid profile',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: true,
 };

@@ -9,6 +9,6 @@ export const forgejo: Preset = {
   tokenUrl: 'https://{host}/login/oauth/access_token',
   userUrl: 'https://{host}/api/v1/user',
   scope: 'read:user',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: true,
 };

@@ -9,6 +9,6 @@ export const githubEnterprise: Preset = {
   authorizeUrl: 'https://{host}/login/oauth/authorize',
   tokenUrl: 'https://{host}/login/oauth/access_token',
   userUrl: 'https://{host}/api/v3/user',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: false,
 };

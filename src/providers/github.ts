@@ -8,7 +8,7 @@ export const github: Preset = {
   authorizeUrl: 'https://github.com/login/oauth/authorize',
   tokenUrl: 'https://github.com/login/oauth/access_token',
   userUrl: 'https://api.github.com/user',
-  tokenRequest: 'query',
+  clientAuthentication: 'query',
   pkce: true,
   issuer: 'https://github.com/login/oauth',
 };

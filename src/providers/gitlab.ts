@@ -9,6 +9,6 @@ export const gitlab: Preset = {
   tokenUrl: 'https://{host}/oauth/token',
   userUrl: 'https://{host}/api/v4/user',
   scope: 'read_user',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: true,
 };

@@ -8,7 +8,7 @@ export const google: Preset = {
   tokenUrl: 'https://oauth2.googleapis.com/token',
   userUrl: 'https://openidconnect.googleapis.com/v1/userinfo',
   scope: 'openid profile',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: true,
   issuer: 'https://accounts.google.com',
 };

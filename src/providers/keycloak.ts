@@ -10,6 +10,6 @@ export const keycloak: Preset = {
   tokenUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/token',
   userUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/userinfo',
   scope: 'openid profile',
-  tokenRequest: 'basic',
+  clientAuthentication: 'basic',
   pkce: true,
 };

@@ -9,6 +9,6 @@ export const linkedin: Preset = {
   tokenUrl: 'https://www.linkedin.com/oauth/v2/accessToken',
   userUrl: 'https://api.linkedin.com/v2/userinfo',
   scope: 'openid profile',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: false,
 };

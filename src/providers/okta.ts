@@ -9,6 +9,6 @@ export const okta: Preset = {
   tokenUrl: 'https://{host}/oauth2/v1/token',
   userUrl: 'https://{host}/oauth2/v1/userinfo',
   scope: 'openid profile',
-  tokenRequest: 'basic',
+  clientAuthentication: 'basic',
   pkce: true,
 };

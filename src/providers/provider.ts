@@ -1,5 +1,5 @@
 /** How the client authenticates to the token endpoint, and where the parameters travel. */
-export type TokenRequest =
+export type ClientAuthentication =
   /** everything in the query of a POST without a body, as GitHub takes it */
   | 'query'
   /** `client_secret_post`: everything in a form body. @see RFC 6749 §2.3.1 */
@@ -21,7 +21,7 @@ export interface Provider {
   readonly scope?: string | undefined;
   /** The scopes that its metadata lists; undefined if there is no list. @see RFC 8414 §2 */
   readonly scopesSupported?: readonly string[] | undefined;
-  readonly tokenRequest: TokenRequest;
+  readonly clientAuthentication: ClientAuthentication;
   /** Whether logins use PKCE with S256. Servers without PKCE ignore it, except a few. @see RFC 7636 */
   readonly pkce: boolean;
   /** Further parameters of the authorization request, such as `prompt`. */

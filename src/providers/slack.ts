@@ -8,7 +8,7 @@ export const slack: Preset = {
   tokenUrl: 'https://slack.com/api/openid.connect.token',
   userUrl: 'https://slack.com/api/openid.connect.userInfo',
   scope: 'openid profile',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: false,
   issuer: 'https://slack.com',
   userRejectedWhen: { field: 'ok', equals: false },

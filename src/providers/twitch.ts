@@ -10,7 +10,7 @@ export const twitch: Preset = {
   tokenUrl: 'https://id.twitch.tv/oauth2/token',
   userUrl: 'https://id.twitch.tv/oauth2/userinfo',
   scope: 'openid',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: false,
   issuer: 'https://id.twitch.tv/oauth2',
 };

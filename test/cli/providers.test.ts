@@ -13,7 +13,7 @@ const plain: Preset = {
   ...addresses,
   name: 'plain',
   title: 'Plain',
-  tokenRequest: 'query',
+  clientAuthentication: 'query',
   pkce: false,
 };
 const needy: Preset = {
@@ -23,7 +23,7 @@ const needy: Preset = {
   host: { meaning: 'host', default: 'needy.example' },
   tenant: { meaning: 'realm' },
   scope: 'openid profile',
-  tokenRequest: 'basic',
+  clientAuthentication: 'basic',
   pkce: true,
 };
 

@@ -75,7 +75,7 @@ describe('the configuration', () => {
           tokenUrl: 'https://github.com/login/oauth/access_token',
           userUrl: 'https://api.github.com/user',
           scope: undefined,
-          tokenRequest: 'query',
+          clientAuthentication: 'query',
           pkce: true,
           issuer: 'https://github.com/login/oauth',
           requestHeaders: undefined,

@@ -6,14 +6,14 @@ import type { Placeholder, Preset } from '../../src/providers/provider.ts';
 const documentation = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
 const unchecked = ' \\*';
 
-function row({ name, title, host, tenant, scope, tokenRequest, pkce }: Preset): string {
+function row({ name, title, host, tenant, scope, clientAuthentication, pkce }: Preset): string {
   const needs = [...need('--provider-host', host), ...need('--provider-tenant', tenant)].join(', ');
   return [
     `| \`${name}\``,
     `[${title}](#${title.toLowerCase().replaceAll(' ', '-')})`,
     needs || 'nothing',
     scope === undefined ? 'none' : `\`${scope}\``,
-    `\`${tokenRequest}\``,
+    `\`${clientAuthentication}\``,
     `${pkce ? 'yes' : 'no'} |`,
   ].join(' | ');
 }

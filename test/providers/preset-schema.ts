@@ -53,7 +53,7 @@ export const presetSchema = v.pipe(
     tokenUrl: template,
     userUrl: template,
     scope: v.exactOptional(schemas.scope),
-    tokenRequest: v.picklist(['query', 'body', 'basic']),
+    clientAuthentication: v.picklist(['query', 'body', 'basic']),
     pkce: v.boolean(),
     issuer: v.exactOptional(template),
     issRequired: v.exactOptional(v.boolean()),

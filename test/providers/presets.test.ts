@@ -14,7 +14,7 @@ const example: Preset = {
   tokenUrl: 'https://{host}/token',
   userUrl: 'https://{host}/user',
   scope: 'openid profile',
-  tokenRequest: 'body',
+  clientAuthentication: 'body',
   pkce: true,
 };
 
@@ -34,7 +34,7 @@ describe('the presets', () => {
   });
 
   it('send the secret in no URL to a server that somebody else runs: its log would hold it', () => {
-    const inUrl = presets.filter(({ tokenRequest }) => tokenRequest === 'query');
+    const inUrl = presets.filter(({ clientAuthentication }) => clientAuthentication === 'query');
     expect(inUrl.map(({ name }) => name)).to.deep.equal(['github']);
   });
 
@@ -57,7 +57,7 @@ describe('the form of a preset', () => {
     'a placeholder that is not used': { ...example, tenant: { meaning: 'realm' } },
     'documentation on plain http': { ...example, documentation: 'http://docs.example' },
     'scopes with a comma and a space': { ...example, scope: 'openid,  profile' },
-    'an unknown token request': { ...example, tokenRequest: 'json' },
+    'an unknown token request': { ...example, clientAuthentication: 'json' },
     'a header with an unknown placeholder': { ...example, requestHeaders: { 'x-a': '{secret}' } },
     'a header of two lines': { ...example, requestHeaders: { 'x-a': 'a\r\nb' } },
     'iss required of an unknown issuer': { ...example, issRequired: true },

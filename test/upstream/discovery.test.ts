@@ -62,7 +62,7 @@ describe('what a relay learns from an issuer', () => {
       tokenUrl: `${issuer.origin}/token`,
       userUrl: `${issuer.origin}/userinfo`,
       scope: 'openid',
-      tokenRequest: 'body',
+      clientAuthentication: 'body',
       pkce: true,
       authorizeParameters: undefined,
       tokenParameters: undefined,
@@ -73,7 +73,11 @@ describe('what a relay learns from an issuer', () => {
   });
 
   it('is the most careful reading, where the metadata says no more than it must', async () => {
-    expect(await learn({})).to.include({ tokenRequest: 'basic', pkce: true, issRequired: false });
+    expect(await learn({})).to.include({
+      clientAuthentication: 'basic',
+      pkce: true,
+      issRequired: false,
+    });
   });
 
   for (const methods of [['plain'], 'S256', {}, null]) {
@@ -104,7 +108,7 @@ describe('what a relay learns from an issuer', () => {
         { token_endpoint_auth_methods_supported: methods },
         { encodingChanges },
       );
-      expect(await learning).to.include({ tokenRequest: expected });
+      expect(await learning).to.include({ clientAuthentication: expected });
     });
   }
 
@@ -122,7 +126,7 @@ describe('what a relay learns from an issuer', () => {
       tokenUrl: 'https://a.example/token',
       userUrl: 'https://a.example/user',
       scope: 'email',
-      tokenRequest: 'query',
+      clientAuthentication: 'query',
     } as const;
     const provider = await learn(
       {
@@ -387,7 +391,7 @@ describe('what a relay learns from an issuer', () => {
         response_modes_supported: ['form_post', 'query'],
         grant_types_supported: ['implicit', 'authorization_code'],
       });
-      expect(await learning).to.include({ tokenRequest: 'body' });
+      expect(await learning).to.include({ clientAuthentication: 'body' });
     });
   });
 

@@ -236,7 +236,7 @@ function provider(name: string): Provider {
     authorizeUrl: `${origin}/authorize`,
     tokenUrl: `${origin}/token`,
     userUrl: `${origin}/user`,
-    tokenRequest: 'basic',
+    clientAuthentication: 'basic',
     pkce: true,
   };
 }

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { encodingChanges } from '../../src/oauth/token-request.ts';
-import type { ExtraParameters, Provider, TokenRequest } from '../../src/providers/provider.ts';
+import type {
+  ClientAuthentication,
+  ExtraParameters,
+  Provider,
+} from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { exchangeCode } from '../../src/upstream/exchange-code.ts';
@@ -16,7 +20,7 @@ describe('the token endpoint', () => {
   useNock();
 
   const exchange = async (
-    tokenRequest: TokenRequest,
+    clientAuthentication: ClientAuthentication,
     codeVerifier?: string,
     more: Pick<Provider, 'tokenParameters'> = {},
   ) => {
@@ -24,7 +28,7 @@ describe('the token endpoint', () => {
       client,
       {
         tokenUrl: `${origin}/token?tenant=1`,
-        tokenRequest,
+        clientAuthentication,
         clientId: 'client:id',
         clientSecret: new Secret('s%cret +'),
         redirectUri,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
+import type { KeyRing } from '../keys.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import { createLoginCookies, type LoginCookies, loginLifetime } from './cookies.ts';
-import type { StateKeys } from './keys.ts';
 import type { Login } from './login.ts';
 import { codeVerifier } from './pkce.ts';
 import {
@@ -65,7 +65,7 @@ export function createLoginProtection(
     readonly baseUrl: string;
     readonly redirectUri: string;
   },
-  keys: StateKeys,
+  keys: KeyRing,
   now: () => number,
 ): LoginProtection {
   const signer = createStateSigner(keys, settings);

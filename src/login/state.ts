@@ -1,4 +1,5 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { KeyRing } from '../keys.ts';
 
 const version = 2;
 const issuedAtLength = 4;
@@ -48,7 +49,7 @@ export function newLoginId(): Buffer {
 
 /** @param keys the first key signs; all keys verify, so that keys can be rotated */
 export function createStateSigner(
-  keys: readonly [Buffer, ...Buffer[]],
+  keys: KeyRing,
   client: { readonly clientId: string; readonly redirectUri: string },
 ): StateSigner {
   const audience = joinFields(client.clientId, client.redirectUri);

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { ownAddressBehind } from '../http/client-address.ts';
-import type { StateKeys } from '../login/keys.ts';
+import type { Keys } from '../keys.ts';
 import type { Registration } from '../login/login.ts';
 import type { LoginMemory } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
@@ -19,7 +19,7 @@ export function createRegistration(
   config: Config,
   source: ProviderSource,
   client: UpstreamClient,
-  keys: StateKeys,
+  keys: Keys,
   memory: LoginMemory,
   now: () => number,
 ): Registration {
@@ -32,7 +32,7 @@ export function createRegistration(
     protection:
       stateCheck === 'off'
         ? undefined
-        : createLoginProtection({ stateCheck, ...audience }, keys, now),
+        : createLoginProtection({ stateCheck, ...audience }, keys.state, now),
     provider: source.current,
     authorizationRequestUrl: derivedFrom(source, (provider) =>
       authorizationRequestUrl(registered, provider),

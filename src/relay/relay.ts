@@ -6,15 +6,14 @@ import { clientAddressBehind } from '../http/client-address.ts';
 import { loggedAddresses } from '../http/logged-address.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
+import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { deriveStateKey, type StateKeys } from '../login/keys.ts';
 import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
 import { encodingChanges } from '../oauth/token-request.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
-import type { Secret } from '../secret.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
 import {
@@ -53,13 +52,13 @@ export async function createRelay(
 ): Promise<Relay> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
-  const [stateKeys, source] = await Promise.all([
-    stateKeysOf(config),
+  const [keys, source] = await Promise.all([
+    keysOf(config),
     providerSource(config, client, logger),
   ]);
   const readiness = createReadiness(source.missing);
   const app = createApp({
-    registration: createRegistration(config, source, client, stateKeys, memory, now),
+    registration: createRegistration(config, source, client, keys, memory, now),
     frontEnd: createFrontEnd(config),
     baseUrl: config.baseUrl,
     answerFailure: failureAnswer(config),
@@ -86,14 +85,8 @@ function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): Middlewa
   return rateLimit(perMinute, clientAddressBehind(trustedProxies));
 }
 
-function stateKeysOf({ stateKeys, clientSecret }: Config): StateKeys | Promise<StateKeys> {
-  if (stateKeys === undefined) return deriveStateKey(clientSecret);
-  const [current, ...previous] = stateKeys;
-  return [toKey(current), ...previous.map(toKey)];
-}
-
-function toKey(secret: Secret): Buffer {
-  return Buffer.from(secret.reveal());
+function keysOf({ stateKeys, clientSecret }: Config): Keys | Promise<Keys> {
+  return stateKeys === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(stateKeys);
 }
 
 async function providerSource(

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { keysFromFile } from '../../../src/keys.ts';
 import { codeChallenge, codeVerifier } from '../../../src/login/pkce.ts';
 import { createStateSigner, newLoginId } from '../../../src/login/state.ts';
+import { Secret } from '../../../src/secret.ts';
 import { type Login, remember } from '../browser/fake-browser.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';
 import { registration } from '../relay/relay-under-test.ts';
@@ -22,7 +24,10 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const id = newLoginId();
   const frontEndState = sealing.frontEndState ?? '';
   const secret = randomBytes(32);
-  const signer = createStateSigner([Buffer.from(sealing.key)], { clientId, redirectUri });
+  const signer = createStateSigner(keysFromFile([new Secret(sealing.key)]).state, {
+    clientId,
+    redirectUri,
+  });
   const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
   const state = signer.sign(login, secret);
   const authorizationRequest = new URL(provider.authorizeUrl);

@@ -1,0 +1,32 @@
+/**
+ * What a front end gets as `error`.
+ *
+ * @see RFC 6749 §4.1.2.1 and §5.2, RFC 9449 §5
+ */
+export type OAuthError =
+  | 'access_denied'
+  | 'invalid_client'
+  | 'invalid_dpop_proof'
+  | 'invalid_grant'
+  | 'invalid_request'
+  | 'invalid_scope'
+  | 'server_error'
+  | 'temporarily_unavailable'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type';
+
+/** The answer to one failure. */
+export interface Failure {
+  readonly status: number;
+  /** What happened and what to do, for the caller. It never quotes input. */
+  readonly detail: string;
+  /** The detail if the code may be spent: a retry of the callback would fail. */
+  readonly detailOnceSpent?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: `invalid_request` for the caller's faults, `temporarily_unavailable` for all others. */
+  readonly oauthError?: OAuthError;
+}
+
+/** Failures by their stable names. */
+export type Failures = Readonly<Record<string, Failure>>;

@@ -1,0 +1,101 @@
+import type { Failures } from './failure.ts';
+
+/** Failures of a front end's OAuth requests to the relay. */
+export const frontEndFailures = {
+  client_unknown: {
+    status: 400,
+    detail: 'No front end of this relay has the given client_id.',
+    oauthError: 'unauthorized_client',
+  },
+  redirect_uri_unknown: {
+    status: 400,
+    detail:
+      'The redirect_uri is missing, given more than once, or not one of those that are configured for this front end.',
+  },
+  request_invalid: {
+    status: 400,
+    detail: 'The authorization request is not valid.',
+  },
+  response_type_unsupported: {
+    status: 400,
+    detail: 'The response_type must be code.',
+    oauthError: 'unsupported_response_type',
+  },
+  scope_refused: {
+    status: 400,
+    detail: 'The scope goes beyond what is configured for this relay.',
+    oauthError: 'invalid_scope',
+  },
+  pkce_required: {
+    status: 400,
+    detail:
+      'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
+  },
+  oauth_off: {
+    status: 400,
+    detail: 'This relay checks no state. So it serves no logins with PKCE.',
+    oauthError: 'unauthorized_client',
+  },
+  token_request_invalid: {
+    status: 400,
+    detail:
+      'The request must be a form or a JSON object, in UTF-8, with each parameter once, as text.',
+  },
+  content_type_unsupported: {
+    status: 415,
+    detail:
+      'The Content-Type must be application/x-www-form-urlencoded or application/json, without a Content-Encoding.',
+  },
+  body_too_large: { status: 413, detail: 'The body is larger than 16 KiB.' },
+  client_id_wrong: {
+    status: 400,
+    detail: 'The client_id is missing, or is not that of a front end of this relay.',
+    oauthError: 'invalid_client',
+  },
+  origin_foreign: {
+    status: 403,
+    detail: 'The request comes from a page of another origin than the front end.',
+  },
+  grant_unsupported: {
+    status: 400,
+    detail: 'This relay does not serve the grant_type.',
+    oauthError: 'unsupported_grant_type',
+  },
+  grant_invalid: {
+    status: 400,
+    detail:
+      'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
+    oauthError: 'invalid_grant',
+  },
+  code_redeemed: {
+    status: 400,
+    detail: 'The code is already redeemed. Log in again.',
+    oauthError: 'invalid_grant',
+  },
+  verifier_wrong: {
+    status: 400,
+    detail: 'The code_verifier does not belong to the code_challenge of this login.',
+    oauthError: 'invalid_grant',
+  },
+  proof_missing: {
+    status: 400,
+    detail: 'The refresh token belongs to a key: send a DPoP proof.',
+    oauthError: 'invalid_dpop_proof',
+  },
+  proof_invalid: {
+    status: 400,
+    detail:
+      'The DPoP proof is not valid: it must be new, made for this address, and not older than a minute.',
+    oauthError: 'invalid_dpop_proof',
+  },
+  key_mismatch: {
+    status: 400,
+    detail: 'The refresh token belongs to another key than the DPoP proof. Log in again.',
+    oauthError: 'invalid_grant',
+  },
+  refresh_refused: {
+    status: 400,
+    detail: 'The provider does not renew this login. Log in again.',
+    oauthError: 'invalid_grant',
+  },
+} as const satisfies Failures;

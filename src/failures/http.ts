@@ -1,0 +1,50 @@
+import type { Failures } from './failure.ts';
+
+/** Failures of any request: limits, HTTP, the relay itself. */
+export const httpFailures = {
+  rate_limited: {
+    status: 429,
+    detail:
+      'Too many requests come from this address. Nothing is lost: try again after a minute at most.',
+  },
+  too_many_refusals: {
+    status: 429,
+    detail:
+      'The provider refused too many logins from this address. Start the login again in ten minutes.',
+  },
+  overloaded: {
+    status: 503,
+    detail: 'Too many logins and lookups are in flight. Try again in a moment.',
+    headers: { 'Retry-After': '1' },
+  },
+  not_ready: {
+    status: 503,
+    detail: 'Not ready.',
+    headers: { 'Retry-After': '1' },
+  },
+  // No client receives this one.
+  client_gone: {
+    status: 503,
+    detail: 'The client hung up before it was answered.',
+    headers: { 'Retry-After': '1' },
+  },
+  not_found: { status: 404, detail: 'There is nothing at this address.' },
+  method_not_allowed: {
+    status: 405,
+    detail: 'This address does not take this method: see the Allow header.',
+  },
+  host_unusable: {
+    status: 400,
+    detail: 'The request must have one Host header, with a host in it.',
+  },
+  bad_request: { status: 400, detail: 'The request is not valid HTTP.' },
+  request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
+  headers_too_large: { status: 431, detail: 'The request line and headers are too large.' },
+  internal_error: {
+    status: 500,
+    detail: 'Something went wrong in the relay. Try again, and quote the X-Request-Id if it stays.',
+    detailOnceSpent:
+      'Something went wrong in the relay. Start the login again, and quote the X-Request-Id if it stays.',
+    oauthError: 'server_error',
+  },
+} as const satisfies Failures;

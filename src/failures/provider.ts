@@ -1,0 +1,74 @@
+import type { Failures } from './failure.ts';
+
+/** Failures of a call to the provider. */
+export const providerFailures = {
+  code_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the authorization code. Start the login again.',
+    oauthError: 'invalid_grant',
+  },
+  client_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
+    oauthError: 'server_error',
+  },
+  redirect_uri_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the callback URL of this relay. Only its operator can fix this.',
+    oauthError: 'server_error',
+  },
+  token_refused: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider refused the token request. Start the login again.',
+    oauthError: 'invalid_grant',
+  },
+  token_endpoint_failed: {
+    status: 400,
+    detail:
+      'Token retrieval failed: the provider has a problem of its own. Start the login again in a moment.',
+    oauthError: 'temporarily_unavailable',
+  },
+  token_missing: {
+    status: 400,
+    detail:
+      'The access token is empty: the provider answered without a usable one. Start the login again.',
+    oauthError: 'server_error',
+  },
+  provider_unreachable: {
+    status: 502,
+    detail: 'The provider could not be reached. Try again in a moment.',
+    detailOnceSpent: 'The provider could not be reached. Start the login again.',
+  },
+  provider_answer_unusable: {
+    status: 502,
+    detail: 'The provider sent an answer that cannot be used. Try again in a moment.',
+    detailOnceSpent: 'The provider sent an answer that cannot be used. Start the login again.',
+  },
+  user_record_signed: {
+    status: 502,
+    detail:
+      'The provider signs or encrypts its user records, and this relay reads only plain JSON. Only the operators can fix this.',
+    oauthError: 'server_error',
+  },
+  provider_undiscovered: {
+    status: 503,
+    detail: 'The provider has not told its addresses yet. Try again in a few seconds.',
+    headers: { 'Retry-After': '5' },
+  },
+  provider_unsupported: {
+    status: 503,
+    detail:
+      'The provider demands what this relay does not support. Only the operators can fix this.',
+    headers: { 'Retry-After': '60' },
+    oauthError: 'server_error',
+  },
+  provider_timeout: {
+    status: 504,
+    detail: 'The provider took too long to answer. Try again in a moment.',
+    detailOnceSpent: 'The provider took too long to answer. Start the login again.',
+  },
+} as const satisfies Failures;

@@ -1,0 +1,48 @@
+import { hkdfSync, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Secret } from './secret.ts';
+
+/** The keys of one purpose, 32 bytes each: the first one signs or seals, all of them verify or open. */
+export type KeyRing = readonly [Buffer, ...Buffer[]];
+
+/** The keys of a relay, one ring per purpose. Replicas with the same secret have the same keys. */
+export interface Keys {
+  /** Signs states. */
+  readonly state: KeyRing;
+  /** Seals the codes that front ends redeem. */
+  readonly code: KeyRing;
+  /** Seals the refresh tokens of front ends. */
+  readonly refreshToken: KeyRing;
+}
+
+const keyLength = 32;
+const stretch = promisify<string, string, number, Buffer>(scrypt);
+
+/**
+ * Derives the keys from the lines of a key file.
+ *
+ * @param secrets 32 or more characters each: the current one, and the previous one during a rotation
+ * @see RFC 5869
+ */
+export function keysFromFile(secrets: readonly [Secret, ...Secret[]]): Keys {
+  const [current, ...previous] = secrets;
+  return keysFrom([bytesOf(current), ...previous.map(bytesOf)]);
+}
+
+/** Derives the keys from the client secret, for relays without a key file. */
+export async function keysFromClientSecret(clientSecret: Secret): Promise<Keys> {
+  return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
+}
+
+function keysFrom([current, ...previous]: KeyRing): Keys {
+  const ring = (purpose: string): KeyRing => {
+    const derive = (secret: Buffer) =>
+      Buffer.from(hkdfSync('sha256', secret, '', `login-relay ${purpose}`, keyLength));
+    return [derive(current), ...previous.map(derive)];
+  };
+  return { state: ring('state'), code: ring('code'), refreshToken: ring('refresh token') };
+}
+
+function bytesOf(secret: Secret): Buffer {
+  return Buffer.from(secret.reveal());
+}

@@ -44,7 +44,10 @@ export function inspectForLeaks(where: string, text: string, allowed: CanaryKind
   }
 }
 
-// A hook outside every `describe` belongs to the root suite: it runs after the last test.
-after('no client secret, code or token has left the relay where it must not', () => {
-  if (leaks.length > 0) throw new Error(`${leaks.length} leaks:\n${leaks.join('\n')}`);
-});
+/** Mocha runs this after the last test; with `--parallel`, after the last test of every file. */
+export const mochaHooks = {
+  afterAll: function noSecretHasLeaked() {
+    const found = leaks.splice(0);
+    if (found.length > 0) throw new Error(`${found.length} leaks:\n${found.join('\n')}`);
+  },
+};

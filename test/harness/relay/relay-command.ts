@@ -27,12 +27,8 @@ export const relayCommand: [string, ...string[]] = process.env['LOGIN_RELAY']
 const compileCache = mkdtempSync(join(tmpdir(), 'login-relay-compiled-'));
 const living = new Set<ChildProcess>();
 
-/** Kills every command that still runs. */
-export function killAll(): void {
-  for (const child of living) child.kill('SIGKILL');
-}
 process.on('exit', () => {
-  killAll();
+  for (const child of living) child.kill('SIGKILL');
   rmSync(compileCache, { recursive: true, force: true });
 });
 

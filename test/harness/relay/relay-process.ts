@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { inspectForLeaks } from '../expect/canaries.ts';
-import { type Invocation, killAll, spawnRelay } from './relay-command.ts';
+import { type Invocation, spawnRelay } from './relay-command.ts';
 
 export { type Flags, type Invocation, relayCommand } from './relay-command.ts';
 
@@ -15,8 +15,6 @@ export interface Ending {
 
 /** One line of the log. */
 export type LogLine = Record<string, unknown>;
-
-after('every relay process has ended', killAll);
 
 /** A relay that runs as a process of its own. */
 export class RelayProcess {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
@@ -7,7 +8,6 @@ import {
   type Login,
   navigation,
 } from '../harness/browser/fake-browser.ts';
-import { clearedCookies } from '../harness/browser/set-cookies.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';

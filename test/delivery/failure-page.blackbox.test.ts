@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
+import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   FakeBrowser,
@@ -7,7 +8,6 @@ import {
   navigationWith,
   plainNavigation,
 } from '../harness/browser/fake-browser.ts';
-import { clearedCookies } from '../harness/browser/set-cookies.ts';
 import { type Answer, send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
 import { openFreePort, openPort } from '../../src/demo/open-port.ts';
 import { ConfigError, ListenError } from '../../src/start-errors.ts';
-import { UserAgent } from '../harness/browser/user-agent.ts';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
 
 describe('demo', () => {
@@ -19,11 +19,11 @@ describe('demo', () => {
 
   it('logs a person in through the relay, up to their user record', async () => {
     await withDemo(async ({ relayUrl, frontEndUrl, providerUrl }) => {
-      const agent = new UserAgent();
-      const start = await agent.request(`${relayUrl}/auth/provider`);
-      const loginUrl = await agent.follow(start, `${providerUrl}/login/`);
-      const submitted = await agent.submit(loginUrl, { name: 'Ada Lovelace' });
-      const landed = new URL(await agent.follow(submitted, frontEndUrl));
+      const browser = new FakeBrowser();
+      const loginPage = await browser.visit(`${relayUrl}/auth/provider`);
+      expect(loginPage.url.href).to.contain(`${providerUrl}/login/`);
+      const { url: landed } = await browser.submit(loginPage, { name: 'Ada Lovelace' });
+      expect(landed.origin).to.equal(frontEndUrl);
       const response = await fetch(`${relayUrl}/api/user`, {
         headers: {
           Authorization: `Bearer ${landed.searchParams.get('access_token')}`,
@@ -139,20 +139,13 @@ describe('demo', () => {
       const relayUrl = await address('relay');
       const frontEndUrl = await address('front end');
       const providerUrl = await address('provider');
-      const agent = new UserAgent();
-      const start = await agent.request(`${relayUrl}/auth/provider`);
-      const loginUrl = await agent.follow(start, `${providerUrl}/login/`);
-      const cancelled = await agent.submit(loginUrl, { action: 'cancel' });
-      const callback = await agent.follow(cancelled, `${relayUrl}/auth/provider/callback`);
-      expect((await agent.request(callback)).status).to.equal(400);
-      const submitted = await agent.submit(
-        await agent.follow(
-          await agent.request(`${relayUrl}/auth/provider`),
-          `${providerUrl}/login/`,
-        ),
-        { name: 'Ada' },
-      );
-      expect(await agent.follow(submitted, `${frontEndUrl}`)).to.contain('access_token=');
+      const browser = new FakeBrowser();
+      const startUrl = `${relayUrl}/auth/provider`;
+      const cancelled = await browser.submit(await browser.visit(startUrl), { action: 'cancel' });
+      expect(cancelled.url.href).to.contain(`${startUrl}/callback`);
+      expect(cancelled.status).to.equal(400);
+      const { url } = await browser.submit(await browser.visit(startUrl), { name: 'Ada' });
+      expect(url.href).to.contain(frontEndUrl).and.contain('access_token=');
 
       const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
       expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });

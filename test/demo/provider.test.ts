@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
-import { locationOf, UserAgent } from '../harness/browser/user-agent.ts';
+import { FakeBrowser, formWith, type Page } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/request.ts';
 
 const client = {
   clientId: 'a-client',
@@ -47,23 +48,34 @@ describe('demo provider', () => {
     return `${at}/authorize?${query}`;
   }
 
-  async function startLogin(agent: UserAgent, more = {}): Promise<string> {
-    const response = await agent.request(authorizeUrl(more));
-    expect(response.status).to.equal(303);
-    return locationOf(response);
+  const newBrowser = () =>
+    new FakeBrowser(undefined, { frontEnd: new URL(client.redirectUri).origin });
+
+  /** Goes to the login page. */
+  async function startLogin(browser: FakeBrowser, more = {}): Promise<Page> {
+    const page = await browser.visit(authorizeUrl(more));
+    expect(page.url.href).to.contain(`${issuer}/login/`);
+    return page;
   }
 
   /** Answers the query of the authorization response. */
-  async function finishLogin(agent: UserAgent, loginUrl: string, fields: Record<string, string>) {
-    const response = await agent.submit(loginUrl, fields);
-    return new URL(await agent.follow(response, client.redirectUri)).searchParams;
+  async function finishLogin(
+    browser: FakeBrowser,
+    loginPage: Page,
+    fields: Record<string, string>,
+  ) {
+    const { url } = await browser.submit(loginPage, fields);
+    expect(url.origin + url.pathname).to.equal(client.redirectUri);
+    return url.searchParams;
   }
 
   async function codeFor(name: string, more = {}): Promise<string> {
-    const agent = new UserAgent();
-    const answer = await finishLogin(agent, await startLogin(agent, more), { name });
+    const browser = newBrowser();
+    const answer = await finishLogin(browser, await startLogin(browser, more), { name });
     return answer.get('code') ?? '';
   }
+
+  const nextUrl = ({ headers }: Answer) => new URL(headers.location ?? '', issuer).href;
 
   async function exchange(code: string, more: Record<string, string> = {}) {
     const response = await fetch(`${issuer}/token`, {
@@ -126,45 +138,42 @@ describe('demo provider', () => {
   });
 
   it('shows whom the login is for, escaped', async () => {
-    const agent = new UserAgent();
-    const page = await (await agent.request(await startLogin(agent))).text();
-    expect(page).to.contain('A &lt;b&gt;client&lt;/b&gt;');
+    const { body } = await startLogin(newBrowser());
+    expect(`${body}`).to.contain('A &lt;b&gt;client&lt;/b&gt;');
   });
 
   it('hands state and issuer back beside the code', async () => {
-    const agent = new UserAgent();
-    const answer = await finishLogin(agent, await startLogin(agent, { state: 'a state' }), {
-      name: 'ada',
-    });
+    const browser = newBrowser();
+    const loginPage = await startLogin(browser, { state: 'a state' });
+    const answer = await finishLogin(browser, loginPage, { name: 'ada' });
     expect(answer.get('state')).to.equal('a state');
     expect(answer.get('iss')).to.equal(issuer);
   });
 
   it('answers access_denied when the person cancels', async () => {
-    const agent = new UserAgent();
-    const answer = await finishLogin(agent, await startLogin(agent), { action: 'cancel' });
+    const browser = newBrowser();
+    const answer = await finishLogin(browser, await startLogin(browser), { action: 'cancel' });
     expect(answer.get('error')).to.equal('access_denied');
     expect(answer.has('code')).to.equal(false);
   });
 
   it('shows the login page again in a browser that has logged in before', async () => {
-    const agent = new UserAgent();
-    await finishLogin(agent, await startLogin(agent), { name: 'Ada' });
-    const loginUrl = await startLogin(agent);
-    expect((await agent.request(loginUrl)).status).to.equal(200);
-    const { body } = await exchange(
-      (await finishLogin(agent, loginUrl, { name: 'Grace' })).get('code') ?? '',
-    );
+    const browser = newBrowser();
+    await finishLogin(browser, await startLogin(browser), { name: 'Ada' });
+    const loginPage = await startLogin(browser);
+    expect(loginPage.status).to.equal(200);
+    const answer = await finishLogin(browser, loginPage, { name: 'Grace' });
+    const { body } = await exchange(answer.get('code') ?? '');
     expect((await userOf(body['access_token'])).body['login']).to.equal('grace');
   });
 
   it('finishes logins of several tabs in any order', async () => {
-    const agent = new UserAgent();
+    const browser = newBrowser();
     const names = ['ada', 'grace', 'edsger', 'barbara'];
-    const tabs: [string, string][] = [];
-    for (const name of names) tabs.push([name, await startLogin(agent)]);
-    for (const [name, loginUrl] of tabs.reverse()) {
-      const code = (await finishLogin(agent, loginUrl, { name })).get('code') ?? '';
+    const tabs: [string, Page][] = [];
+    for (const name of names) tabs.push([name, await startLogin(browser)]);
+    for (const [name, loginPage] of tabs.reverse()) {
+      const code = (await finishLogin(browser, loginPage, { name })).get('code') ?? '';
       const { body } = await exchange(code);
       expect((await userOf(body['access_token'])).body['login']).to.equal(name);
     }
@@ -177,33 +186,33 @@ describe('demo provider', () => {
       ['a name over 60 characters', 'x'.repeat(61)],
     ] as const) {
       it(`${what}, and asks again`, async () => {
-        const agent = new UserAgent();
-        const loginUrl = await startLogin(agent);
-        const response = await agent.submit(loginUrl, { name });
-        expect(response.status).to.equal(400);
-        expect(await response.text()).to.contain('role="alert"');
-        expect((await finishLogin(agent, loginUrl, { name: 'ada' })).has('code')).to.equal(true);
+        const browser = newBrowser();
+        const loginPage = await startLogin(browser);
+        const { status, body } = await browser.submit(loginPage, { name });
+        expect(status).to.equal(400);
+        expect(`${body}`).to.contain('role="alert"');
+        expect((await finishLogin(browser, loginPage, { name: 'ada' })).has('code')).to.equal(true);
       });
     }
 
     it('a form that is too long', async () => {
-      const agent = new UserAgent();
-      const response = await agent.submit(await startLogin(agent), { name: 'x'.repeat(100_000) });
-      expect(response.status).to.equal(413);
+      const browser = newBrowser();
+      const page = await browser.submit(await startLogin(browser), { name: 'x'.repeat(100_000) });
+      expect(page.status).to.equal(413);
     });
 
     it('a login that another browser started', async () => {
-      const loginUrl = await startLogin(new UserAgent());
-      const response = await new UserAgent().submit(loginUrl, { name: 'ada' });
-      expect(response.status).to.equal(400);
-      expect(await response.text()).to.contain('href="http://localhost:2/?a=1&amp;b=2"');
+      const loginPage = await startLogin(newBrowser());
+      const { status, body } = await newBrowser().submit(loginPage, { name: 'ada' });
+      expect(status).to.equal(400);
+      expect(`${body}`).to.contain('href="http://localhost:2/?a=1&amp;b=2"');
     });
 
     it('a login that is over', async () => {
-      const agent = new UserAgent();
-      const loginUrl = await startLogin(agent);
-      await finishLogin(agent, loginUrl, { name: 'ada' });
-      expect((await agent.request(loginUrl)).status).to.equal(400);
+      const browser = newBrowser();
+      const loginPage = await startLogin(browser);
+      await finishLogin(browser, loginPage, { name: 'ada' });
+      expect((await browser.open(loginPage.url.href)).status).to.equal(400);
     });
 
     for (const [what, more] of [
@@ -211,9 +220,9 @@ describe('demo provider', () => {
       ['an unknown client', { client_id: 'somebody' }],
     ] as const) {
       it(`${what} with a page, never a redirect`, async () => {
-        const response = await new UserAgent().request(authorizeUrl(more));
-        expect(response.status).to.equal(400);
-        expect(response.headers.get('location')).to.equal(null);
+        const { status, headers } = await newBrowser().open(authorizeUrl(more));
+        expect(status).to.equal(400);
+        expect(headers).not.to.have.property('location');
       });
     }
 
@@ -257,33 +266,36 @@ describe('demo provider', () => {
     });
 
     it('refuses a request without a challenge if PKCE is required', async () => {
-      const response = await new UserAgent().request(authorizeUrl({}, pkcePort.url));
-      expect(new URL(locationOf(response)).searchParams.get('error')).to.equal('invalid_request');
-      const allowed = await new UserAgent().request(authorizeUrl(challenge, pkcePort.url));
-      expect(locationOf(allowed)).to.match(new RegExp(`^${pkcePort.url}/login/`));
+      const refused = await newBrowser().visit(authorizeUrl({}, pkcePort.url));
+      expect(refused.url.searchParams.get('error')).to.equal('invalid_request');
+      const allowed = await newBrowser().visit(authorizeUrl(challenge, pkcePort.url));
+      expect(allowed.url.href).to.match(new RegExp(`^${pkcePort.url}/login/`));
     });
   });
 
   it('forbids its pages scripts, frames, caches and referrers', async () => {
-    const agent = new UserAgent();
-    for (const url of [await startLogin(agent), `${issuer}/`, `${issuer}/nothing`]) {
-      const { headers } = await agent.request(url);
-      expect(headers.get('content-security-policy'))
+    const browser = newBrowser();
+    const loginPage = await startLogin(browser);
+    for (const url of [loginPage.url.href, `${issuer}/`, `${issuer}/nothing`]) {
+      const { headers } = await browser.open(url);
+      expect(headers['content-security-policy'])
         .to.contain("default-src 'none'")
         .and.to.contain("frame-ancestors 'none'")
         .and.to.not.contain('script-src');
-      expect(headers.get('cache-control')).to.equal('no-store');
-      expect(headers.get('referrer-policy')).to.equal('no-referrer');
-      expect(headers.get('x-content-type-options')).to.equal('nosniff');
+      expect(headers['cache-control']).to.equal('no-store');
+      expect(headers['referrer-policy']).to.equal('no-referrer');
+      expect(headers['x-content-type-options']).to.equal('nosniff');
     }
   });
 
   it('sets no cookie that another server on the same host would get', async () => {
-    const agent = new UserAgent();
-    const started = await agent.request(authorizeUrl());
-    const submitted = await agent.submit(locationOf(started), { name: 'ada' });
-    const resumed = await agent.request(locationOf(submitted));
-    const lines = [started, submitted, resumed].flatMap(({ headers }) => headers.getSetCookie());
+    const browser = newBrowser();
+    const started = await browser.open(authorizeUrl());
+    expect(started.status).to.equal(303);
+    const submitted = await browser.open(nextUrl(started), formWith({ name: 'ada' }));
+    const resumed = await browser.open(nextUrl(submitted));
+    const answers = [started, submitted, resumed];
+    const lines = answers.flatMap(({ headers }) => headers['set-cookie'] ?? []);
     expect(lines).to.have.length.above(0);
     for (const line of lines) expect(line).to.match(/; path=\/(authorize|login)\b/);
   });

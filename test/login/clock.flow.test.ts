@@ -5,8 +5,8 @@ import { readConfig } from '../../src/config/config.ts';
 import type { FailureCode } from '../../src/errors.ts';
 import { createLogger } from '../../src/observability/log.ts';
 import { createRelay, type Relay } from '../../src/relay/relay.ts';
+import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import { expectLogin, expectRefusal, FakeBrowser } from '../harness/browser/fake-browser.ts';
-import { clearedCookies } from '../harness/browser/set-cookies.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { baseUrl, frontendOrigin, registration } from '../harness/relay/relay-under-test.ts';
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
@@ -7,7 +8,6 @@ import {
   type Login,
   navigation,
 } from '../harness/browser/fake-browser.ts';
-import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { answer, json, reset, silence } from '../harness/provider/provider-behaviours.ts';

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
@@ -8,7 +9,6 @@ import {
   navigationWith,
   plainNavigation,
 } from '../harness/browser/fake-browser.ts';
-import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { protectedRelay } from '../harness/relay/protected-relay.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
+import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
@@ -8,7 +9,6 @@ import {
   navigation,
   navigationWith,
 } from '../harness/browser/fake-browser.ts';
-import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';

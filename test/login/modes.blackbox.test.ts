@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
 import got from 'got';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
@@ -10,7 +11,6 @@ import {
   FakeBrowser,
   navigation,
 } from '../harness/browser/fake-browser.ts';
-import { setCookies } from '../harness/browser/set-cookies.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
 import { protectedRelay } from '../harness/relay/protected-relay.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
 import type { Login } from '../../src/login/login.ts';
 import { createLoginProtection } from '../../src/login/protection.ts';
-import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
+import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 
 const settings = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { expectLogin, FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
-import { setCookies } from '../harness/browser/set-cookies.ts';
 import { type Answer, send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import {

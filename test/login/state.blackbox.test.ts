@@ -1,5 +1,6 @@
 import type { Agent } from 'node:http';
 import { expect } from 'chai';
+import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
@@ -7,7 +8,6 @@ import {
   FakeBrowser,
   type Login,
 } from '../harness/browser/fake-browser.ts';
-import { clearedCookies, setCookies } from '../harness/browser/set-cookies.ts';
 import { keepAliveAgent } from '../harness/client/http-client.ts';
 import { type Sealing, sealLogin } from '../harness/login/sealed-login.ts';
 import { stateKeyFile } from '../harness/login/state-key-file.ts';
@@ -27,7 +27,7 @@ describe('the state of a login', () => {
   });
   after(() => agent.destroy());
   beforeEach(() => {
-    browser = new FakeBrowser(underTest, agent);
+    browser = new FakeBrowser(underTest, { agent });
   });
 
   /** Opens a callback with each state; all are refused, and the login can still be finished. */

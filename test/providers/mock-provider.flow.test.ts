@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { Visitor } from '../harness/browser/visitor.ts';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectUser } from '../harness/expect/expectations.ts';
-import { expectFailure, expectFailurePage } from '../harness/expect/failures.ts';
+import { expectFailedVisit, expectFailure } from '../harness/expect/failures.ts';
 import {
   type MockProvider,
   type MockProviderOptions,
   startMockProvider,
 } from '../harness/provider/mock-provider.ts';
-import { redirectUri } from '../harness/relay/relay-under-test.ts';
+import { loginPath, redirectUri } from '../harness/relay/relay-under-test.ts';
 import { type Client, type Relay, useRelays } from '../harness/relay/relays.ts';
 
 const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
@@ -29,8 +29,8 @@ describe('oauth2-mock-server, found by discovery', () => {
 
   afterEach(() => provider.close());
 
-  async function expectLogin(visitor: Visitor): Promise<void> {
-    const { url } = await visitor.startLogin();
+  async function expectLogin(browser: FakeBrowser): Promise<void> {
+    const { url } = await browser.visit(loginPath);
     expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
     const answer = await relay.lookUp(url.searchParams.get('access_token') ?? '');
     expect(expectUser(answer)).to.deep.equal({ sub: 'johndoe' });
@@ -73,11 +73,11 @@ describe('oauth2-mock-server, found by discovery', () => {
           code_challenge_methods_supported: undefined,
         };
         await start({ client: newClient(), metadata }, flags);
-        const visitor = new Visitor(relay);
-        await expectLogin(visitor);
-        const request = visitor.visited(`${provider.issuer}/authorize`).searchParams;
+        const browser = new FakeBrowser(() => relay);
+        await expectLogin(browser);
+        const request = browser.visited(`${provider.issuer}/authorize`).searchParams;
         expect(request.has('code_challenge')).to.equal(pkce);
-        expect(visitor.visited(redirectUri).searchParams.has('iss')).to.equal(false);
+        expect(browser.visited(redirectUri).searchParams.has('iss')).to.equal(false);
         expect(provider.tokenRequests).to.deep.equal([
           {
             authorization: by === 'basic' ? 'Basic' : undefined,
@@ -100,14 +100,17 @@ describe('oauth2-mock-server, found by discovery', () => {
       const line = await relay.discoveryLine('failed');
       expect(line).to.include({ level: 'warn', reason: 'unsupported' });
       expect(line['explanation']).to.contain('client secret');
-      expectFailurePage(await new Visitor(relay).startLogin(), 'provider_unsupported');
+      expectFailedVisit(
+        await new FakeBrowser(() => relay).visit(loginPath),
+        'provider_unsupported',
+      );
     });
 
     it('a client with a wrong secret: the client is refused', async () => {
       const client = newClient();
       const wrong = { ...client, clientSecret: canary('secret') };
       await start({ client }, { 'token-request': 'basic' }, wrong);
-      expectFailurePage(await new Visitor(relay).startLogin(), 'client_refused');
+      expectFailedVisit(await new FakeBrowser(() => relay).visit(loginPath), 'client_refused');
       const line = await relay.requestLine('client_refused');
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
     });
@@ -115,18 +118,18 @@ describe('oauth2-mock-server, found by discovery', () => {
     it('a client whose redirect URI it does not expect in the token request', async () => {
       const client = { ...newClient(), redirectUri: `${redirectUri}/other` };
       await start({ client }, { 'token-request': 'body' });
-      expectFailurePage(await new Visitor(relay).startLogin(), 'code_refused');
+      expectFailedVisit(await new FakeBrowser(() => relay).visit(loginPath), 'code_refused');
       const line = await relay.requestLine('code_refused');
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 400 });
     });
 
     it('an answer that names another issuer, though iss was not promised', async () => {
       await start({ client: newClient() }, { 'token-request': 'body' });
-      const visitor = new Visitor(relay);
-      visitor.detour = (url) => {
+      const browser = new FakeBrowser(() => relay);
+      browser.detour = (url) => {
         if (url.href.startsWith(redirectUri)) url.searchParams.set('iss', 'https://evil.example');
       };
-      expectFailurePage(await visitor.startLogin(), 'issuer_mismatch');
+      expectFailedVisit(await browser.visit(loginPath), 'issuer_mismatch');
       expect(provider.tokenRequests).to.deep.equal([]);
       expectFailure(await relay.lookUp('not-issued'), 'token_invalid');
     });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { Visitor } from '../harness/browser/visitor.ts';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectUser } from '../harness/expect/expectations.ts';
 import { type Issuer, json, metadata, oauthPath, startIssuer } from '../harness/provider/issuer.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { redirectUri, registration } from '../harness/relay/relay-under-test.ts';
+import { loginPath, redirectUri, registration } from '../harness/relay/relay-under-test.ts';
 import { useRelays } from '../harness/relay/relays.ts';
 
 describe('an issuer with a path that has OAuth metadata alone', () => {
@@ -41,8 +41,8 @@ describe('an issuer with a path that has OAuth metadata alone', () => {
         scope: 'profile',
       },
     });
-    const visitor = new Visitor(relay);
-    visitor.detour = (url) => {
+    const browser = new FakeBrowser(() => relay);
+    browser.detour = (url) => {
       if (!url.href.startsWith(provider.authorizeUrl)) return;
       expect(url.searchParams.get('scope')).to.equal('profile');
       const answer = new URLSearchParams({
@@ -52,7 +52,7 @@ describe('an issuer with a path that has OAuth metadata alone', () => {
       });
       url.href = `${redirectUri}?${answer}`;
     };
-    const { url } = await visitor.startLogin();
+    const { url } = await browser.visit(loginPath);
     const [code = ''] = provider.credentials('token');
     expect(url.searchParams.get('access_token')).to.equal(provider.tokenFor(code));
     expectUser(await relay.lookUp(provider.tokenFor(code) ?? ''));

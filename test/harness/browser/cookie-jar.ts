@@ -1,31 +1,64 @@
-interface Cookie {
+import type { Answer } from '../client/request.ts';
+
+/** One `Set-Cookie` header, parsed strictly. */
+export interface SetCookie {
   readonly name: string;
   readonly value: string;
-  readonly host: string;
-  readonly path: string;
+  readonly maxAge: string | undefined;
+  /** Everything after the value, as it was written, sorted. */
+  readonly attributes: readonly string[];
 }
 
-/** The cookies of a browser, by host and path. A cookie that is set to nothing is removed. */
-export class CookieJar {
-  #cookies: Cookie[] = [];
+/** The cookies that an answer sets or clears, in their order. */
+export function setCookies({ headers }: Pick<Answer, 'headers'>): SetCookie[] {
+  return (headers['set-cookie'] ?? []).map((line) => {
+    const [pair = '', ...attributes] = line.split('; ');
+    const equals = pair.indexOf('=');
+    const maxAge = attributes.find((attribute) => attribute.startsWith('Max-Age='));
+    return {
+      name: pair.slice(0, equals),
+      value: pair.slice(equals + 1),
+      maxAge: maxAge?.slice('Max-Age='.length),
+      attributes: attributes.sort(),
+    };
+  });
+}
 
-  /** The `Cookie` header of a request to this address, or nothing if there are no cookies for it. */
-  cookiesFor({ host, pathname }: URL): string | undefined {
-    const pairs = this.#cookies
-      .filter((cookie) => cookie.host === host && pathname.startsWith(cookie.path))
-      .map(({ name, value }) => `${name}=${value}`);
-    return pairs.length > 0 ? pairs.join('; ') : undefined;
+/** The names of the cookies that an answer clears. */
+export function clearedCookies(answer: Pick<Answer, 'headers'>): string[] {
+  return setCookies(answer)
+    .filter(({ maxAge }) => maxAge === '0')
+    .map(({ name }) => name);
+}
+
+/** The cookies of a browser, by host and path. */
+export class CookieJar {
+  readonly #places: { host: string; path: string; cookies: Map<string, string> }[] = [];
+
+  /** Those with this host and path by name, the oldest first. */
+  at(host: string, path = '/'): Map<string, string> {
+    const known = this.#places.find((place) => place.host === host && place.path === path);
+    if (known !== undefined) return known.cookies;
+    const cookies = new Map<string, string>();
+    this.#places.push({ host, path, cookies });
+    return cookies;
   }
 
-  /** Keeps what the `Set-Cookie` headers of an answer from this address say. */
-  keep({ host }: URL, setCookies: readonly string[] = []): void {
-    for (const line of setCookies) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      const path = /;\s*path=([^;]*)/i.exec(line)?.[1] ?? '/';
-      const isOther = (cookie: Cookie) =>
-        cookie.name !== name || cookie.path !== path || cookie.host !== host;
-      this.#cookies = this.#cookies.filter(isOther);
-      if (value !== '') this.#cookies.push({ name, value, host, path });
+  /** The `Cookie` header of a request to this address; empty if there are no cookies for it. */
+  headerFor({ host, pathname }: URL): string {
+    return this.#places
+      .filter((place) => place.host === host && pathname.startsWith(place.path))
+      .flatMap(({ cookies }) => [...cookies].map(([name, value]) => `${name}=${value}`))
+      .join('; ');
+  }
+
+  /** Keeps what an answer from this address sets. A cookie without a value is removed. */
+  keep({ host }: URL, answer: Pick<Answer, 'headers'>): void {
+    for (const { name, value, maxAge, attributes } of setCookies(answer)) {
+      const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice('path='.length);
+      const cookies = this.at(host, path);
+      if (maxAge === '0' || value === '') cookies.delete(name);
+      else cookies.set(name, value);
     }
   }
 }

@@ -2,10 +2,11 @@ import type { Agent } from 'node:http';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../../src/errors.ts';
 import { type Answer, type Sending, send } from '../client/http-client.ts';
+import { request } from '../client/request.ts';
 import { expectError, expectRedirect } from '../expect/expectations.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';
-import { callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
-import { type SetCookie, setCookies } from './set-cookies.ts';
+import { baseUrl, callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
+import { CookieJar, setCookies } from './cookie-jar.ts';
 
 type Headers = [name: string, value: string][];
 
@@ -41,31 +42,99 @@ export function navigationWith(name: string, value: string): Headers {
   return [...navigation.filter(([other]) => other !== name), [name, value]];
 }
 
-/** A browser as far as a relay can tell: a cookie jar, and the headers of a navigation. */
-export class FakeBrowser {
-  /** By name, the oldest first, which is the order in which browsers send them. */
-  readonly cookies = new Map<string, string>();
-  readonly #target: () => Target;
-  readonly #agent: Agent | undefined;
+/** What a browser shows once no redirect leads on. */
+export interface Page extends Answer {
+  readonly url: URL;
+}
 
-  constructor(target: () => Target, agent?: Agent) {
-    this.#target = target;
-    this.#agent = agent;
+/** A relay without its address; its provider is needed to `start` a login. */
+type Relay = () => { readonly port: number; readonly provider?: StrictProvider };
+
+const noRelay: Relay = () => {
+  throw new Error('this browser knows no relay');
+};
+
+interface BrowserOptions {
+  readonly agent?: Agent | undefined;
+  /** Ports of this machine that stand for an origin elsewhere. */
+  readonly places?: Readonly<Record<string, number>>;
+  /** The origin where logins end; every page of it is empty. */
+  readonly frontEnd?: string;
+}
+
+/** A browser as far as servers can tell: cookies, the headers of a navigation, redirects, forms. */
+export class FakeBrowser {
+  /** The relay's cookies by name, the oldest first, which is the order in which browsers send them. */
+  readonly cookies: Map<string, string>;
+  /** Every address that `visit` opened, in order. */
+  readonly trail: URL[] = [];
+  /** Changes an address before `visit` opens it, as an attacker between the two sides would. */
+  detour: (url: URL) => void = () => {};
+  readonly #relay: Relay;
+  readonly #options: BrowserOptions;
+  readonly #jar = new CookieJar();
+
+  /** @param relay the relay that answers at `baseUrl` */
+  constructor(relay: Relay = noRelay, options: BrowserOptions = {}) {
+    this.#relay = relay;
+    this.#options = options;
+    this.cookies = this.#jar.at(new URL(baseUrl).host);
   }
 
-  /** Sends the request with the jar's cookies, and keeps what the answer sets. */
-  async open(path: string, sending: Partial<Sending> = {}): Promise<Answer> {
+  /** Sends one request with the jar's cookies, and keeps what the answer sets. A path is the relay's. */
+  async open(address: string, sending: Partial<Sending> = {}): Promise<Answer> {
+    const url = new URL(address.startsWith('/') ? baseUrl : address);
     const headers: Headers = [...(sending.headers ?? navigation)];
-    const cookies = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookies = this.#jar.headerFor(url);
     if (cookies !== '') headers.push(['Cookie', cookies]);
-    const answer = await send(this.#target().port, {
-      ...sending,
-      path,
-      headers,
-      ...(this.#agent && { agent: this.#agent }),
-    });
-    for (const cookie of setCookies(answer)) this.#keep(cookie);
+    const { agent, places = {} } = this.#options;
+    const path = address.startsWith('/') ? address : url.pathname + url.search;
+    const complete = { ...sending, path, headers, agent };
+    const answer =
+      url.origin === baseUrl
+        ? await send(this.#relay().port, complete)
+        : await request(places[url.origin] ?? Number(url.port), {
+            ...complete,
+            authority: url.host,
+          });
+    this.#jar.keep(url, answer);
     return answer;
+  }
+
+  /** Opens an address, and follows redirects. */
+  async visit(address: string, sending: Partial<Sending> = {}): Promise<Page> {
+    let url = new URL(address, baseUrl);
+    let next = sending;
+    for (let hops = 0; hops < 20; hops += 1) {
+      this.detour(url);
+      this.trail.push(new URL(url));
+      if (url.origin === (this.#options.frontEnd ?? frontendOrigin)) return emptyPage(url);
+      const answer = await this.open(url.href, next);
+      const { location } = answer.headers;
+      if (answer.status < 300 || answer.status > 399 || location === undefined) {
+        return { ...answer, url };
+      }
+      url = new URL(location, url);
+      next = {};
+    }
+    throw new Error(`the redirects do not end: ${this.trail.join(' ')}`);
+  }
+
+  /** Sends the page's form with these fields beside its hidden ones. */
+  async submit({ url, body }: Page, fields: Readonly<Record<string, string>> = {}): Promise<Page> {
+    const form = /<form[^>]*>/.exec(`${body}`)?.[0];
+    if (form === undefined) throw new Error(`no form on the page: ${body}`);
+    const hidden = `${body}`.match(/<input[^>]*type="hidden"[^>]*>/g) ?? [];
+    const own = hidden.map((input) => [attribute(input, 'name'), attribute(input, 'value')]);
+    const target = new URL(attribute(form, 'action'), url).href;
+    return await this.visit(target, formWith({ ...Object.fromEntries(own), ...fields }));
+  }
+
+  /** The last address at this origin and path that was visited. */
+  visited(address: string): URL {
+    const found = this.trail.findLast(({ origin, pathname }) => origin + pathname === address);
+    if (found === undefined) throw new Error(`${address} was not visited: ${this.trail.join(' ')}`);
+    return found;
   }
 
   /** Starts a login and consents at the provider; the callback is not opened yet. */
@@ -76,7 +145,7 @@ export class FakeBrowser {
     if (cookie === undefined) throw new Error('the start of a login set no cookie');
     const state = authorizationRequest.searchParams.get('state') ?? '';
     remember(state, cookie.value, authorizationRequest.searchParams.get('code_challenge') ?? '');
-    const code = this.#target().provider.authorize(authorizationRequest);
+    const code = this.#relay().provider?.authorize(authorizationRequest) ?? '';
     return { authorizationRequest, state, code, cookie };
   }
 
@@ -87,11 +156,23 @@ export class FakeBrowser {
   ): Promise<Answer> {
     return await this.open(callback({ code, state }), sending);
   }
+}
 
-  #keep({ name, value, maxAge }: SetCookie): void {
-    if (maxAge === '0') this.cookies.delete(name);
-    else this.cookies.set(name, value);
-  }
+/** A form that a page sends. */
+export function formWith(fields: Readonly<Record<string, string>>): Partial<Sending> {
+  return {
+    method: 'POST',
+    headers: [...navigation, ['Content-Type', 'application/x-www-form-urlencoded']],
+    body: `${new URLSearchParams(fields)}`,
+  };
+}
+
+function attribute(tag: string, name: string): string {
+  return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';
+}
+
+function emptyPage(url: URL): Page {
+  return { url, status: 200, headers: {}, rawHeaders: [], body: Buffer.alloc(0) };
 }
 
 /** The path of the callback with these parameters. */

@@ -37,7 +37,7 @@ export class LoginTraffic {
   }
 
   async #start(agent: Agent | undefined): Promise<void> {
-    const browser = new FakeBrowser(this.#target, agent);
+    const browser = new FakeBrowser(this.#target, { agent });
     this.#pending.push({ browser, login: await browser.start() });
     this.started += 1;
   }

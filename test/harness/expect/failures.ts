@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../../src/errors.ts';
-import type { Page } from '../browser/visitor.ts';
+import type { Page } from '../browser/fake-browser.ts';
 import type { Answer } from '../client/http-client.ts';
+import { baseUrl } from '../relay/relay-under-test.ts';
 import { expectError } from './expectations.ts';
 
 /** A JSON answer that tells of this failure, with its status and headers. */
@@ -22,12 +23,8 @@ export function expectFailedCallback(answer: Answer, code: FailureCode): void {
   expectFailure(answer, code, new RelayError(code).onceSpent().detail);
 }
 
-/** The page that a person is left with tells of this failure. */
-export function expectFailurePage(
-  { url, status, headers, body }: Page,
-  code: FailureCode,
-  detail?: string,
-): void {
-  expectFailure({ status, headers, rawHeaders: [], body: Buffer.from(body) }, code, detail);
-  expect(url.origin).to.equal('https://relay.example');
+/** The answer of the relay that a visit ended with tells of this failure. */
+export function expectFailedVisit(page: Page, code: FailureCode, detail?: string): void {
+  expectFailure(page, code, detail);
+  expect(page.url.origin).to.equal(baseUrl);
 }

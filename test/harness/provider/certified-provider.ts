@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mock } from 'node:test';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import { openPort } from '../../../src/demo/open-port.ts';
-import type { Page, Visitor } from '../browser/visitor.ts';
+import type { FakeBrowser, Page } from '../browser/fake-browser.ts';
 import { redirectUri } from '../relay/relay-under-test.ts';
 import type { Client } from '../relay/relays.ts';
 
@@ -95,7 +95,7 @@ export async function startCertifiedProvider({
 }
 
 /** Logs in on the provider's login page and agrees on the page after it. */
-export async function signIn(visitor: Visitor, loginPage: Page, login: string): Promise<Page> {
-  const consentPage = await visitor.submit(loginPage, { login, password: 'any' });
-  return await visitor.submit(consentPage);
+export async function signIn(browser: FakeBrowser, loginPage: Page, login: string): Promise<Page> {
+  const consentPage = await browser.submit(loginPage, { login, password: 'any' });
+  return await browser.submit(consentPage);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import {

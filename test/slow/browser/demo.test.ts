@@ -6,7 +6,7 @@ import {
   screenshot,
   scrollsSideways,
   useBrowser,
-} from '../../harness/browser/browser.ts';
+} from '../../harness/browser/chromium.ts';
 import { RelayProcess } from '../../harness/relay/relay-process.ts';
 
 const { describe } = needsChromium();

@@ -6,7 +6,7 @@ import {
   screenshot,
   scrollsSideways,
   useBrowser,
-} from '../../harness/browser/browser.ts';
+} from '../../harness/browser/chromium.ts';
 import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();

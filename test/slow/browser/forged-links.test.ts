@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, useBrowser } from '../../harness/browser/browser.ts';
+import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { containerPage, readmePage } from '../../harness/project/shipped-pages.ts';
 import {
   authorize,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Cookie, Page } from 'playwright-core';
-import { needsChromium, useBrowser } from '../../harness/browser/browser.ts';
+import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();

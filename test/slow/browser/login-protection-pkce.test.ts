@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import {
   authorize,
   type LoginSite,

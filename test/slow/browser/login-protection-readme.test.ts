@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { readmePage } from '../../harness/project/shipped-pages.ts';
 import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 

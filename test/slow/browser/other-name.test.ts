@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/browser.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();

@@ -155,7 +155,7 @@ describe(`nothing leads a browser astray: ${redirectPayloads.length} payloads`, 
         this.timeout(60_000);
         const agent = keepAliveAgent(1);
         for (const payload of plainPayloads.map((one) => one.toWellFormed())) {
-          const browser = new FakeBrowser(underTest, agent);
+          const browser = new FakeBrowser(underTest, { agent });
           const login = await browser.start(`?state=${encodeURIComponent(payload)}`);
           const { headers } = await browser.finish(login);
           const url = expectOwnTarget(headers.location ?? '');

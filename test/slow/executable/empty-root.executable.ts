@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { UserAgent } from '../../harness/browser/user-agent.ts';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { run } from '../../harness/project/run.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
@@ -92,17 +92,12 @@ describe('the executable, alone with the libraries that it is linked with', () =
     const demo = new RelayProcess(inside({ words: ['demo'], flags: { port: '0' } }));
     const url = (of: string) =>
       demo.output((text) => new RegExp(`^ *${of} +(http:\\S+)$`, 'm').exec(text)?.[1]);
-    const [frontEnd, relay, provider] = [
-      await url('front end'),
-      await url('relay'),
-      await url('provider'),
-    ];
+    const [frontEnd, relay] = [await url('front end'), await url('relay')];
     expect((await fetch(frontEnd)).status).to.equal(200);
-    const agent = new UserAgent();
-    const start = await agent.request(`${relay}/auth/provider`);
-    const loginUrl = await agent.follow(start, `${provider}/login/`);
-    const submitted = await agent.submit(loginUrl, { name: 'Ada Lovelace' });
-    const landed = new URL(await agent.follow(submitted, frontEnd));
+    const browser = new FakeBrowser();
+    const loginPage = await browser.visit(`${relay}/auth/provider`);
+    const { url: landed } = await browser.submit(loginPage, { name: 'Ada Lovelace' });
+    expect(landed.href).to.contain(frontEnd);
     const authorization = `Bearer ${landed.searchParams.get('access_token')}`;
     const user = await fetch(`${relay}/api/user`, { headers: { authorization } });
     expect(await user.json()).to.include({ login: 'ada-lovelace' });

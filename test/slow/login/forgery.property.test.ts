@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { RelayError } from '../../../src/errors.ts';
 import { createLoginProtection } from '../../../src/login/protection.ts';
 import { createStateSigner, parseState } from '../../../src/login/state.ts';
-import { setCookies } from '../../harness/browser/set-cookies.ts';
+import { setCookies } from '../../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../../harness/login/koa-context.ts';
 
 const client = {

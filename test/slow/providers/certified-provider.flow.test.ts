@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type Page, Visitor } from '../../harness/browser/visitor.ts';
+import { FakeBrowser, type Page } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
-import { expectFailure, expectFailurePage } from '../../harness/expect/failures.ts';
+import { expectFailedVisit, expectFailure } from '../../harness/expect/failures.ts';
 import {
   type CertifiedProvider,
   type CertifiedProviderOptions,
@@ -35,13 +35,13 @@ describe('oidc-provider, found by discovery', () => {
     relay = await startRelay({ client, flags: { issuer, ...more } });
   }
 
-  async function logIn(visitor: Visitor, login = 'ada'): Promise<Page> {
-    return await signIn(visitor, await visitor.startLogin(), login);
+  async function logIn(browser: FakeBrowser, login = 'ada'): Promise<Page> {
+    return await signIn(browser, await browser.visit(loginPath), login);
   }
 
   /** Logs in and looks the user up with the token. */
-  async function expectLogin(visitor: Visitor): Promise<void> {
-    const { url } = await logIn(visitor);
+  async function expectLogin(browser: FakeBrowser): Promise<void> {
+    const { url } = await logIn(browser);
     expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
     const answer = await relay.lookUp(url.searchParams.get('access_token') ?? '');
     expect(expectUser(answer)).to.deep.equal(recordOf('ada'));
@@ -65,10 +65,10 @@ describe('oidc-provider, found by discovery', () => {
       ] as const) {
         it(`with a token request by ${dialect} and PKCE ${pkce}`, async () => {
           await start({ client: newClient(), clientAuthentication: [method], pkce }, flags);
-          const visitor = new Visitor(relay);
-          await expectLogin(visitor);
+          const browser = new FakeBrowser(() => relay);
+          await expectLogin(browser);
 
-          const request = visitor.visited(`${provider.issuer}/auth`).searchParams;
+          const request = browser.visited(`${provider.issuer}/auth`).searchParams;
           const challenged = verifier.length > 0;
           expect(request.get('code_challenge_method')).to.equal(challenged ? 'S256' : null);
           expect(provider.tokenRequests).to.deep.equal([
@@ -84,14 +84,14 @@ describe('oidc-provider, found by discovery', () => {
         const clientSecret = `${punctuation}${canary('secret')}${punctuation}`;
         const client = { clientId: `${punctuation}1${punctuation}`, clientSecret };
         await start({ client, clientAuthentication: [method] });
-        await expectLogin(new Visitor(relay));
+        await expectLogin(new FakeBrowser(() => relay));
       });
     }
 
     it('with the dialect that is configured, where it takes several', async () => {
       const clientAuthentication = ['client_secret_basic', 'client_secret_post'] as const;
       await start({ client: newClient(), clientAuthentication }, { 'token-request': 'body' });
-      await expectLogin(new Visitor(relay));
+      await expectLogin(new FakeBrowser(() => relay));
       expect(provider.tokenRequests[0]?.authorization).to.equal(undefined);
     });
   });
@@ -102,7 +102,7 @@ describe('oidc-provider, found by discovery', () => {
     it('a client with a wrong secret: the client is refused', async () => {
       const client = newClient();
       await start({ client }, {}, { ...client, clientSecret: canary('secret') });
-      expectFailurePage(await logIn(new Visitor(relay)), 'client_refused');
+      expectFailedVisit(await logIn(new FakeBrowser(() => relay)), 'client_refused');
       const line = await relay.requestLine('client_refused');
       expect(line).to.include({ level: 'warn', status: 400, providerError: 'invalid_client' });
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
@@ -110,36 +110,36 @@ describe('oidc-provider, found by discovery', () => {
 
     it('a client that sends its secret where it does not look: the token is refused', async () => {
       await start({ client: newClient() }, { 'token-request': 'query' });
-      expectFailurePage(await logIn(new Visitor(relay)), 'token_refused');
+      expectFailedVisit(await logIn(new FakeBrowser(() => relay)), 'token_refused');
     });
 
     it('a client with another redirect URI: it says so on its own page', async () => {
       await start({ client: { ...newClient(), redirectUri: `${redirectUri}/other` } });
-      const page = await new Visitor(relay).startLogin();
+      const page = await new FakeBrowser(() => relay).visit(loginPath);
       expect(page.url.origin).to.equal(provider.issuer);
       expect(page.status).to.equal(400);
       expect(page.headers['content-type']).to.contain('text/html');
-      expect(page.body).to.contain('invalid_redirect_uri');
+      expect(`${page.body}`).to.contain('invalid_redirect_uri');
       expect(provider.tokenRequests).to.deep.equal([]);
     });
 
     it('a client that it does not know: it says so on its own page', async () => {
       const client = newClient();
       await start({ client }, {}, { ...client, clientId: 'another' });
-      const page = await new Visitor(relay).startLogin();
+      const page = await new FakeBrowser(() => relay).visit(loginPath);
       expect(page.url.origin).to.equal(provider.issuer);
       expect(page.status).to.equal(400);
-      expect(page.body).to.contain('invalid_client');
+      expect(`${page.body}`).to.contain('invalid_client');
     });
 
     it('a stranger, where the authorize URL given by hand forbids it to ask who that is', async () => {
       const authorizeUrl = (issuer: string) => ({ 'authorize-url': `${issuer}/auth?prompt=none` });
       await start({ client: newClient() }, authorizeUrl);
-      const page = await new Visitor(relay).startLogin();
+      const page = await new FakeBrowser(() => relay).visit(loginPath);
       expect(page.url.searchParams.get('error')).to.equal('login_required');
       const detail =
         'The provider did not authorize the login (login_required). Start the login again.';
-      expectFailurePage(page, 'authorization_refused', detail);
+      expectFailedVisit(page, 'authorization_refused', detail);
       const line = await relay.requestLine('authorization_refused');
       expect(line).to.include({ level: 'warn', providerError: 'login_required' });
     });
@@ -150,8 +150,8 @@ describe('oidc-provider, found by discovery', () => {
     after(() => provider.close());
 
     it('logs two people in at the same time, each to their own account', async () => {
-      const [one, other] = [new Visitor(relay), new Visitor(relay)];
-      const pages = [await one.startLogin(), await other.startLogin()] as const;
+      const [one, other] = [new FakeBrowser(() => relay), new FakeBrowser(() => relay)];
+      const pages = [await one.visit(loginPath), await other.visit(loginPath)] as const;
       const ends = [await signIn(other, pages[1], 'grace'), await signIn(one, pages[0], 'ada')];
       const tokens = ends.map(({ url }) => url.searchParams.get('access_token') ?? '');
       const records = await Promise.all(tokens.map((token) => relay.lookUp(token)));
@@ -159,9 +159,9 @@ describe('oidc-provider, found by discovery', () => {
     });
 
     it('tells of someone who cancels', async () => {
-      const visitor = new Visitor(relay);
-      const loginPage = await visitor.startLogin();
-      expectFailurePage(await visitor.open(`${loginPage.url}/abort`), 'access_denied');
+      const browser = new FakeBrowser(() => relay);
+      const loginPage = await browser.visit(loginPath);
+      expectFailedVisit(await browser.visit(`${loginPage.url}/abort`), 'access_denied');
     });
 
     it('refuses a token that it did not issue', async () => {
@@ -169,7 +169,7 @@ describe('oidc-provider, found by discovery', () => {
     });
 
     it('is asked for its metadata at the start alone, never for a request', async () => {
-      await expectLogin(new Visitor(relay));
+      await expectLogin(new FakeBrowser(() => relay));
       await relay.get(loginPath);
       const lines = relay.process.logLines.filter(({ msg }) => msg === 'provider discovery');
       expect(lines).to.have.length(1);
@@ -192,12 +192,12 @@ describe('oidc-provider, found by discovery', () => {
       ['none', (query) => query.delete('iss'), 'issuer_missing'],
     ] as const satisfies [string, (query: URLSearchParams) => void, string][]) {
       it(`promises iss: an answer with ${what} is refused before the code is spent`, async () => {
-        const visitor = new Visitor(relay);
+        const browser = new FakeBrowser(() => relay);
         const spent = provider.tokenRequests.length;
-        visitor.detour = ({ pathname, searchParams }) => {
+        browser.detour = ({ pathname, searchParams }) => {
           if (pathname === callbackPath) detour(searchParams);
         };
-        expectFailurePage(await logIn(visitor), failure);
+        expectFailedVisit(await logIn(browser), failure);
         expect(provider.tokenRequests).to.have.length(spent);
       });
     }

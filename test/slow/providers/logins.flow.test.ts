@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../../src/errors.ts';
-import { type Page, Visitor } from '../../harness/browser/visitor.ts';
+import { FakeBrowser, type Page } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
-import { expectFailure, expectFailurePage } from '../../harness/expect/failures.ts';
+import { expectFailedVisit, expectFailure } from '../../harness/expect/failures.ts';
 import {
   type DocumentedProvider,
   type FakeProvider,
@@ -11,7 +11,7 @@ import {
   type UpstreamRequest,
 } from '../../harness/provider/fake-provider.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
-import { callbackPath, redirectUri } from '../../harness/relay/relay-under-test.ts';
+import { callbackPath, loginPath, redirectUri } from '../../harness/relay/relay-under-test.ts';
 import { type Client, type Relay, useRelays } from '../../harness/relay/relays.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
 import { discord, discordUser } from '../../providers/fakes/discord.ts';
@@ -109,7 +109,7 @@ describe('a provider that answers as its documentation says', () => {
       let provider: FakeProvider;
       let proxy: ForwardProxy;
       let relay: Relay;
-      let visitor: Visitor;
+      let browser: FakeBrowser;
 
       before('start the provider and the relay', async () => {
         provider = await startFakeProvider(documented(client), certificate);
@@ -125,7 +125,8 @@ describe('a provider that answers as its documentation says', () => {
         });
       });
       beforeEach(() => {
-        visitor = new Visitor(relay, { [new URL(example.authorize).origin]: provider.port });
+        const places = { [new URL(example.authorize).origin]: provider.port };
+        browser = new FakeBrowser(() => relay, { places });
       });
       after(async () => {
         await proxy.close();
@@ -141,14 +142,14 @@ describe('a provider that answers as its documentation says', () => {
       }
 
       it('logs in, and passes the record of the user on to the byte', async () => {
-        await expectLogin(relay, visitor, user);
+        await expectLogin(relay, browser, user);
         lastRequest(example.token);
         lastRequest(example.lookup);
       });
 
       it(`is ${example.pkce ? 'sent' : 'spared'} a challenge`, async () => {
-        await visitor.startLogin();
-        const request = visitor.visited(example.authorize).searchParams;
+        await browser.visit(loginPath);
+        const request = browser.visited(example.authorize).searchParams;
         expect(request.get('code_challenge_method')).to.equal(example.pkce ? 'S256' : null);
       });
 
@@ -170,7 +171,7 @@ describe('a provider that answers as its documentation says', () => {
         client.clientSecret = canary('secret');
         try {
           const code = 'client_refused';
-          expectFailurePage(await visitor.startLogin(), code, detailOf(code));
+          expectFailedVisit(await browser.visit(loginPath), code, detailOf(code));
           expect((await relay.requestLine(code))['providerError']).to.be.a('string');
         } finally {
           client.clientSecret = clientSecret;
@@ -183,35 +184,35 @@ describe('a provider that answers as its documentation says', () => {
 
       if (example.issuer === undefined) {
         it('may call itself what it likes, as nobody knows its name', async () => {
-          visitor.detour = inCallback((query) => query.set('iss', 'https://any.example'));
-          expect(tokenIn(await visitor.startLogin())).not.to.equal('');
+          browser.detour = inCallback((query) => query.set('iss', 'https://any.example'));
+          expect(tokenIn(await browser.visit(loginPath))).not.to.equal('');
         });
       } else {
         it('is not believed where it answers in the name of another', async () => {
-          visitor.detour = inCallback((query) => query.set('iss', 'https://evil.example'));
+          browser.detour = inCallback((query) => query.set('iss', 'https://evil.example'));
           const asked = provider.requests.length;
-          expectFailurePage(await visitor.startLogin(), 'issuer_mismatch');
+          expectFailedVisit(await browser.visit(loginPath), 'issuer_mismatch');
           const since = provider.requests.slice(asked).map(({ method }) => method);
           expect(since, 'no token request').to.deep.equal(['GET']);
         });
 
         it('is believed where it answers in its own name', async () => {
-          visitor.detour = inCallback((query) => query.set('iss', example.issuer ?? ''));
-          expect(tokenIn(await visitor.startLogin())).not.to.equal('');
+          browser.detour = inCallback((query) => query.set('iss', example.issuer ?? ''));
+          expect(tokenIn(await browser.visit(loginPath))).not.to.equal('');
         });
       }
 
       it('is believed without iss, which it may not send to everybody', async () => {
-        visitor.detour = inCallback((query) => query.delete('iss'));
-        expect(tokenIn(await visitor.startLogin())).not.to.equal('');
+        browser.detour = inCallback((query) => query.delete('iss'));
+        expect(tokenIn(await browser.visit(loginPath))).not.to.equal('');
       });
 
       it('tells of someone who cancels', async () => {
-        visitor.detour = inCallback((query) => {
+        browser.detour = inCallback((query) => {
           query.delete('code');
           query.set('error', 'access_denied');
         });
-        expectFailurePage(await visitor.startLogin(), 'access_denied');
+        expectFailedVisit(await browser.visit(loginPath), 'access_denied');
       });
     });
 
@@ -229,7 +230,7 @@ describe('a provider that answers as its documentation says', () => {
             'user-url': at(example.lookup),
           },
         });
-        await expectLogin(relay, new Visitor(relay), user);
+        await expectLogin(relay, new FakeBrowser(() => relay), user);
       } finally {
         await provider.close();
       }
@@ -237,9 +238,9 @@ describe('a provider that answers as its documentation says', () => {
   }
 });
 
-async function expectLogin(relay: Relay, visitor: Visitor, user: string): Promise<void> {
-  const end = await visitor.startLogin();
-  expect([...end.url.searchParams.keys()], end.body).to.deep.equal(['access_token']);
+async function expectLogin(relay: Relay, browser: FakeBrowser, user: string): Promise<void> {
+  const end = await browser.visit(loginPath);
+  expect([...end.url.searchParams.keys()], `${end.body}`).to.deep.equal(['access_token']);
   const answer = await relay.lookUp(tokenIn(end));
   expectUser(answer);
   expect(answer.body.toString()).to.equal(user);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useBrowser } from '../../harness/browser/browser.ts';
+import { useBrowser } from '../../harness/browser/chromium.ts';
 import { expectError } from '../../harness/expect/expectations.ts';
 import { authlib } from './authlib.ts';
 import { describeChecks } from './checks.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { setCookies } from '../../harness/browser/cookie-jar.ts';
 import { callback, expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
-import { setCookies } from '../../harness/browser/set-cookies.ts';
 import type { Answer } from '../../harness/client/http-client.ts';
 import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { canary } from '../../harness/expect/canaries.ts';

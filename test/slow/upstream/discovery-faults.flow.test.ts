@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Visitor } from '../../harness/browser/visitor.ts';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import { expectFailure, expectFailurePage } from '../../harness/expect/failures.ts';
+import { expectFailedVisit, expectFailure } from '../../harness/expect/failures.ts';
 import {
   bytes,
   type Issuer,
@@ -69,7 +69,7 @@ describe('an issuer that nothing can be learned from', () => {
       retryIn: 1000,
     });
     expect(words).to.match(explanation);
-    expectFailurePage(await new Visitor(relay).startLogin(), 'provider_undiscovered');
+    expectFailedVisit(await new FakeBrowser(() => relay).visit(loginPath), 'provider_undiscovered');
     expectFailure(await relay.get(loginPath), 'provider_undiscovered');
     expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_undiscovered');
     expectFailure(await relay.lookUp('any'), 'provider_undiscovered');
@@ -185,7 +185,10 @@ describe('an issuer that nothing can be learned from', () => {
       const { reason, explanation } = await relay.discoveryLine('failed');
       expect(reason).to.equal('unsupported');
       expect(explanation).to.match(words);
-      expectFailurePage(await new Visitor(relay).startLogin(), 'provider_unsupported');
+      expectFailedVisit(
+        await new FakeBrowser(() => relay).visit(loginPath),
+        'provider_unsupported',
+      );
       expectFailure(await relay.get(loginPath), 'provider_unsupported');
       expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_unsupported');
       const { status, body } = await relay.get('/readyz');

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { Visitor } from '../../harness/browser/visitor.ts';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import {
   expectFailedCallback,
+  expectFailedVisit,
   expectFailure,
-  expectFailurePage,
 } from '../../harness/expect/failures.ts';
 import {
   type CertifiedProvider,
@@ -29,8 +29,8 @@ describe('a provider that is down for a while', () => {
   });
 
   async function expectLogin(relay: Relay): Promise<string> {
-    const visitor = new Visitor(relay);
-    const { url } = await signIn(visitor, await visitor.startLogin(), 'ada');
+    const browser = new FakeBrowser(() => relay);
+    const { url } = await signIn(browser, await browser.visit(loginPath), 'ada');
     const token = url.searchParams.get('access_token') ?? '';
     expect(expectUser(await relay.lookUp(token))).to.deep.equal(recordOf('ada'));
     return token;
@@ -82,19 +82,20 @@ describe('a provider that is down for a while', () => {
     const port = await freePort();
     provider = await startCertifiedProvider({ client, port });
     const flags = { issuer: provider.issuer };
-    const visitor = new Visitor(await startRelay({ client, flags }));
-    const loginPage = await visitor.startLogin();
+    const known = await startRelay({ client, flags });
+    let relay = known;
+    const browser = new FakeBrowser(() => relay);
+    const loginPage = await browser.visit(loginPath);
 
     // Nobody listens there: the relay that comes after a restart knows of no provider.
     const nowhere = `http://127.0.0.1:${await freePort()}`;
-    const { relay: known } = visitor;
-    visitor.relay = await startRelay({ client, flags: { issuer: nowhere } });
-    const refused = await signIn(visitor, loginPage, 'ada');
-    expectFailurePage(refused, 'provider_undiscovered');
+    relay = await startRelay({ client, flags: { issuer: nowhere } });
+    const refused = await signIn(browser, loginPage, 'ada');
+    expectFailedVisit(refused, 'provider_undiscovered');
     expect(refused.headers).not.to.have.property('set-cookie');
 
-    visitor.relay = known;
-    const { url } = await visitor.open(refused.url.href);
+    relay = known;
+    const { url } = await browser.visit(refused.url.href);
     expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
   });
 

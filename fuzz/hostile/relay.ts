@@ -33,7 +33,7 @@ export async function startRelayUnderAttack(
   const faults: string[] = [];
   const relay = await LongRunningRelay.start(
     {
-      flags: { port: '0', 'state-key-file': keyFile, 'log-format': 'json', ...flags },
+      flags: { port: '0', 'key-file': keyFile, 'log-format': 'json', ...flags },
       env: { PROVIDER_CLIENT_SECRET: 'attacked' },
     },
     {

@@ -35,7 +35,7 @@ export function checkConfiguration(given: Configuration): void {
     true,
   );
   const parameters = { access_token: 'token', state: '//evil.example\r\nX: 1' };
-  const target = withPart(config.frontendUrl, config.tokenDelivery, parameters);
+  const target = withPart(config.frontendUrl, 'query', parameters);
   assert.equal(new URL(target).origin, config.origin);
   assert.match(target, /^[\x21-\x7e]+$/);
   if (!('known' in config.provider)) return;

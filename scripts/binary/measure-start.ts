@@ -21,7 +21,7 @@ const measurements: Record<string, () => Promise<number>> = {
   'empty program': () => untilExit(empty, []),
   '--version': () => untilExit(binary, ['--version']),
   '--help': () => untilExit(binary, ['--help']),
-  'first 307': () => untilFirstRedirect(binary, { STATE_KEY_FILE: keyFile }),
+  'first 307': () => untilFirstRedirect(binary, { KEY_FILE: keyFile }),
   '  without a key file': () => untilFirstRedirect(binary, {}),
 };
 

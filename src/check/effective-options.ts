@@ -1,6 +1,11 @@
 import type { Config } from '../config/config.ts';
 import type { Option } from '../config/option.ts';
-import { type OptionSources, readOptionValues, sourceOf } from '../config/option-values.ts';
+import {
+  type OptionSources,
+  rawValue,
+  readOptionValues,
+  sourceOf,
+} from '../config/option-values.ts';
 import { type OptionName, options } from '../config/options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { clientSecretSource } from './client-secret-source.ts';
@@ -52,7 +57,7 @@ export function effectiveOptions(
     const option: Option = options[name];
     const { flag, variable } = option;
     const given = sourceOf(name, sources);
-    const raw = sources.flags[name]?.[0] ?? (sources.environment[variable] || option.default);
+    const raw = rawValue(name, sources);
     const value = raw === undefined || values[name] === undefined ? null : raw;
     const own: Effect = {
       value: value && (name === 'clientSecret' || name === 'tokenParams') ? masked : value,
@@ -72,15 +77,24 @@ function overruled(name: OptionName, sources: OptionSources): Effect | undefined
 }
 
 function derivedFromConfig(
-  { baseUrl, frontendUrl, stateKeys }: Config,
+  { baseUrl, frontendUrl, redirectUris, stateCheck, keyFile }: Config,
   sources: OptionSources,
 ): Partial<Record<OptionName, Effect>> {
   return {
     baseUrl: { value: baseUrl, source: 'default' },
     frontendUrl: { value: frontendUrl, source: 'default' },
     clientSecret: { value: masked, source: clientSecretSource(sources) },
-    ...(stateKeys && { stateKeyFile: { value: masked, source: 'credential' } }),
+    redirectUri: { value: redirectUris.join(' '), source: 'default' },
+    stateCheck: { value: stateCheck, source: 'default' },
+    ...(keyFile && { keyFile: keyFileEffect(keyFile, sources) }),
   };
+}
+
+function keyFileEffect(path: string, { environment }: OptionSources): Effect {
+  const credentials = environment['CREDENTIALS_DIRECTORY'];
+  return credentials && path.startsWith(`${credentials}/`)
+    ? { value: masked, source: 'credential' }
+    : { value: path, source: 'default' };
 }
 
 function derivedFromProvider(

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ConfigReading, readConfig } from '../config/config.ts';
 import type { OptionSources } from '../config/option-values.ts';
-import type { ReadFile } from '../config/secret-file.ts';
+import type { NewFiles, ReadFile } from '../config/secret-file.ts';
 
 /** A configuration, and what its files say compared with the reading before. */
 export interface Rereading extends ConfigReading {
@@ -16,7 +16,11 @@ export interface Rereading extends ConfigReading {
  *
  * @returns the function; it throws {@link ConfigError}, and then forgets what it has read
  */
-export function configReader(sources: OptionSources, readFile: ReadFile): () => Rereading {
+export function configReader(
+  sources: OptionSources,
+  readFile: ReadFile,
+  newFiles: NewFiles,
+): () => Rereading {
   let before: ReadonlyMap<string, string> = new Map();
   const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
   return () => {
@@ -24,6 +28,7 @@ export function configReader(sources: OptionSources, readFile: ReadFile): () => 
     const digests = new Map<string, string>();
     const reading = readConfig({
       ...sources,
+      newFiles,
       readFile(path) {
         const file = readFile(path);
         digests.set(path, hash('sha256', file.text));

@@ -11,13 +11,14 @@ import { reportPlainHttp } from './plain-http.ts';
 import { type ProxyVariables, readProxy } from './proxy.ts';
 import type { Reading } from './reading.ts';
 import { runtimeFaults } from './runtime-environment.ts';
-import type { ReadFile } from './secret-file.ts';
+import type { NewFiles, ReadFile } from './secret-file.ts';
 import { type Clients, readClients } from './sections/clients.ts';
 import { type FrontEndSettings, readFrontEnd } from './sections/front-end.ts';
 import { baseUrlOf, type Listening, readListening } from './sections/listening.ts';
 import { type LoginProtectionSettings, readLoginProtection } from './sections/login-protection.ts';
 import { type Observability, readObservability } from './sections/observability.ts';
 import { type ProviderSection, readProvider } from './sections/provider.ts';
+import { type RefreshTokenSettings, readRefreshTokens } from './sections/refresh-tokens.ts';
 import { type RegistrationSettings, readRegistration } from './sections/registration.ts';
 
 /** The whole configuration, checked and frozen. */
@@ -25,6 +26,7 @@ export interface Config
   extends Listening,
     Clients,
     FrontEndSettings,
+    RefreshTokenSettings,
     RegistrationSettings,
     ProviderSection,
     LoginProtectionSettings,
@@ -42,9 +44,12 @@ export interface ConfigReading {
  * Turns flags and environment variables into a Config. A flag beats the environment; a variable
  * that is set but empty counts as unset.
  *
+ * @param given.newFiles creates a missing key file. Undefined: a missing file is a fault
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
-export function readConfig(given: OptionSources & { readonly readFile: ReadFile }): ConfigReading {
+export function readConfig(
+  given: OptionSources & { readonly readFile: ReadFile; readonly newFiles?: NewFiles },
+): ConfigReading {
   const sources = withoutOverruled(given);
   const { environment } = sources;
   const faults: string[] = [];
@@ -55,6 +60,7 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
     values: readOptionValues(sources, fault),
     environment,
     readFile: given.readFile,
+    newFiles: given.newFiles,
     sourceOf: (name) => sourceOf(name, sources),
     describe: describeOption,
     fault,
@@ -66,6 +72,7 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
   const listening = readListening(reading);
   const clients = readClients(reading, baseUrl);
   const frontEnd = readFrontEnd(reading);
+  const refreshTokens = readRefreshTokens(reading, baseUrl);
   const provider = readProvider(reading, baseUrl);
   const loginProtection = readLoginProtection(reading);
   const observability = readObservability(reading);
@@ -74,15 +81,19 @@ export function readConfig(given: OptionSources & { readonly readFile: ReadFile 
   faults.push(...runtimeFaults(environment));
   if (faults.length > 0) throw new ConfigError(faults);
 
+  const protectionSettings = loginProtection();
   const config: Config = {
     ...listening(),
     ...clients(),
     ...frontEnd(),
     ...registration(),
     ...provider(),
-    ...loginProtection(),
+    ...protectionSettings,
+    ...refreshTokens(protectionSettings.keySecrets !== undefined),
     ...observability(),
     proxy,
   };
+  // The key file is created only if everything else is right. That can fail, too.
+  if (faults.length > 0) throw new ConfigError(faults);
   return { config: Object.freeze(config), warnings };
 }

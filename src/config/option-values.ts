@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Option } from './option.ts';
+import { numbered, type Option } from './option.ts';
 import { type OptionName, type OptionValues, options } from './options.ts';
 
 /** The flags and variables as given, unchecked. */
@@ -44,6 +44,18 @@ export function withoutOverruled({ flags, environment }: OptionSources): OptionS
 }
 
 /**
+ * The text that an option was given, or its default. The values of a repeatable flag are joined by
+ * spaces, as in its variable.
+ */
+export function rawValue(
+  name: OptionName,
+  { flags, environment }: OptionSources,
+): string | undefined {
+  const option: Option = options[name];
+  return flags[name]?.join(' ') ?? (environment[option.variable] || option.default);
+}
+
+/**
  * Reads every option from its flag, else its variable, else its default.
  *
  * @returns the well-formed values; the others were reported as faults
@@ -52,16 +64,21 @@ export function readOptionValues(sources: OptionSources, fault: Report): OptionV
   const values: Partial<Record<OptionName, unknown>> = {};
   for (const name of Object.keys(options) as OptionName[]) {
     const option: Option = options[name];
-    const given = sources.flags[name];
-    if (given && given.length > 1) {
+    const given = sources.flags[name] ?? [];
+    if (given.length > 1 && !option.repeatable) {
       fault(name, 'is given more than once');
       continue;
     }
-    const raw = given?.[0] ?? (sources.environment[option.variable] || option.default);
+    const raw = rawValue(name, sources);
     if (raw === undefined) continue;
     const result = v.safeParse(option.schema, raw, { abortPipeEarly: true });
     if (result.success) values[name] = result.output;
-    else fault(name, result.issues[0].message);
+    else fault(name, messageOf(result.issues[0]));
   }
   return values as OptionValues;
+}
+
+function messageOf({ message, path }: v.BaseIssue<unknown>): string {
+  const [item] = path ?? [];
+  return item?.type === 'array' ? numbered(item.key, item.input.length, message) : message;
 }

@@ -18,7 +18,14 @@ export interface Option {
   readonly default?: string;
   /** What happens without a value, in words, if there is no fixed `default`. */
   readonly otherwise?: string;
+  /** True if the flag may be given several times. The variable has spaces between its values. */
+  readonly repeatable?: true;
   /** True if the value is a secret, or may be one by mistake. Messages never show it. */
   readonly secret?: true;
   readonly schema: v.GenericSchema<string, unknown>;
+}
+
+/** A message about one of several values of an option, which it names by its number. */
+export function numbered(index: number, count: number, message: string): string {
+  return count > 1 ? `number ${index + 1} ${message}` : message;
 }

@@ -6,6 +6,7 @@ import { listeningOptions } from './sections/listening.ts';
 import { loginProtectionOptions } from './sections/login-protection.ts';
 import { observabilityOptions } from './sections/observability.ts';
 import { providerOptions } from './sections/provider.ts';
+import { refreshTokenOptions } from './sections/refresh-tokens.ts';
 import { registrationOptions, requiredRegistrationOptions } from './sections/registration.ts';
 
 /** Every option of `login-relay serve`, in the order of the help. */
@@ -15,6 +16,7 @@ export const options = {
   ...listeningOptions,
   ...clientOptions,
   ...frontEndOptions,
+  ...refreshTokenOptions,
   ...providerOptions,
   ...registrationOptions,
   ...loginProtectionOptions,

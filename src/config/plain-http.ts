@@ -10,6 +10,7 @@ export function reportPlainHttp({ values, describe, fault }: Reading): void {
     authorizeUrl: values.authorizeUrl,
     tokenUrl: values.tokenUrl,
     userUrl: values.userUrl,
+    revocationUrl: values.revocationUrl,
     issuer: values.issuer === undefined ? undefined : new URL(values.issuer),
   };
   for (const name of Object.keys(addresses) as (keyof typeof addresses)[]) {

@@ -1,5 +1,5 @@
 import type { OptionName, OptionValues } from './options.ts';
-import type { ReadFile } from './secret-file.ts';
+import type { NewFiles, ReadFile } from './secret-file.ts';
 
 /** One reading of the configuration: what was given, and where faults and warnings go. */
 export interface Reading {
@@ -7,6 +7,8 @@ export interface Reading {
   readonly values: OptionValues;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly readFile: ReadFile;
+  /** Undefined: a missing file is a fault. */
+  readonly newFiles: NewFiles | undefined;
   /** What sets the setting; undefined: its default applies. */
   sourceOf(setting: OptionName): 'flag' | 'environment' | undefined;
   /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. */
@@ -30,7 +32,7 @@ export function checked<Value>(value: Value | undefined): Value {
 /** Reports a parameter in a URL's query that the relay itself adds: it must not be there twice. */
 export function reportOwnParameters(
   { values, fault }: Reading,
-  setting: 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'frontendUrl',
+  setting: 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'revocationUrl' | 'frontendUrl',
   parameters: readonly string[],
 ): void {
   const query = values[setting]?.searchParams;

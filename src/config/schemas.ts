@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { httpUrl, providerUrl } from '../urls.ts';
 
+const secondsOfDay = 24 * 60 * 60;
+
 // Messages complete the sentence "--flag (VARIABLE) …". They never quote the value: describeFault does, unless it is secret.
 
 /** A whole number from `min` to `max`. */
@@ -26,6 +28,14 @@ export function seconds(min: number, max: number) {
     v.minValue(min, message),
     v.maxValue(max, message),
     v.transform((value) => Math.round(value * 1000)),
+  );
+}
+
+/** A whole number of days from `min` to `max`; the result is in seconds. */
+export function days(min: number, max: number) {
+  return v.pipe(
+    wholeNumber(min, max),
+    v.transform((number) => number * secondsOfDay),
   );
 }
 
@@ -126,6 +136,24 @@ export const origin = v.pipe(
   v.check((url) => !url.hostname.includes('*'), 'must be one origin, without *'),
   v.transform((url) => url.origin),
 );
+
+/**
+ * URLs with spaces between them.
+ *
+ * @param most how many there may be
+ * @param longest how many characters each may have
+ */
+export function httpUrls(most: number, longest: number) {
+  return v.pipe(
+    v.string(),
+    v.transform((text) => text.split(' ').filter((url) => url !== '')),
+    v.array(
+      v.pipe(v.string(), v.maxLength(longest, `must have at most ${longest} characters`), httpUrl),
+    ),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(most, `must not be given more than ${most} times`),
+  );
+}
 
 /** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */
 export const issuer = v.pipe(

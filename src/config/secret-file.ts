@@ -10,6 +10,17 @@ export interface TextFile {
 /** Reads a file, or throws an error with Node's `code`. */
 export type ReadFile = (path: string) => TextFile;
 
+/** Creates files. Both functions throw an error with Node's `code`. */
+export interface NewFiles {
+  /** Checks that a file could be created, without creating it. */
+  readonly expect: (path: string) => void;
+  /**
+   * Creates a file that only its owner can read, unless one exists. Undefined in commands that create
+   * nothing.
+   */
+  readonly create?: (path: string, text: string) => void;
+}
+
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'names a file that does not exist',
   EACCES: 'names a file that this user may not read',
@@ -24,8 +35,30 @@ export function isMissingCredential(path: string, readFile: ReadFile): boolean {
   try {
     return readFile(path).text.trim() === '';
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return codeOf(error) === 'ENOENT';
   }
+}
+
+/** Whether there is no file of this name. */
+export function isMissingFile(path: string, readFile: ReadFile): boolean {
+  try {
+    readFile(path);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
+}
+
+/** What an error of a file means, by its `code`. */
+export function reasonOf(
+  error: unknown,
+  meanings: Readonly<Record<string, string>>,
+): string | undefined {
+  return meanings[codeOf(error)];
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /**
@@ -43,8 +76,7 @@ export function readSecretFile(
   try {
     file = readFile(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    fault(name, reasons[code] ?? 'names a file that cannot be read');
+    fault(name, reasonOf(error, reasons) ?? 'names a file that cannot be read');
     return undefined;
   }
   if (file.readableByOthers) warn(name, 'names a file that every user can read: chmod o-r it');

@@ -1,4 +1,16 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import type { TextFile } from './secret-file.ts';
 
 const readableByOthersBit = 0o004;
@@ -13,5 +25,28 @@ export function readTextFile(path: string): TextFile {
     };
   } finally {
     closeSync(file);
+  }
+}
+
+/** Checks that this user can create a file there. @throws an error with Node's `code` */
+export function expectCreatable(path: string): void {
+  accessSync(dirname(path), constants.W_OK | constants.X_OK);
+}
+
+/**
+ * Creates a file that only its owner can read: complete, or not at all. A file that exists stays as it is.
+ *
+ * @throws an error with Node's `code`
+ */
+export function createTextFile(path: string, text: string): void {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+    // Unlike a renamed file, a link never replaces the file of another process.
+    linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }

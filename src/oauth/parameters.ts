@@ -12,6 +12,7 @@ export const ownParameters = {
   ],
   tokenUrl: ['grant_type', 'client_id', 'client_secret', 'redirect_uri', 'code', 'code_verifier'],
   userUrl: ['access_token'],
+  revocationUrl: ['token', 'token_type_hint', 'client_id', 'client_secret'],
 } as const;
 
 /** Parameters that would change the meaning of the relay's own. @see RFC 9101 §5, RFC 7521 §4.2 */
@@ -28,4 +29,5 @@ export const protocolParameters = {
   authorizeUrl: [...ownParameters.authorizeUrl, ...otherParameters],
   tokenUrl: [...ownParameters.tokenUrl, ...otherParameters],
   userUrl: ownParameters.userUrl,
+  revocationUrl: [...ownParameters.revocationUrl, ...otherParameters],
 } as const;

@@ -14,7 +14,11 @@ export function createFrontEnd(config: Config): FrontEnd {
   return {
     name: onlyFrontEnd,
     origin,
-    delivery: redirectDelivery(frontendUrl, tokenDelivery, answer),
+    delivery: redirectDelivery(
+      frontendUrl,
+      tokenDelivery === 'fragment' ? 'fragment' : 'query',
+      answer,
+    ),
   };
 }
 

@@ -85,8 +85,8 @@ function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): Middlewa
   return rateLimit(perMinute, clientAddressBehind(trustedProxies));
 }
 
-function keysOf({ stateKeys, clientSecret }: Config): Keys | Promise<Keys> {
-  return stateKeys === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(stateKeys);
+function keysOf({ keySecrets, clientSecret }: Config): Keys | Promise<Keys> {
+  return keySecrets === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(keySecrets);
 }
 
 async function providerSource(

@@ -29,6 +29,7 @@ describe('the relay’s own certificate', () => {
         FRONTEND_ORIGIN: 'https://app.example',
         PROVIDER_CLIENT_ID: 'client',
         PROVIDER_CLIENT_SECRET: 'secret',
+        REFRESH_TOKENS: 'off',
         ...environment,
       },
       readFile(path) {

@@ -86,7 +86,11 @@ describe('the configuration', () => {
       providerTimeout: 10_000,
       proxy: {},
       stateCheck: 'browsers',
-      stateKeys: undefined,
+      keyFile: undefined,
+      redirectUris: ['https://app.example.com/'],
+      refreshTokens: 'bound',
+      refreshLifetime: 30 * 24 * 60 * 60,
+      keySecrets: undefined,
       logLevel: 'info',
       logFormat: undefined,
       logClientAddress: 'off',
@@ -186,7 +190,7 @@ describe('the configuration', () => {
     const secrets: Given['flags'][] = [
       { clientSecret: 'a\nb' },
       { clientSecretFile: 'b5a1c0de' },
-      { stateKeyFile: 'b5a1c0de' },
+      { keyFile: 'b5a1c0de' },
       { tlsKey: 'b5a1c0de', tlsCert: 'certificate' },
       { tokenUrl: 'https://user:b5a1c0de@a.example' },
       { tokenUrl: 'user:b5a1c0de@a.example' },
@@ -394,8 +398,8 @@ describe('the configuration', () => {
   describe('the keys for states', () => {
     const key = 'k'.repeat(32);
     const keysIn = (text: string) => {
-      const given = { files: { '/keys': { text } }, flags: { stateKeyFile: '/keys' } };
-      return config(given).stateKeys?.map((secret) => secret.reveal());
+      const given = { files: { '/keys': { text } }, flags: { keyFile: '/keys' } };
+      return config(given).keySecrets?.map((secret) => secret.reveal());
     };
 
     it('are the current one and the previous one, a line each', () => {
@@ -405,10 +409,10 @@ describe('the configuration', () => {
 
     it('are refused where one is short, where there are too many, and where there is no file', () => {
       for (const text of ['', 'short', `${key}\nshort`, `${key}\n\n`, `${key}\n${key}\n${key}`]) {
-        const given = { files: { '/keys': { text } }, flags: { stateKeyFile: '/keys' } };
+        const given = { files: { '/keys': { text } }, flags: { keyFile: '/keys' } };
         expect(faults(given), JSON.stringify(text)).to.have.length(1);
       }
-      expect(faults({ flags: { stateKeyFile: '/missing' } })).to.have.length(1);
+      expect(faults({ flags: { keyFile: '/missing' } })).to.have.length(1);
     });
 
     describe('as a systemd credential', () => {
@@ -416,12 +420,12 @@ describe('the configuration', () => {
       const keyWith = (text: string | undefined, flags: Given['flags'] = {}) => {
         const credential = text === undefined ? {} : { '/cred/state-key': { text } };
         const files = { ...credential, '/keys': { text: `${key}1\n` } };
-        return config({ files, flags, environment }).stateKeys?.map((secret) => secret.reveal());
+        return config({ files, flags, environment }).keySecrets?.map((secret) => secret.reveal());
       };
 
       it('are read, unless an option names a file', () => {
         expect(keyWith(`${key}\n`)).to.deep.equal([key]);
-        expect(keyWith(`${key}\n`, { stateKeyFile: '/keys' })).to.deep.equal([`${key}1`]);
+        expect(keyWith(`${key}\n`, { keyFile: '/keys' })).to.deep.equal([`${key}1`]);
       });
 
       it('are derived from the client secret if the credential is missing or blank', () => {
@@ -623,17 +627,21 @@ describe('the configuration', () => {
     expect(warningsOf({ flags: { metricsHost: '0.0.0.0' } })).to.deep.equal([
       '--metrics-host (METRICS_HOST) has no effect without --metrics-port (METRICS_PORT)',
     ]);
-    expect(warningsOf({ flags: { stateKeyFile: '/key', stateCheck: 'off' } })).to.deep.equal([
-      '--state-key-file (STATE_KEY_FILE) has no effect with --state-check (STATE_CHECK) off',
+    expect(warningsOf({ flags: { keyFile: '/key', stateCheck: 'off' } })).to.deep.equal([
+      '--key-file (KEY_FILE) has no effect with --state-check (STATE_CHECK) off',
     ]);
     expect(warningsOf({ flags: { metricsHost: '0.0.0.0', metricsPort: '9001' } })).to.deep.equal(
       [],
     );
-    expect(warningsOf({ flags: { stateKeyFile: '/key' } })).to.deep.equal([]);
+    expect(warningsOf({ flags: { keyFile: '/key' } })).to.deep.equal([]);
   });
 
   it("warns where the log would show the proxy's address in place of the client's", () => {
-    const flags = { logClientAddress: 'cut', baseUrl: 'https://relay.example' };
+    const flags = {
+      logClientAddress: 'cut',
+      baseUrl: 'https://relay.example',
+      refreshTokens: 'off',
+    };
     const [first = '', ...others] = read({ flags }).warnings;
     expect(first).to.match(/^--log-client-address .*--trusted-proxies/);
     expect(others.join()).to.not.contain('--log-client-address');
@@ -643,9 +651,10 @@ describe('the configuration', () => {
 
   describe('the limit of refused exchanges', () => {
     const BASE_URL = 'https://relay.example';
+    const withoutRefresh = { ...minimal, REFRESH_TOKENS: 'off' };
 
     it('brings a warning if a proxy ends TLS and none is trusted: it has no effect then', () => {
-      const behind = read({ environment: { ...minimal, BASE_URL } });
+      const behind = read({ environment: { ...withoutRefresh, BASE_URL } });
       expect(behind.config.behindUnknownProxy).to.equal(true);
       expect(behind.warnings).to.have.length(1);
       expect(behind.warnings[0]).to.match(
@@ -659,7 +668,9 @@ describe('the configuration', () => {
         { BASE_URL: 'http://localhost:8000' },
         { BASE_URL, REFUSED_EXCHANGES: '0' },
       ]) {
-        expect(read({ environment: { ...minimal, ...environment } }).warnings).to.deep.equal([]);
+        expect(read({ environment: { ...withoutRefresh, ...environment } }).warnings).to.deep.equal(
+          [],
+        );
       }
     });
   });

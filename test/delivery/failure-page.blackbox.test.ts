@@ -12,8 +12,8 @@ import { type Answer, send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
+import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
-import { stateKeyFile } from '../harness/login/state-key-file.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
 import { protectedRelay } from '../harness/relay/protected-relay.ts';
 import {
@@ -38,9 +38,9 @@ function expectPage(answer: Answer, status: number, detail: string | RegExp): vo
 }
 
 describe('a failure with --error-delivery page', () => {
-  const keyFile = stateKeyFile();
+  const keyFile = temporaryKeyFile();
   const underTest = protectedRelay(async () => ({
-    'state-key-file': await keyFile.write(key),
+    'key-file': await keyFile.write(key),
     'error-delivery': 'page',
     'provider-timeout': '2',
   }));

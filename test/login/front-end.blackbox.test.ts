@@ -11,8 +11,8 @@ import {
 } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
-import { stateKeyFile } from '../harness/login/state-key-file.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
 import { protectedRelay } from '../harness/relay/protected-relay.ts';
 import {
@@ -167,9 +167,9 @@ describe("the front end's own state", () => {
 describe('a failed callback with --error-delivery redirect', () => {
   for (const delivery of ['query', 'fragment'] as const) {
     describe(`and --token-delivery ${delivery}`, () => {
-      const keyFile = stateKeyFile();
+      const keyFile = temporaryKeyFile();
       const underTest = protectedRelay(async () => ({
-        'state-key-file': await keyFile.write(key),
+        'key-file': await keyFile.write(key),
         'error-delivery': 'redirect',
         'token-delivery': delivery,
         'provider-timeout': '2',

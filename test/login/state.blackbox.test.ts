@@ -9,8 +9,8 @@ import {
   type Login,
 } from '../harness/browser/fake-browser.ts';
 import { keepAliveAgent } from '../harness/client/http-client.ts';
+import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { type Sealing, sealLogin } from '../harness/login/sealed-login.ts';
-import { stateKeyFile } from '../harness/login/state-key-file.ts';
 import { protectedRelay } from '../harness/relay/protected-relay.ts';
 import { callbackPath, redirectUri } from '../harness/relay/relay-under-test.ts';
 
@@ -18,8 +18,8 @@ const key = 'the-current-key-of-this-very-relay-1';
 const minute = 60;
 
 describe('the state of a login', () => {
-  const keyFile = stateKeyFile();
-  const underTest = protectedRelay(async () => ({ 'state-key-file': await keyFile.write(key) }));
+  const keyFile = temporaryKeyFile();
+  const underTest = protectedRelay(async () => ({ 'key-file': await keyFile.write(key) }));
   let agent: Agent;
   let browser: FakeBrowser;
   before(() => {

@@ -50,7 +50,7 @@ describe('signals that come while a relay waits for its issuer', () => {
       const keyFile = `${file}.key`;
       await writeFile(keyFile, 'a-key-that-need-not-be-derived-from-anything', { mode: 0o600 });
       const discovered = { issuer: issuer.origin, 'token-request': 'query' };
-      const own = { 'state-key-file': keyFile, port: `${port}` };
+      const own = { 'key-file': keyFile, port: `${port}` };
       const usual = { ...flagsFor(provider, file), ...discovered, ...own };
       const relay = new RelayProcess({ flags: { ...usual, ...flags } });
       try {

@@ -5,7 +5,7 @@ import { type Finding, problem, warning } from '../../check/finding.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
-import { readTextFile } from '../../config/text-file.ts';
+import { expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 
@@ -30,7 +30,11 @@ export async function diagnose(
   let config: Config;
   let warnings: readonly string[];
   try {
-    ({ config, warnings } = readConfig({ ...sources, readFile: readTextFile }));
+    ({ config, warnings } = readConfig({
+      ...sources,
+      readFile: readTextFile,
+      newFiles: { expect: expectCreatable },
+    }));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.faults.map((fault) => problem('configuration', fault, null));

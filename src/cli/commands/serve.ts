@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type OptionSources, sourceOf } from '../../config/option-values.ts';
 import { describeOption } from '../../config/options.ts';
-import { readTextFile } from '../../config/text-file.ts';
+import { createTextFile, expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { type RunningRelay, startRelay } from '../../relay/running-relay.ts';
@@ -19,6 +19,8 @@ const unchangedCredentials =
   'reloaded, but nothing has changed: systemd copies credentials only when the service starts. ' +
   'To use a changed one, restart the service';
 
+const newFiles = { expect: expectCreatable, create: createTextFile };
+
 /**
  * `login-relay serve`: creates the relay, listens, reloads when told to, and closes.
  *
@@ -30,7 +32,7 @@ export async function serve(
   signals: Signals,
   systemd: SystemdEnvironment,
 ): Promise<void> {
-  const read = configReader(sources, readTextFile);
+  const read = configReader(sources, readTextFile, newFiles);
   const { config, warnings } = read();
   const { logLevel: level, logFormat: format } = config;
   const journalStream = sources.environment['JOURNAL_STREAM'];

@@ -4,7 +4,7 @@ import * as schemas from '../schemas.ts';
 
 /** How many requests one client may send, and how a client is recognised. */
 export interface Clients {
-  /** Callbacks and user lookups a minute, together. Undefined: no limit. */
+  /** Callbacks, user lookups, and requests to the token and revocation endpoints a minute, together. Undefined: no limit. */
   readonly rateLimit: number | undefined;
   /** Refused token exchanges in ten minutes; 0: no limit. */
   readonly refusedExchanges: number;
@@ -21,7 +21,7 @@ export const clientOptions = {
     argument: '<number>',
     variable: 'RATE_LIMIT',
     group: 'Listening',
-    help: 'maximum number of callbacks and user lookups, together, per minute and client address',
+    help: 'maximum number of callbacks, user lookups, token requests and revocations, together, per minute and client address',
     otherwise: 'off',
     schema: schemas.wholeNumber(1, 1_000_000),
   },

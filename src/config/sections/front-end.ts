@@ -1,5 +1,5 @@
 import { httpUrl } from '../../urls.ts';
-import type { Option } from '../option.ts';
+import { numbered, type Option } from '../option.ts';
 import { checked, type Reading, reportOwnParameters } from '../reading.ts';
 import * as schemas from '../schemas.ts';
 
@@ -7,9 +7,15 @@ import * as schemas from '../schemas.ts';
 export interface FrontEndSettings {
   readonly origin: string;
   readonly frontendUrl: string;
-  readonly tokenDelivery: 'query' | 'fragment';
+  /** The URLs that an OAuth login may return to, as `href`. The first one is the default. */
+  readonly redirectUris: readonly string[];
+  /** `code`: the front end takes OAuth logins only. */
+  readonly tokenDelivery: 'query' | 'fragment' | 'code';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
 }
+
+const maxRedirectUris = 20;
+const maxRedirectUriLength = 512;
 
 /** The options that every relay needs. */
 export const requiredFrontEndOptions = {
@@ -35,14 +41,24 @@ export const frontEndOptions = {
     otherwise: 'the origin',
     schema: httpUrl,
   },
+  redirectUri: {
+    flag: '--redirect-uri',
+    argument: '<url>',
+    variable: 'FRONTEND_REDIRECT_URI',
+    group: 'Front end',
+    help: 'page inside the origin that an OAuth login may return to; repeat the flag for several, or put spaces between them in the variable',
+    otherwise: 'the front end URL',
+    repeatable: true,
+    schema: schemas.httpUrls(maxRedirectUris, maxRedirectUriLength),
+  },
   tokenDelivery: {
     flag: '--token-delivery',
-    argument: '<where>',
+    argument: '<how>',
     variable: 'TOKEN_DELIVERY',
     group: 'Front end',
-    help: 'part of the front end URL that carries the token: query or fragment',
+    help: 'how the front end gets the token: query or fragment (in the front end URL), or code (by OAuth with PKCE only)',
     default: 'query',
-    schema: schemas.oneOf(['query', 'fragment']),
+    schema: schemas.oneOf(['query', 'fragment', 'code']),
   },
   errorDelivery: {
     flag: '--error-delivery',
@@ -58,6 +74,9 @@ export const frontEndOptions = {
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
+/** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
+const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
+
 /** Reads the section. Call the result once no fault was reported. */
 export function readFrontEnd(reading: Reading): () => FrontEndSettings {
   const { values, sourceOf, describe, fault } = reading;
@@ -65,14 +84,33 @@ export function readFrontEnd(reading: Reading): () => FrontEndSettings {
   if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
-  reportOwnParameters(reading, 'frontendUrl', deliveredParameters);
+  const isRedirectUri = sourceOf('redirectUri') === undefined;
+  const added = isRedirectUri
+    ? [...deliveredParameters, ...responseParameters]
+    : deliveredParameters;
+  reportOwnParameters(reading, 'frontendUrl', added);
+  reportRedirectUris(reading);
   return () => {
     const origin = checked(values.origin);
+    const frontendUrl = values.frontendUrl?.href ?? `${origin}/`;
     return {
       origin,
-      frontendUrl: values.frontendUrl?.href ?? `${origin}/`,
+      frontendUrl,
+      redirectUris: values.redirectUri?.map(({ href }) => href) ?? [frontendUrl],
       tokenDelivery: checked(values.tokenDelivery),
       errorDelivery: checked(values.errorDelivery),
     };
   };
+}
+
+function reportRedirectUris({ values, describe, fault }: Reading): void {
+  const urls = values.redirectUri ?? [];
+  const hrefs = urls.map(({ href }) => href);
+  for (const [index, { href, origin, searchParams }] of urls.entries()) {
+    const report = (message: string) => fault('redirectUri', numbered(index, urls.length, message));
+    if (values.origin && origin !== values.origin) report(`must be inside ${describe('origin')}`);
+    const taken = responseParameters.find((parameter) => searchParams.has(parameter));
+    if (taken) report(`must not have ${taken} in its query: the relay adds it`);
+    if (hrefs.indexOf(href) < index) report('is the same as an earlier one');
+  }
 }

@@ -1,14 +1,11 @@
-import type { Secret } from '../../secret.ts';
+import { type KeyFile, readKeyFile } from '../key-file.ts';
 import type { Option } from '../option.ts';
-import { checked, type Reading } from '../reading.ts';
+import type { Reading } from '../reading.ts';
 import * as schemas from '../schemas.ts';
-import { readStateKeys } from '../state-key-file.ts';
 
 /** How logins are protected against forgery. */
-export interface LoginProtectionSettings {
+export interface LoginProtectionSettings extends KeyFile {
   readonly stateCheck: 'browsers' | 'always' | 'off';
-  /** The current key and the previous one, if any. Undefined: derived from the client secret. */
-  readonly stateKeys: readonly [Secret, ...Secret[]] | undefined;
 }
 
 /** The options of {@link LoginProtectionSettings}. */
@@ -19,16 +16,17 @@ export const loginProtectionOptions = {
     variable: 'STATE_CHECK',
     group: 'Login protection',
     help: 'which callbacks must carry a state: browsers (those of browsers), always (all) or off (none: the bare protocol)',
-    default: 'browsers',
+    otherwise: 'browsers; always with --token-delivery code',
     schema: schemas.oneOf(['browsers', 'always', 'off']),
   },
-  stateKeyFile: {
-    flag: '--state-key-file',
+  keyFile: {
+    flag: '--key-file',
     argument: '<path>',
-    variable: 'STATE_KEY_FILE',
+    variable: 'KEY_FILE',
     group: 'Login protection',
-    help: 'file with the key that signs states, 32 or more characters; a second line may hold the previous key',
-    otherwise: 'the systemd credential state-key, else derived from the client secret',
+    help: 'file with the secret that all keys are derived from, 32 or more characters; a second line may hold the previous one; created if it does not exist',
+    otherwise:
+      'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',
     secret: true,
     schema: schemas.filePath,
   },
@@ -36,13 +34,20 @@ export const loginProtectionOptions = {
 
 /** Reads the section. Call the result once no fault was reported. */
 export function readLoginProtection(reading: Reading): () => LoginProtectionSettings {
-  const { values, describe, warn } = reading;
-  const stateKeys = readStateKeys(reading);
-  if (values.stateKeyFile !== undefined && values.stateCheck === 'off') {
-    warn('stateKeyFile', `has no effect with ${describe('stateCheck')} off`);
+  const { values, describe, fault, warn } = reading;
+  const keyFile = readKeyFile(reading);
+  if (values.tokenDelivery === 'code' && (values.stateCheck ?? 'always') !== 'always') {
+    fault(
+      'stateCheck',
+      `must be always with ${describe('tokenDelivery')} code: otherwise a code that leaks could be exchanged at the callback`,
+    );
+  }
+  if (values.keyFile !== undefined && values.stateCheck === 'off') {
+    warn('keyFile', `has no effect with ${describe('stateCheck')} off`);
   }
   if (values.pkce === true && values.stateCheck === 'off') {
     warn('pkce', `has no effect with ${describe('stateCheck')} off`);
   }
-  return () => ({ stateCheck: checked(values.stateCheck), stateKeys });
+  const stateCheck = values.stateCheck ?? (values.tokenDelivery === 'code' ? 'always' : 'browsers');
+  return () => ({ stateCheck, ...keyFile() });
 }

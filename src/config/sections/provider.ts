@@ -93,6 +93,15 @@ export const providerOptions = {
     otherwise: "the preset's or the issuer's",
     schema: providerUrl,
   },
+  revocationUrl: {
+    flag: '--revocation-url',
+    argument: '<url>',
+    variable: 'PROVIDER_REVOCATION_URL',
+    group: 'Provider',
+    help: 'revocation endpoint (RFC 7009)',
+    otherwise: "the preset's or the issuer's, if they have one",
+    schema: providerUrl,
+  },
   scope: {
     flag: '--scope',
     argument: '<scopes>',
@@ -153,7 +162,7 @@ export const providerOptions = {
 /** Reads the section. Call the result once no fault was reported. */
 export function readProvider(reading: Reading, baseUrl: string): () => ProviderSection {
   const provider = readProviderSettings(reading, baseUrl);
-  for (const setting of ['authorizeUrl', 'tokenUrl', 'userUrl'] as const) {
+  for (const setting of ['authorizeUrl', 'tokenUrl', 'userUrl', 'revocationUrl'] as const) {
     reportOwnParameters(reading, setting, ownParameters[setting]);
   }
   reportProtocolParameters(reading);
@@ -186,7 +195,7 @@ function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void
   if (sourceOf('provider') ?? sourceOf('issuer')) return;
   const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
   const byDefault = endpoints.filter((name) => values[name] === undefined);
-  if (byDefault.length === endpoints.length) return;
+  if (byDefault.length === endpoints.length && values.revocationUrl === undefined) return;
   for (const name of byDefault) {
     warn(
       name,

@@ -19,12 +19,16 @@ export const variables = {
   'token-params': 'PROVIDER_TOKEN_PARAMS',
   'path-name': 'PROVIDER_PATH_NAME',
   'token-delivery': 'TOKEN_DELIVERY',
+  'redirect-uri': 'FRONTEND_REDIRECT_URI',
+  'refresh-tokens': 'REFRESH_TOKENS',
+  'refresh-lifetime': 'REFRESH_LIFETIME',
+  'revocation-url': 'PROVIDER_REVOCATION_URL',
   'provider-timeout': 'PROVIDER_TIMEOUT',
   'log-level': 'LOG_LEVEL',
   'log-format': 'LOG_FORMAT',
   'insecure-http': 'INSECURE_HTTP',
   issuer: 'PROVIDER_ISSUER',
-  'state-key-file': 'STATE_KEY_FILE',
+  'key-file': 'KEY_FILE',
   'metrics-port': 'METRICS_PORT',
 } as const;
 

@@ -399,7 +399,7 @@ describe('a configuration with faults', () => {
     });
   }
 
-  for (const name of ['client-id', 'origin', 'client-secret-file', 'state-key-file'] as const) {
+  for (const name of ['client-id', 'origin', 'client-secret-file', 'key-file'] as const) {
     it(`is refused for an empty --${name}`, async () => {
       expectReport(await runWith(() => ({ flags: { [name]: '' } })), [name]);
     });

@@ -6,7 +6,7 @@ import {
   FakeBrowser,
   type Login,
 } from '../../harness/browser/fake-browser.ts';
-import { stateKeyFile } from '../../harness/login/state-key-file.ts';
+import { temporaryKeyFile } from '../../harness/login/key-file.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import {
@@ -22,7 +22,7 @@ const newKey = 'the-new-key-of-these-replicas-0002';
 const otherKey = 'the-key-of-some-other-relay-000003';
 
 describe('replicas share pending logins without talking to each other', () => {
-  const keyFile = stateKeyFile();
+  const keyFile = temporaryKeyFile();
   let provider: StrictProvider;
   let replicas: RelayUnderTest[];
   let browser: FakeBrowser;
@@ -60,7 +60,7 @@ describe('replicas share pending logins without talking to each other', () => {
   }
 
   async function startReplicaWithKeys(...keys: string[]): Promise<RelayUnderTest> {
-    return await startReplica({ 'state-key-file': await keyFile.write(...keys) });
+    return await startReplica({ 'key-file': await keyFile.write(...keys) });
   }
 
   async function expectFinished(login: Login): Promise<void> {
@@ -172,7 +172,7 @@ describe('replicas share pending logins without talking to each other', () => {
     });
 
     it('another client at the provider', async () => {
-      const keys = { 'state-key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await keyFile.write(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'client-id': 'client-2' });
@@ -180,7 +180,7 @@ describe('replicas share pending logins without talking to each other', () => {
     });
 
     it('another address', async () => {
-      const keys = { 'state-key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await keyFile.write(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'base-url': 'https://other.example' });
@@ -188,7 +188,7 @@ describe('replicas share pending logins without talking to each other', () => {
     });
 
     it('another path name', async () => {
-      const keys = { 'state-key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await keyFile.write(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'path-name': 'other' });

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { Secret } from '../secret.ts';
+import type { Reading } from './reading.ts';
+import { isMissingCredential, isMissingFile, readSecretFile, reasonOf } from './secret-file.ts';
+
+const shortestSecret = 32;
+const credential = 'key';
+/** The names that 0.1 had. */
+const former = { variable: 'STATE_KEY_FILE', credential: 'state-key' } as const;
+
+/** The file that the relay's keys come from. */
+export interface KeyFile {
+  /** Undefined: the keys are derived from the client secret. */
+  readonly keyFile: string | undefined;
+  /** Its lines: the current secret, and the previous one if there is one. */
+  readonly keySecrets: readonly [Secret, ...Secret[]] | undefined;
+}
+
+/**
+ * Reads the key file: the one that the option names, else the systemd credential, else `key` in systemd's
+ * state directory.
+ *
+ * @returns call it once no fault was reported. It creates a missing file, if this command creates files,
+ *   and may report a fault then
+ */
+export function readKeyFile(reading: Reading): () => KeyFile {
+  const path = pathOf(reading);
+  if (path === undefined) return () => ({ keyFile: undefined, keySecrets: undefined });
+  if (reading.newFiles === undefined || !isMissingFile(path, reading.readFile)) {
+    const keySecrets = readSecrets(reading, path);
+    return () => ({ keyFile: path, keySecrets });
+  }
+  reportNoRoom(reading, path);
+  return () => ({ keyFile: path, keySecrets: createSecrets(reading, path) });
+}
+
+function pathOf({ values, environment, readFile, warn }: Reading): string | undefined {
+  if (values.keyFile !== undefined) return values.keyFile;
+  const formerPath = environment[former.variable];
+  if (formerPath) {
+    warn('keyFile', `is the new name of ${former.variable}: rename the variable`);
+    return formerPath;
+  }
+  const { CREDENTIALS_DIRECTORY: credentials, STATE_DIRECTORY: states } = environment;
+  for (const name of credentials ? [credential, former.credential] : []) {
+    const path = `${credentials}/${name}`;
+    if (isMissingCredential(path, readFile)) continue;
+    if (name === former.credential) {
+      warn('keyFile', `is the credential ${name}: rename it to ${credential}`);
+    }
+    return path;
+  }
+  return states && `${states.split(':')[0]}/key`;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'names a file in a directory that does not exist',
+  ENOTDIR: 'names a file in a directory that does not exist',
+  EACCES: 'names a file that does not exist, in a directory that this user may not write to',
+  EROFS: 'names a file that does not exist, in a directory that is read-only',
+};
+
+/** Reports why a missing file cannot be created. */
+function reportNoRoom({ newFiles, fault }: Reading, path: string): void {
+  // A secret that was given in place of a path must not become the name of a file.
+  if (!path.includes('/')) {
+    fault('keyFile', 'names a file that does not exist. To create it here, start with ./');
+    return;
+  }
+  try {
+    newFiles?.expect(path);
+  } catch (error) {
+    fault('keyFile', reasonOf(error, reasons) ?? 'names a file that cannot be created');
+  }
+}
+
+function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
+  const { newFiles, fault, warn } = reading;
+  const secret = randomBytes(32).toString('base64url');
+  const advice = 'Replicas need a copy of it';
+  if (newFiles?.create === undefined) {
+    warn('keyFile', `names a file that does not exist: serve will create ${path}. ${advice}`);
+    return [new Secret(secret)];
+  }
+  try {
+    newFiles.create(path, `${secret}\n`);
+  } catch (error) {
+    fault('keyFile', reasonOf(error, reasons) ?? 'names a file that cannot be created');
+    return undefined;
+  }
+  warn('keyFile', `names a file that did not exist: created ${path}. ${advice}`);
+  // Another start may have created it first.
+  return readSecrets(reading, path);
+}
+
+function readSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
+  const text = readSecretFile(reading, 'keyFile', path);
+  if (text === undefined) return undefined;
+  const [current = '', ...previous] = text.split(/\r?\n/);
+  if ([current, ...previous].some((one) => one.length < shortestSecret) || previous.length > 1) {
+    reading.fault(
+      'keyFile',
+      `must name a file of one or two lines, each of ${shortestSecret} or more characters`,
+    );
+    return undefined;
+  }
+  return [new Secret(current), ...previous.map((one) => new Secret(one))];
+}

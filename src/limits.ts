@@ -24,6 +24,8 @@ export const limits = {
   codeLength: 4096,
   /** An access token, as UTF-8. A longer one would not fit into the headers of a user lookup. */
   accessTokenSize: 15 * 1024,
+  /** A refresh token, as UTF-8. A longer one would not fit, sealed, into the body of a refresh. */
+  refreshTokenSize: 8 * 1024,
   /** The front end's own `state`, in characters. */
   frontEndStateLength: 512,
   /** Calls to the provider in flight. */

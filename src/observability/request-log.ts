@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { UpstreamCall } from '../upstream/client.ts';
 import type { RequestRecord } from './request-record.ts';
 
 const excusedWarning =
@@ -17,7 +18,7 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
     const line = {
       ...record,
       durationMs: rounded(durationMs),
-      provider: provider && { ...provider, durationMs: rounded(provider.durationMs) },
+      provider: provider && callOf(provider),
     };
     logger[levelOf(record)](line, 'request');
   };
@@ -31,6 +32,11 @@ function levelOf({ route, status, outcome }: RequestRecord) {
   if (status >= 500) return 'error';
   const failedLogin = route?.startsWith('/auth/') && outcome !== 'ok';
   return failedLogin ? 'warn' : 'info';
+}
+
+/** The call as the log shows it: `sent` is for the relay itself. */
+function callOf({ sent: _, ...call }: UpstreamCall): Omit<UpstreamCall, 'sent'> {
+  return { ...call, durationMs: rounded(call.durationMs) };
 }
 
 function rounded(milliseconds: number): number {

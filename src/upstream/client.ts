@@ -4,15 +4,16 @@ import got, { type Got, type RequestError, type Response } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
+import { onceSending } from './once-sending.ts';
 import { openRequest } from './open-request.ts';
 
 /** The endpoint of the provider that a call is for. */
-type Endpoint = 'authorize' | 'token' | 'user' | 'metadata';
+type Endpoint = 'authorize' | 'token' | 'user' | 'metadata' | 'revocation';
 
 /** A request to one of the provider's endpoints. */
 export interface UpstreamRequest {
   readonly endpoint: Endpoint;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -27,10 +28,15 @@ export interface UpstreamResponse {
   readonly body: Uint8Array;
 }
 
-/** The result of one call, as far as a log may know it. */
+/** The result of one call. Without `sent`, it is what a log may know of it. */
 export interface UpstreamCall {
   readonly endpoint: Endpoint;
   readonly outcome: 'answered' | FailureCode;
+  /**
+   * Whether the provider may have seen a byte of the request. If not, what the request would have spent
+   * is unspent. A call that is refused as `overloaded` is not observed at all.
+   */
+  readonly sent: boolean;
   /** The provider's status, if it answered. */
   readonly status?: number;
   /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
@@ -68,7 +74,10 @@ type Outcome =
 type Attempt = Outcome | 'died_while_idle';
 type Head = Pick<Response, 'statusCode' | 'headers'>;
 
-const lookupShare = 3 / 4;
+const othersShare = 3 / 4;
+
+/** Endpoints that anyone can have called at any rate. Their calls leave room for logins. */
+const others: ReadonlySet<Endpoint> = new Set(['user', 'revocation']);
 
 /**
  * Creates the client that all calls of a relay share.
@@ -76,7 +85,7 @@ const lookupShare = 3 / 4;
  * @param within.timeout milliseconds that a whole call may take, body included
  * @param proxy the HTTP proxy, and the hosts that are called directly
  * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
- *   User lookups get three quarters of them, so that logins always find room.
+ *   User lookups and revocations get three quarters of them, so that logins always find room.
  */
 export function createUpstreamClient(
   userAgent: string,
@@ -97,17 +106,26 @@ export function createUpstreamClient(
   });
   const pooled = instance.extend({ agent: pool.pooled });
   const unpooled = instance.extend({ agent: pool.unpooled });
-  const mostLookups = Math.ceil(within.concurrentCalls * lookupShare);
+  const mostOthers = Math.ceil(within.concurrentCalls * othersShare);
   let inFlight = 0;
-  let lookups = 0;
+  let othersInFlight = 0;
 
   function expectRoom(endpoint: Endpoint): void {
     const full = inFlight >= within.concurrentCalls;
-    if (full || (endpoint === 'user' && lookups >= mostLookups)) throw new RelayError('overloaded');
+    const noRoom = full || (others.has(endpoint) && othersInFlight >= mostOthers);
+    if (noRoom) throw new RelayError('overloaded');
   }
 
-  /** @param deadline when the attempt ends, on the clock of `performance.now()` */
-  function attempt(by: Got, request: UpstreamRequest, deadline: number): Promise<Attempt> {
+  /**
+   * @param deadline when the attempt ends, on the clock of `performance.now()`
+   * @param onSending called before the first byte of the request is written
+   */
+  function attempt(
+    by: Got,
+    request: UpstreamRequest,
+    deadline: number,
+    onSending: () => void,
+  ): Promise<Attempt> {
     const left = deadline - performance.now();
     // After a VM pause the deadline may already be over. Don't spend the code for a caller who got a
     // timeout.
@@ -118,7 +136,7 @@ export function createUpstreamClient(
       const stream = by.stream(url, { method, headers: { ...headers, ...lengthOf(method, body) } });
       // got ends the request one tick after the body. If the response has already arrived, got
       // destroys the socket. So end it here.
-      if (method === 'POST') stream.end(body);
+      if (method !== 'GET') stream.end(body);
       const chunks: Buffer[] = [];
       let size = 0;
       let response: Head | undefined;
@@ -139,6 +157,7 @@ export function createUpstreamClient(
       const timer = setTimeout(fail, left, { failure: 'provider_timeout' });
       stream.on('request', (sent: ClientRequest) => {
         clientRequest = sent;
+        onceSending(sent, onSending);
         // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
         sent.once('upgrade', ({ headers: answered }: IncomingMessage, connection: Duplex) => {
           connection.destroy();
@@ -170,11 +189,15 @@ export function createUpstreamClient(
     });
   }
 
-  async function attempts(request: UpstreamRequest, deadline: number): Promise<Outcome> {
+  async function attempts(
+    request: UpstreamRequest,
+    deadline: number,
+    onSending: () => void,
+  ): Promise<Outcome> {
     await pool.settled();
-    const first = await attempt(pooled, request, deadline);
+    const first = await attempt(pooled, request, deadline, onSending);
     if (first !== 'died_while_idle') return first;
-    const second = await attempt(unpooled, request, deadline);
+    const second = await attempt(unpooled, request, deadline, onSending);
     return second === 'died_while_idle' ? { failure: 'provider_unreachable' } : second;
   }
 
@@ -183,20 +206,25 @@ export function createUpstreamClient(
       const start = performance.now();
       const { endpoint } = request;
       expectRoom(endpoint);
-      const isLookup = endpoint === 'user' ? 1 : 0;
+      const other = others.has(endpoint) ? 1 : 0;
       inFlight += 1;
-      lookups += isLookup;
-      const result = await attempts(request, start + within.timeout).finally(() => {
+      othersInFlight += other;
+      let sent = false;
+      const onSending = () => {
+        sent = true;
+      };
+      const result = await attempts(request, start + within.timeout, onSending).finally(() => {
         inFlight -= 1;
-        lookups -= isLookup;
+        othersInFlight -= other;
       });
       const durationMs = performance.now() - start;
       if ('answer' in result) {
-        observe({ endpoint, outcome: 'answered', status: result.answer.status, durationMs });
+        const { status } = result.answer;
+        observe({ endpoint, outcome: 'answered', sent: true, status, durationMs });
         return result.answer;
       }
       const { failure, ...why } = result;
-      observe({ endpoint, outcome: failure, ...why, durationMs });
+      observe({ endpoint, outcome: failure, sent, ...why, durationMs });
       throw new RelayError(failure);
     },
     expectRoom,
@@ -212,5 +240,5 @@ function answered(response: Head | undefined, chunks: readonly Buffer[]): Outcom
 }
 
 function lengthOf(method: UpstreamRequest['method'], body: string): Record<string, string> {
-  return method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
+  return method !== 'GET' ? { 'content-length': String(Buffer.byteLength(body)) } : {};
 }

@@ -17,6 +17,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   headerSize: 'request line and headers',
   codeLength: '`code`',
   accessTokenSize: 'an access token',
+  refreshTokenSize: 'a refresh token',
   frontEndStateLength: "the front end's `state`",
   providerCalls: 'calls to the provider in flight',
   providerAnswerSize: "body of a provider's answer",

@@ -30,6 +30,7 @@ export const providerErrorCodes = [
   'use_dpop_nonce',
   // GitHub
   'application_suspended',
+  'bad_refresh_token',
   'bad_verification_code',
   'incorrect_client_credentials',
   'redirect_uri_mismatch',

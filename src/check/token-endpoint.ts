@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
+import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import { encodingChanges, tokenRequest } from '../oauth/token-request.ts';
+import { tokenRequest } from '../oauth/token-request.ts';
 import { github } from '../providers/github.ts';
 import type { ClientAuthentication, Provider } from '../providers/provider.ts';
 import { Secret } from '../secret.ts';

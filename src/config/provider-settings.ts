@@ -106,6 +106,7 @@ function filledIn(
     scope: preset.scope,
     clientAuthentication: preset.clientAuthentication,
     pkce: preset.pkce,
+    tokenResponse: preset.tokenResponse,
     issuer: preset.issuer && fill(preset.issuer),
     requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
     userRejectedWhen: preset.userRejectedWhen,

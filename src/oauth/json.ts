@@ -17,6 +17,7 @@ export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unkn
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether a value is an object, and no array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,8 +4,12 @@ import { parseJsonObject } from './json.ts';
 
 const tooManyRequests = 429;
 
+/** What a token request hands in. @see RFC 6749 §4.1.3 and §6 */
+export type GrantType = 'authorization_code' | 'refresh_token';
+
 /** Error codes that say more than that the request was refused. */
 const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
+  bad_refresh_token: 'code_refused',
   bad_verification_code: 'code_refused',
   code_already_used: 'code_refused',
   invalid_code: 'code_refused',
@@ -34,31 +38,40 @@ const messages: ReadonlyMap<unknown, FailureCode> = new Map([
   ['invalid client secret', 'client_refused'],
 ]);
 
-/** Gitea and Forgejo call a wrong code `unauthorized_client`, with this description. */
-const wrongCode = 'client is not authorized';
+/** Gitea and Forgejo call a wrong code or refresh token `unauthorized_client`, with these descriptions. */
+const wrongGrants: ReadonlySet<string> = new Set([
+  'client is not authorized',
+  'unable to parse refresh token',
+  'token was already used',
+]);
 
 /** Descriptions of a wrong redirect URI. A description that names other causes too says nothing. */
 const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
 const namesOthers = /\bcode\b|expired/i;
 
+/** The body of a token response. */
+type Answer = Readonly<Record<string, unknown>>;
+
 /**
  * Why a token response holds no token.
  *
- * @returns `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`, or else
- *   `token_refused` for an error status and `token_missing` for a 200
+ * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`,
+ *   or else `token_refused` for an error status and `token_missing` for a 200. For a refresh token,
+ *   `client_refused`, `token_endpoint_failed`, `scope_refused`, `token_missing` for a 200 without an
+ *   error, and else `refresh_refused`
  * @see RFC 6749 §5.2
  */
-export function tokenError({
-  status,
-  body,
-}: {
-  readonly status: number;
-  readonly body: Uint8Array;
-}): RelayError {
+export function tokenError(
+  { status, body }: { readonly status: number; readonly body: Uint8Array },
+  grant: GrantType = 'authorization_code',
+): RelayError {
   const answer = parseJsonObject(body) ?? {};
   const providerError = providerErrorCode(answer['error']);
   const failed = status >= 500 || status === tooManyRequests;
   const meaning = failed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
+  if (grant === 'refresh_token') {
+    return refreshError(meaningOfRefresh(status, meaning, answer), providerError);
+  }
   if (status !== 200) return new RelayError(meaning ?? 'token_refused', { providerError });
   if (meaning === undefined) return new RelayError('token_missing', { providerError });
   // GitHub and Slack refuse with status 200.
@@ -71,10 +84,29 @@ export function tokenError({
 
 function meaningOf(
   code: ProviderErrorCode | undefined,
-  { error_description: description, message }: Readonly<Record<string, unknown>>,
+  { error_description: description, message }: Answer,
 ): FailureCode | undefined {
   if (code === undefined) return messages.get(message);
   const text = typeof description === 'string' ? description : '';
   if (namesRedirectUri.test(text) && !namesOthers.test(text)) return 'redirect_uri_refused';
-  return code === 'unauthorized_client' && text === wrongCode ? 'code_refused' : meanings[code];
+  if (code === 'unauthorized_client' && wrongGrants.has(text)) return 'code_refused';
+  return meanings[code] ?? messages.get(message);
+}
+
+function meaningOfRefresh(
+  status: number,
+  meaning: FailureCode | undefined,
+  { error, message }: Answer,
+): FailureCode {
+  if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
+  if (error === 'invalid_scope') return 'scope_refused';
+  const saysWhy = (error ?? message) !== undefined;
+  if (status === 200 && !saysWhy) return 'token_missing';
+  // A page of a proxy or of a firewall must not end the login.
+  return saysWhy ? 'refresh_refused' : 'token_endpoint_failed';
+}
+
+function refreshError(code: FailureCode, providerError: ProviderErrorCode | undefined): RelayError {
+  const detail = 'The provider does not renew the login for this scope.';
+  return new RelayError(code, { ...(code === 'scope_refused' && { detail }), providerError });
 }

@@ -1,15 +1,16 @@
-import type { ClientAuthentication, ExtraParameters, Provider } from '../providers/provider.ts';
-import type { Secret } from '../secret.ts';
+import type { ExtraParameters, Provider } from '../providers/provider.ts';
+import {
+  authenticatedForm,
+  type ClientRequest,
+  clientParameters,
+  type ProviderClient,
+} from './client-authentication.ts';
 import { withParameters } from './query.ts';
 
 /** The client as registered at the provider, and its token endpoint. */
 export interface TokenEndpoint
-  extends Pick<
-    Provider,
-    'tokenUrl' | 'clientAuthentication' | 'tokenParameters' | 'requestHeaders'
-  > {
-  readonly clientId: string;
-  readonly clientSecret: Secret;
+  extends ProviderClient,
+    Pick<Provider, 'tokenUrl' | 'tokenParameters' | 'tokenResponse'> {
   readonly redirectUri: string;
 }
 
@@ -20,99 +21,57 @@ export interface CodeGrant {
   readonly codeVerifier: string | undefined;
 }
 
-/** A request to the token endpoint. */
-export interface TokenEndpointRequest {
-  readonly method: 'POST';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+/** A refresh token, and what is asked for. */
+export interface RefreshGrant {
+  readonly refreshToken: string;
+  /** Words of the granted scope; undefined asks for all that was granted. */
+  readonly scope?: string | undefined;
 }
-
-/** Builds the token request in the way that the provider takes it. @see RFC 6749 §4.1.3 */
-export function tokenRequest(endpoint: TokenEndpoint, grant: CodeGrant): TokenEndpointRequest {
-  return tokenRequests[endpoint.clientAuthentication](endpoint, grant);
-}
-
-const tokenRequests: Readonly<
-  Record<ClientAuthentication, (endpoint: TokenEndpoint, grant: CodeGrant) => TokenEndpointRequest>
-> = {
-  query(endpoint, grant) {
-    const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
-    const { tokenUrl, requestHeaders: headers = {} } = endpoint;
-    const url = withParameters(tokenUrl, withExtra(parameters, endpoint));
-    return { method: 'POST', url, headers };
-  },
-  body(endpoint, grant) {
-    const parameters = { ...clientParameters(endpoint), ...grantParameters(endpoint, grant) };
-    return form(endpoint, {}, parameters);
-  },
-  basic(endpoint, grant) {
-    const { client_id, client_secret } = clientParameters(endpoint);
-    return withBasic(endpoint, grant, `${formEncode(client_id)}:${formEncode(client_secret)}`);
-  },
-  'basic-raw'(endpoint, grant) {
-    const { client_id, client_secret } = clientParameters(endpoint);
-    return withBasic(endpoint, grant, `${client_id}:${client_secret}`);
-  },
-};
 
 /**
- * Whether `basic` and `basic-raw` differ for a client. If they do, a server may know only one of them:
- * many do not decode the credentials.
+ * Builds the token request for a code, in the way that the provider takes it. With `query`, the secret is
+ * in the URL, as the contract says.
  *
- * @see RFC 6749 §2.3.1
+ * @see RFC 6749 §4.1.3
  */
-export function encodingChanges({
-  clientId,
-  clientSecret,
-}: Pick<TokenEndpoint, 'clientId' | 'clientSecret'>): boolean {
-  return [clientId, clientSecret.reveal()].some((value) => formEncode(value) !== value);
-}
-
-function withBasic(
+export function tokenRequest(
   endpoint: TokenEndpoint,
-  grant: CodeGrant,
-  credentials: string,
-): TokenEndpointRequest {
-  const headers = { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-  return form(endpoint, headers, grantParameters(endpoint, grant));
+  { code, codeVerifier }: CodeGrant,
+): ClientRequest {
+  const { tokenUrl, tokenParameters = [], requestHeaders: headers = {} } = endpoint;
+  const fields: ExtraParameters = [
+    ['code', code],
+    ['redirect_uri', endpoint.redirectUri],
+    ...optional('code_verifier', codeVerifier),
+    ...tokenParameters,
+  ];
+  if (endpoint.clientAuthentication === 'query') {
+    const url = withParameters(tokenUrl, [...clientParameters(endpoint), ...fields]);
+    return { method: 'POST', url, headers };
+  }
+  return authenticatedForm(endpoint, tokenUrl, [['grant_type', 'authorization_code'], ...fields]);
 }
 
-function clientParameters({ clientId, clientSecret }: TokenEndpoint) {
-  return { client_id: clientId, client_secret: clientSecret.reveal() };
-}
-
-function grantParameters({ redirectUri }: TokenEndpoint, { code, codeVerifier }: CodeGrant) {
-  return {
-    code,
-    redirect_uri: redirectUri,
-    ...(codeVerifier !== undefined && { code_verifier: codeVerifier }),
-  };
-}
-
-function form(
+/**
+ * Builds the token request for a refresh token. The secret never travels in the URL.
+ *
+ * @see RFC 6749 §6
+ */
+export function refreshTokenRequest(
   endpoint: TokenEndpoint,
-  headers: Record<string, string>,
-  parameters: Record<string, string>,
-): TokenEndpointRequest {
-  const { tokenUrl, requestHeaders } = endpoint;
-  const fields = withExtra({ grant_type: 'authorization_code', ...parameters }, endpoint);
-  return {
-    method: 'POST',
-    url: tokenUrl,
-    headers: { ...requestHeaders, ...headers, 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams(fields).toString(),
-  };
+  { refreshToken, scope }: RefreshGrant,
+): ClientRequest {
+  const fields: ExtraParameters = [
+    ['grant_type', 'refresh_token'],
+    ['refresh_token', refreshToken],
+    ...optional('scope', scope),
+  ];
+  const taken = new Set(fields.map(([name]) => name));
+  const { tokenUrl, tokenParameters = [] } = endpoint;
+  const further = tokenParameters.filter(([name]) => !taken.has(name));
+  return authenticatedForm(endpoint, tokenUrl, [...fields, ...further]);
 }
 
-function withExtra(
-  parameters: Record<string, string>,
-  { tokenParameters = [] }: TokenEndpoint,
-): ExtraParameters {
-  return [...Object.entries(parameters), ...tokenParameters];
-}
-
-/** @see RFC 6749 appendix B */
-function formEncode(value: string): string {
-  return new URLSearchParams([['', value]]).toString().slice(1);
+function optional(name: string, value: string | undefined): ExtraParameters {
+  return value === undefined ? [] : [[name, value]];
 }

@@ -1,18 +1,26 @@
 import { limits } from '../limits.ts';
-import { parseJsonObject } from './json.ts';
-import { tokenError } from './token-error.ts';
+import type { Provider } from '../providers/provider.ts';
+import { isObject, parseJsonObject } from './json.ts';
+import { type GrantType, tokenError } from './token-error.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
 export interface TokenResponse {
   readonly accessToken: string;
   /** As the provider writes it; undefined if it names none. */
   readonly tokenType: string | undefined;
-  /** Seconds from now, if the provider says so. */
+  /** Whole seconds from now, if the provider says so. */
   readonly expiresIn: number | undefined;
   readonly refreshToken: string | undefined;
-  /** What was granted, if the provider says so. */
+  /** Whole seconds from now until the refresh token ends, if the provider says so. */
+  readonly refreshExpiresIn: number | undefined;
+  /** What was granted, if the provider says so: words with single spaces. */
   readonly scope: string | undefined;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A number beyond this is no time: 30,000 years. */
+const mostSeconds = 1e12;
 
 /**
  * Parses the answer of the token endpoint.
@@ -20,35 +28,52 @@ export interface TokenResponse {
  * @throws {RelayError} why there is no token ({@link tokenError})
  * @see RFC 6749 §5.1
  */
-export function parseTokenResponse(answer: {
-  readonly status: number;
-  readonly body: Uint8Array;
-}): TokenResponse {
-  const fields = answer.status === 200 ? parseJsonObject(answer.body) : undefined;
-  const accessToken = token(fields?.['access_token']);
-  if (fields === undefined || accessToken === undefined) throw tokenError(answer);
+export function parseTokenResponse(
+  answer: { readonly status: number; readonly body: Uint8Array },
+  { tokenResponse: dialect = {} }: Pick<Provider, 'tokenResponse'> = {},
+  grant: GrantType = 'authorization_code',
+): TokenResponse {
+  const object = answer.status === 200 ? parseJsonObject(answer.body) : undefined;
+  const fields = object && fieldsOfUser(object, dialect.nestedIn);
+  const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
+  if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant);
   return {
     accessToken,
     tokenType: text(fields['token_type']),
     expiresIn: seconds(fields['expires_in']),
-    refreshToken: token(fields['refresh_token']),
-    scope: text(fields['scope']),
+    refreshToken: text(fields['refresh_token'], limits.refreshTokenSize),
+    // GitHub's. Keycloak's refresh_expires_in is not read: its 0 means that the token never ends.
+    refreshExpiresIn: seconds(fields['refresh_token_expires_in']),
+    scope: scope(fields['scope'], dialect.scopeSeparator),
   };
 }
 
-/** A token is opaque: any text that a redirect can carry exactly. @see RFC 6749 §1.4 */
-function token(value: unknown): string | undefined {
-  const usable = text(value);
-  const fits = usable !== undefined && Buffer.byteLength(usable) <= limits.accessTokenSize;
-  return fits ? usable : undefined;
+function fieldsOfUser(fields: Fields, nestedIn: string | undefined): Fields {
+  if (nestedIn === undefined || typeof fields['access_token'] === 'string') return fields;
+  const nested = fields[nestedIn];
+  return isObject(nested) ? nested : fields;
 }
 
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() ? value : undefined;
+/** Text that a redirect can carry exactly. @see RFC 6749 §1.4 */
+function text(value: unknown, mostBytes = Number.POSITIVE_INFINITY): string | undefined {
+  if (typeof value !== 'string' || value === '' || !value.isWellFormed()) return undefined;
+  return Buffer.byteLength(value) <= mostBytes ? value : undefined;
 }
 
 /** Some providers send numbers as strings. */
 function seconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined;
+  const isTime = typeof number === 'number' && number >= 0 && number < mostSeconds;
+  return isTime ? Math.floor(number) : undefined;
+}
+
+/** Twitch sends a list, others a text. */
+function scope(value: unknown, separator = ' '): string | undefined {
+  const words = Array.isArray(value) ? value : text(value)?.split(separator);
+  const named = words?.map((word) => text(word)?.trim()).filter((word) => word !== '');
+  return named?.every(isKnown) ? text(named.join(' ')) : undefined;
+}
+
+function isKnown<Value>(value: Value | undefined): value is Value {
+  return value !== undefined;
 }

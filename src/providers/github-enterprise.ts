@@ -11,4 +11,5 @@ export const githubEnterprise: Preset = {
   userUrl: 'https://{host}/api/v3/user',
   clientAuthentication: 'body',
   pkce: false,
+  tokenResponse: { scopeSeparator: ',' },
 };

@@ -10,5 +10,6 @@ export const github: Preset = {
   userUrl: 'https://api.github.com/user',
   clientAuthentication: 'query',
   pkce: true,
+  tokenResponse: { scopeSeparator: ',' },
   issuer: 'https://github.com/login/oauth',
 };

@@ -12,6 +12,14 @@ export type ClientAuthentication =
 /** Names and values, decoded. A name may come more than once. @see RFC 8707 §2 */
 export type ExtraParameters = [name: string, value: string][];
 
+/** How a token response differs from RFC 6749 §5.1. */
+interface TokenResponseDialect {
+  /** What separates the words of the granted scope; a space if it is left out. */
+  readonly scopeSeparator?: string;
+  /** The object that holds the user's token if the response itself holds none. */
+  readonly nestedIn?: string;
+}
+
 /** What the relay knows of a provider: data, never behaviour. */
 export interface Provider {
   readonly authorizeUrl: string;
@@ -28,6 +36,7 @@ export interface Provider {
   readonly authorizeParameters?: ExtraParameters | undefined;
   /** Further parameters of the token request, such as `resource`. */
   readonly tokenParameters?: ExtraParameters | undefined;
+  readonly tokenResponse?: TokenResponseDialect | undefined;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */

@@ -10,6 +10,8 @@ export const slack: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: false,
+  // As oauth.v2.access answers: https://docs.slack.dev/reference/methods/oauth.v2.access
+  tokenResponse: { scopeSeparator: ',', nestedIn: 'authed_user' },
   issuer: 'https://slack.com',
   userRejectedWhen: { field: 'ok', equals: false },
 };

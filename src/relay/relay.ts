@@ -9,7 +9,7 @@ import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
 import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
-import { encodingChanges } from '../oauth/token-request.ts';
+import { encodingChanges } from '../oauth/client-authentication.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';

@@ -15,5 +15,5 @@ export async function exchangeCode(
   observe: ObserveCall,
 ): Promise<TokenResponse> {
   const request = { endpoint: 'token', ...tokenRequest(endpoint, grant) } as const;
-  return parseTokenResponse(await client.call(request, observe));
+  return parseTokenResponse(await client.call(request, observe), endpoint);
 }

@@ -77,6 +77,7 @@ describe('the configuration', () => {
           scope: undefined,
           clientAuthentication: 'query',
           pkce: true,
+          tokenResponse: { scopeSeparator: ',' },
           issuer: 'https://github.com/login/oauth',
           requestHeaders: undefined,
           userRejectedWhen: undefined,

@@ -55,6 +55,12 @@ export const presetSchema = v.pipe(
     scope: v.exactOptional(schemas.scope),
     clientAuthentication: v.picklist(['query', 'body', 'basic']),
     pkce: v.boolean(),
+    tokenResponse: v.exactOptional(
+      v.strictObject({
+        scopeSeparator: v.exactOptional(v.literal(',')),
+        nestedIn: v.exactOptional(words),
+      }),
+    ),
     issuer: v.exactOptional(template),
     issRequired: v.exactOptional(v.boolean()),
     requestHeaders: v.exactOptional(headers),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { encodingChanges } from '../../src/oauth/token-request.ts';
+import { encodingChanges } from '../../src/oauth/client-authentication.ts';
 import type {
   ClientAuthentication,
   ExtraParameters,

@@ -1,0 +1,98 @@
+import type { ExtraParameters, Provider } from '../providers/provider.ts';
+import type { Secret } from '../secret.ts';
+
+/** The relay's credentials at the provider, and how it presents them. */
+export interface ProviderClient extends Pick<Provider, 'clientAuthentication' | 'requestHeaders'> {
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+}
+
+/** A request to an endpoint that authenticates the client. */
+export interface ClientRequest {
+  readonly method: 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/**
+ * Builds a request with a form, and with the client's credentials in it or in the Authorization header.
+ * The credentials never travel in the URL: with `query`, they are in the form.
+ *
+ * @see RFC 6749 §2.3.1
+ */
+export function authenticatedForm(
+  client: ProviderClient,
+  url: string,
+  fields: ExtraParameters,
+): ClientRequest {
+  const { clientAuthentication: method } = client;
+  if (method === 'query' || method === 'body') {
+    return formRequest(client, url, [...clientParameters(client), ...fields]);
+  }
+  const credentials = basicCredentials(client, method === 'basic' ? formEncode : asItIs);
+  return formRequest(client, url, fields, { authorization: credentials });
+}
+
+/** Builds a request with a form. */
+function formRequest(
+  { requestHeaders }: Pick<Provider, 'requestHeaders'>,
+  url: string,
+  fields: ExtraParameters,
+  headers: Readonly<Record<string, string>> = {},
+): ClientRequest {
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  return {
+    method: 'POST',
+    url,
+    headers: { ...requestHeaders, ...headers, ...type },
+    body: new URLSearchParams(fields).toString(),
+  };
+}
+
+/** The credentials as parameters. @see RFC 6749 §2.3.1 */
+export function clientParameters({
+  clientId,
+  clientSecret,
+}: Pick<ProviderClient, 'clientId' | 'clientSecret'>): ExtraParameters {
+  return [
+    ['client_id', clientId],
+    ['client_secret', clientSecret.reveal()],
+  ];
+}
+
+/**
+ * The credentials as the value of an Authorization header.
+ *
+ * @param encode RFC 6749 form-encodes both values; other protocols take them as they are
+ * @see RFC 7617 §2
+ */
+function basicCredentials(
+  { clientId, clientSecret }: Pick<ProviderClient, 'clientId' | 'clientSecret'>,
+  encode: (value: string) => string = asItIs,
+): string {
+  const credentials = `${encode(clientId)}:${encode(clientSecret.reveal())}`;
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+/**
+ * Whether `basic` and `basic-raw` differ for a client. If they do, a server may know only one of them:
+ * many do not decode the credentials.
+ *
+ * @see RFC 6749 §2.3.1
+ */
+export function encodingChanges({
+  clientId,
+  clientSecret,
+}: Pick<ProviderClient, 'clientId' | 'clientSecret'>): boolean {
+  return [clientId, clientSecret.reveal()].some((value) => formEncode(value) !== value);
+}
+
+/** @see RFC 6749 appendix B */
+function formEncode(value: string): string {
+  return new URLSearchParams([['', value]]).toString().slice(1);
+}
+
+function asItIs(value: string): string {
+  return value;
+}

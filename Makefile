@@ -122,7 +122,7 @@ fuzz-answers: $(installed)
 
 # Tests each parser with 100,000 random inputs.
 fuzz-properties: $(installed)
-	@FUZZ_RUNS=100000 $(mocha) --timeout 0 test/fuzz/parsers.property.test.ts
+	@FUZZ_RUNS=100000 $(mocha) --timeout 0 'test/fuzz/*.property.test.ts'
 
 # Runs the tests and reports their coverage.
 coverage: $(installed)

@@ -28,6 +28,10 @@ export const limits = {
   refreshTokenSize: 8 * 1024,
   /** The front end's own `state`, in characters. */
   frontEndStateLength: 512,
+  /** A code or refresh token of the relay, in characters. A token request has room for more. */
+  sealedLength: 12 * 1024,
+  /** A DPoP proof, in characters. */
+  proofLength: 4096,
   /** Calls to the provider in flight. */
   providerCalls: 256,
   /** The body of a provider's answer, decompressed. */

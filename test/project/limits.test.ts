@@ -19,6 +19,8 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   accessTokenSize: 'an access token',
   refreshTokenSize: 'a refresh token',
   frontEndStateLength: "the front end's `state`",
+  sealedLength: 'a code or refresh token of the relay',
+  proofLength: 'a DPoP proof',
   providerCalls: 'calls to the provider in flight',
   providerAnswerSize: "body of a provider's answer",
 };

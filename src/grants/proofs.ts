@@ -1,0 +1,112 @@
+import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
+import * as v from 'valibot';
+import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { createRecent, keyOf } from './recent.ts';
+
+/** Seconds that a proof may be old, or ahead of this machine's clock. */
+const tolerance = 60;
+// A proof may be 60 seconds ahead, and is valid for 60 seconds from then on.
+const lifetime = (2 * tolerance + 1) * 1000;
+const most = 65_536;
+
+// 32 bytes. The last character has two unused bits: zeros, so that a key has one thumbprint.
+const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
+// Private members of any kind of key. @see RFC 7518 §6
+const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as const;
+const publicJwk = v.pipe(
+  v.looseObject({}),
+  v.check((jwk) => secretMembers.every((member) => !(member in jwk))),
+  v.variant('kty', [
+    v.object({ kty: v.literal('EC'), crv: v.literal('P-256'), x: coordinate, y: coordinate }),
+    v.object({ kty: v.literal('OKP'), crv: v.literal('Ed25519'), x: coordinate }),
+  ]),
+);
+const header = v.object({
+  typ: v.literal('dpop+jwt'),
+  alg: v.picklist(['ES256', 'EdDSA', 'Ed25519']),
+  jwk: publicJwk,
+});
+const claims = v.object({
+  htm: v.string(),
+  htu: v.string(),
+  iat: v.pipe(v.number(), v.finite()),
+  jti: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+});
+
+/** Checks that callers hold the private keys that they show. */
+export interface Proofs {
+  /**
+   * Verifies a DPoP proof. A proof is accepted once.
+   *
+   * @param proof the value of the only `DPoP` header
+   * @param request.url the public address of the endpoint
+   * @returns the thumbprint of the proved key
+   * @throws {RelayError} `proof_invalid`
+   * @see RFC 9449 §4.3
+   */
+  verify(
+    proof: string,
+    request: { readonly method: string; readonly url: string },
+  ): Promise<string>;
+}
+
+/**
+ * Remembers the last 65,536 proofs at most, so that none is accepted twice.
+ *
+ * @param now milliseconds since 1970
+ */
+export function createProofs(now: () => number): Proofs {
+  const seen = createRecent<true>(lifetime, most, now);
+
+  return {
+    async verify(proof, { method, url }) {
+      const { thumbprint, htm, htu, iat, jti } = await authenticate(proof, now());
+      if (htm !== method || !isSameAddress(htu, url)) {
+        throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
+      }
+      if (Math.abs(now() / 1000 - iat) > tolerance) {
+        throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
+      }
+      const key = keyOf(thumbprint, jti);
+      if (seen.get(key))
+        throw invalid('The DPoP proof was used before: each request needs its own.');
+      seen.set(key, true);
+      return thumbprint;
+    },
+  };
+}
+
+/**
+ * Verifies the signature of a proof with the key that it shows.
+ *
+ * @throws {RelayError} `proof_invalid`
+ */
+async function authenticate(proof: string, now: number) {
+  if (proof.length > limits.proofLength) throw new RelayError('proof_invalid');
+  try {
+    const { alg, jwk } = v.parse(header, decodeProtectedHeader(proof));
+    // The library refuses `crit`, and takes no key from the proof by itself.
+    const { payload } = await jwtVerify(proof, await importJWK(jwk, alg), {
+      algorithms: [alg],
+      currentDate: new Date(now),
+    });
+    return { thumbprint: await calculateJwkThumbprint(jwk), ...v.parse(claims, payload) };
+  } catch {
+    // Errors of three libraries, and each means that this is not a proof.
+    throw new RelayError('proof_invalid');
+  }
+}
+
+/** Whether two URLs are the same without query and fragment. @see RFC 9449 §4.3 */
+function isSameAddress(htu: string, url: string): boolean {
+  const address = URL.parse(htu);
+  if (address === null) return false;
+  address.search = '';
+  address.hash = '';
+  return address.href === new URL(url).href;
+}
+
+function invalid(detail: string): RelayError {
+  return new RelayError('proof_invalid', { detail });
+}

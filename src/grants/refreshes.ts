@@ -1,0 +1,118 @@
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { createRecent, keyOf } from './recent.ts';
+
+const lifetime = 60_000;
+const most = 4096;
+
+/** A refresh token of the provider, and whom it is refreshed for. */
+export interface RefreshGrant {
+  readonly registration: string;
+  readonly frontEnd: string;
+  /** The thumbprint of the key that the front end has proved, if the token is bound to one. */
+  readonly thumbprint: string | undefined;
+  /** The provider's refresh token. */
+  readonly refreshToken: string;
+  /** The scope that the front end asks for now; undefined: all that was granted. */
+  readonly scope: string | undefined;
+}
+
+/** The answer to a refresh, with the refresh token that is valid from now on. */
+export type Refreshed = TokenResponse & { readonly refreshToken: string };
+
+/** The refreshes of this process that are in flight or that ended within a minute. */
+export interface Refreshes {
+  /**
+   * Refreshes once for all who ask with the same refresh token: twenty tabs at once, or a page that has
+   * missed the answer. A provider that rotates its refresh tokens takes a second use for theft.
+   *
+   * - While a call is in flight, everyone gets its result or its error. An error is not repeated later.
+   * - If the provider has rotated the refresh token, the newest result that came of it is repeated for 60
+   *   seconds. If it has not, the refresh token is still good, and the next refresh is a new call.
+   * - If the newest result has another scope, the newest refresh token is refreshed.
+   *
+   * @param grant proved by the caller already
+   * @param call refreshes the given token at the provider. It must not end because one caller hangs up.
+   */
+  refresh(
+    grant: RefreshGrant,
+    call: (refreshToken: string) => Promise<TokenResponse>,
+  ): Promise<Refreshed>;
+}
+
+interface InFlight {
+  readonly scope: string | undefined;
+  readonly response: Promise<Refreshed>;
+}
+
+interface Ended {
+  readonly scope: string | undefined;
+  readonly response: Refreshed;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * Remembers the last 4096 results at most, each for 60 seconds.
+ *
+ * @param now milliseconds since 1970
+ * @see RFC 6749 §6, RFC 9700 §4.14.2
+ */
+export function createRefreshes(now: () => number): Refreshes {
+  const inFlight = new Map<string, InFlight>();
+  const rotations = createRecent<Ended>(lifetime, most, now);
+
+  function start(
+    grant: RefreshGrant,
+    call: (refreshToken: string) => Promise<TokenResponse>,
+  ): Promise<Refreshed> {
+    const { refreshToken, scope } = grant;
+    const key = keyOfGrant(grant);
+    const response = call(refreshToken)
+      .then((answer) => {
+        // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
+        const refreshed = { ...answer, refreshToken: answer.refreshToken ?? refreshToken };
+        if (refreshed.refreshToken === refreshToken) return refreshed;
+        rotations.set(key, { scope, response: refreshed, at: now() });
+        // A token that comes back is the newest one again. Without this, the chain would be a circle.
+        rotations.delete(keyOfGrant({ ...grant, refreshToken: refreshed.refreshToken }));
+        return refreshed;
+      })
+      .finally(() => inFlight.delete(key));
+    inFlight.set(key, { scope, response });
+    return response;
+  }
+
+  return {
+    async refresh(grant, call) {
+      let newest = grant;
+      let last: Ended | undefined;
+      for (;;) {
+        const key = keyOfGrant(newest);
+        const current = inFlight.get(key);
+        if (current !== undefined) {
+          if (current.scope === grant.scope) return await current.response;
+          await current.response.catch(() => {});
+          continue;
+        }
+        const rotation = rotations.get(key);
+        if (rotation === undefined) break;
+        last = rotation;
+        newest = { ...grant, refreshToken: rotation.response.refreshToken };
+      }
+      if (last === undefined || last.scope !== grant.scope) return await start(newest, call);
+      return aged(last.response, now() - last.at);
+    },
+  };
+}
+
+/** Without the scope: a refresh token is spent whatever the scope was. */
+function keyOfGrant(grant: RefreshGrant): string {
+  return keyOf(grant.registration, grant.frontEnd, grant.thumbprint, grant.refreshToken);
+}
+
+/** The response as it is true some milliseconds later. */
+function aged(response: Refreshed, age: number): Refreshed {
+  const left = (seconds: number | undefined) =>
+    seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age / 1000));
+  return { ...response, expiresIn: left(response.expiresIn) };
+}

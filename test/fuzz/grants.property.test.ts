@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import fc, { type Arbitrary } from 'fast-check';
+import { RelayError } from '../../src/errors.ts';
+import { createCodes } from '../../src/grants/codes.ts';
+import { createProofs } from '../../src/grants/proofs.ts';
+import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
+import { makeProof, newProofKey, type ProofKey } from '../harness/client/proof.ts';
+
+// make fuzz sets more.
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
+
+const seconds = 1_800_000_000;
+const now = () => seconds * 1000;
+const url = 'https://login.example.com/auth/provider/token';
+const codes = createCodes([Buffer.alloc(32, 1), Buffer.alloc(32, 2)], now);
+const refreshTokens = createRefreshTokens([Buffer.alloc(32, 3)], now);
+
+const unicode = fc.string({ unit: 'binary', maxLength: 60 }).map((text) => text.toWellFormed());
+const base64url = fc
+  .uint8Array({ maxLength: 80 })
+  .map((bytes) => Buffer.from(bytes).toString('base64url'));
+const encoded = (json: Arbitrary<unknown>) =>
+  json.map((value) => Buffer.from(JSON.stringify(value) ?? '').toString('base64url'));
+const parts = (...arbitraries: Arbitrary<string>[]) =>
+  fc.tuple(...arbitraries).map((texts) => texts.join('.'));
+
+/** Texts that look more and more like a JOSE object. */
+const made = (header: Arbitrary<unknown>, content: Arbitrary<unknown>) =>
+  fc.oneof(
+    unicode,
+    fc.array(base64url, { maxLength: 7 }).map((texts) => texts.join('.')),
+    parts(encoded(header), base64url, base64url, base64url, base64url),
+    parts(encoded(header), fc.constant(''), base64url, base64url, base64url),
+    parts(encoded(header), encoded(content), base64url),
+    parts(encoded(header), encoded(content), fc.constant('')),
+  );
+
+const sealedHeader = fc.oneof(
+  fc.constant({ alg: 'dir', enc: 'A256GCM' }),
+  fc.record(
+    {
+      alg: fc.constantFrom('dir', 'none', 'A256KW', 'PBES2-HS256+A128KW', 'RSA-OAEP', 7),
+      enc: fc.constantFrom('A256GCM', 'A128CBC-HS256', null),
+      zip: fc.constantFrom('DEF', 7),
+      crit: fc.constantFrom([], ['exp'], 'exp'),
+      p2c: fc.constant(2 ** 31),
+    },
+    { requiredKeys: [] },
+  ),
+  fc.jsonValue(),
+);
+
+/** A text with some characters replaced. */
+function altered(text: string, position: number, length: number, other: string): string {
+  const at = position % (text.length + 1);
+  return text.slice(0, at) + other + text.slice(at + length);
+}
+const alterations = fc.tuple(fc.nat(), fc.nat(3), fc.oneof(base64url, unicode));
+
+async function thumbprintOf(proof: string): Promise<string | undefined> {
+  try {
+    return await createProofs(now).verify(proof, { method: 'POST', url });
+  } catch (error) {
+    assert.ok(error instanceof RelayError && error.code === 'proof_invalid', String(error));
+    return undefined;
+  }
+}
+
+describe('whatever it is given,', () => {
+  let key: ProofKey;
+  let other: ProofKey;
+  before('make keys', async () => {
+    [key, other] = await Promise.all([newProofKey(), newProofKey('EdDSA')]);
+  });
+
+  it('a code or refresh token that the relay did not issue does not open', async () => {
+    const content = fc.oneof(fc.jsonValue(), fc.constant({ registration: 'provider' }));
+    await fc.assert(
+      fc.asyncProperty(made(sealedHeader, content), async (text) => {
+        assert.equal(await codes.open(text), undefined);
+        assert.equal(await refreshTokens.open(text), undefined);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('a code comes back as it was issued, and does not open in any other form', async () => {
+    const content = fc.record({
+      registration: unicode,
+      frontEnd: unicode,
+      redirectUri: fc.webUrl(),
+      codeChallenge: unicode,
+      providerCode: unicode,
+    }, { noNullPrototype: true });
+    await fc.assert(
+      fc.asyncProperty(content, alterations, async (issued, alteration) => {
+        const code = await codes.issue(issued);
+        assert.deepEqual(await codes.open(code), issued);
+        const changed = altered(code, ...alteration);
+        if (changed !== code) assert.equal(await codes.open(changed), undefined);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('a refresh token comes back as it was issued, and does not open in any other form', async () => {
+    const content = fc.record(
+      {
+        registration: unicode,
+        frontEnd: unicode,
+        thumbprint: base64url,
+        scope: unicode,
+        loggedInAt: fc.constant(seconds),
+        endsAt: fc.integer({ min: seconds + 1, max: seconds + 10 ** 9 }),
+        providerToken: fc.oneof(
+          fc.record(
+            { refreshToken: unicode, accessToken: unicode },
+            { requiredKeys: ['refreshToken'], noNullPrototype: true },
+          ),
+          fc.record(
+            { accessToken: unicode, tokenType: unicode, endsAt: fc.nat() },
+            { requiredKeys: ['accessToken'], noNullPrototype: true },
+          ),
+        ),
+      },
+      { requiredKeys: ['registration', 'frontEnd', 'loggedInAt', 'endsAt', 'providerToken'], noNullPrototype: true },
+    );
+    await fc.assert(
+      fc.asyncProperty(content, alterations, async (issued, alteration) => {
+        const token = (await refreshTokens.issue(issued)) ?? '';
+        assert.deepEqual(await refreshTokens.open(token), issued);
+        const changed = altered(token, ...alteration);
+        if (changed !== token) assert.equal(await refreshTokens.open(changed), undefined);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('a proof that nobody signed is refused', async () => {
+    const jwk = fc.oneof(
+      fc.constantFrom(key.jwk, other.jwk),
+      fc.record({ kty: fc.constantFrom('EC', 'OKP', 'oct', 'RSA', 'AKP'), x: base64url }),
+      fc.jsonValue(),
+    );
+    const header = fc.oneof(
+      fc.record({
+        typ: fc.constant('dpop+jwt'),
+        alg: fc.constantFrom('ES256', 'EdDSA', 'HS256', 'none', 'RS256', '__proto__'),
+        jwk,
+      }),
+      fc.jsonValue(),
+    );
+    const claims = fc.oneof(
+      fc.constant({ htm: 'POST', htu: url, iat: seconds, jti: '1' }),
+      fc.jsonValue(),
+    );
+    await fc.assert(
+      fc.asyncProperty(made(header, claims), async (proof) => {
+        assert.equal(await thumbprintOf(proof), undefined);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('a proof that is signed tells the key that signed it, or is refused', async () => {
+    const member = fc.oneof(fc.jsonValue(), unicode, fc.constant(undefined));
+    const claims = fc.record(
+      { htm: member, htu: member, iat: member, jti: member, exp: member, extra: member },
+      { requiredKeys: [] },
+    );
+    const jwk = fc
+      .dictionary(fc.constantFrom('kty', 'crv', 'x', 'y', 'd', 'k', 'use', 'key_ops'), member)
+      .map((changes) => ({ ...key.jwk, ...changes }));
+    const header = fc.record({ typ: member, jwk, kid: member }, { requiredKeys: [] });
+    await fc.assert(
+      fc.asyncProperty(header, claims, async (...[head, body]) => {
+        const proof = await makeProof(key, url, seconds, { header: head, claims: body });
+        const thumbprint = await thumbprintOf(proof);
+        if (thumbprint !== undefined) assert.equal(thumbprint, key.thumbprint);
+        if (Object.keys(head).length + Object.keys(body).length === 0) assert.ok(thumbprint);
+      }),
+      { numRuns },
+    );
+  });
+});

@@ -1,0 +1,367 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { exportJWK, type JWK } from 'jose';
+import { RelayError } from '../../src/errors.ts';
+import { createProofs, type Proofs } from '../../src/grants/proofs.ts';
+import {
+  makeProof,
+  newProofKey,
+  type ProofChanges,
+  type ProofKey,
+} from '../harness/client/proof.ts';
+
+const url = 'https://login.example.com/auth/provider/token';
+const method = 'POST';
+const seconds = 1_800_000_000;
+
+describe('a DPoP proof', () => {
+  let key: ProofKey;
+  let other: ProofKey;
+  before('make keys', async () => {
+    [key, other] = await Promise.all([newProofKey(), newProofKey()]);
+  });
+
+  let time: number;
+  let proofs: Proofs;
+  beforeEach(() => {
+    time = seconds * 1000;
+    proofs = createProofs(() => time);
+  });
+
+  /** @returns the thumbprint, or the code of the failure */
+  async function verify(proof: string, address = url): Promise<string> {
+    try {
+      return await proofs.verify(proof, { method, url: address });
+    } catch (error) {
+      return error instanceof RelayError ? error.code : String(error);
+    }
+  }
+
+  async function verifyWith(changes: ProofChanges, by = key): Promise<string> {
+    return await verify(await makeProof(by, url, seconds, changes));
+  }
+
+  for (const alg of ['ES256', 'EdDSA', 'Ed25519']) {
+    it(`is accepted with ${alg}, and tells the thumbprint of its key`, async () => {
+      const signer = await newProofKey(alg);
+      expect(await verifyWith({}, signer)).to.equal(signer.thumbprint);
+    });
+  }
+
+  for (const alg of ['ES384', 'ES512', 'RS256', 'PS256']) {
+    it(`is refused with ${alg}`, async () => {
+      expect(await verifyWith({}, await newProofKey(alg))).to.equal('proof_invalid');
+    });
+  }
+
+  describe('that is altered', () => {
+    it('is refused with another key than the one that signed it', async () => {
+      expect(await verifyWith({ header: { jwk: other.jwk } })).to.equal('proof_invalid');
+    });
+
+    it('is refused if one of its bytes is another', async () => {
+      const parts = (await makeProof(key, url, seconds)).split('.');
+      for (const [index, part] of parts.entries()) {
+        const bytes = Buffer.from(part, 'base64url');
+        for (const position of bytes.keys()) {
+          const changed = Buffer.from(bytes);
+          changed.writeUInt8(changed.readUInt8(position) ^ (1 << (position % 8)), position);
+          const altered = parts.with(index, changed.toString('base64url')).join('.');
+          expect(await verify(altered), `part ${index}, byte ${position}`).to.equal(
+            'proof_invalid',
+          );
+        }
+      }
+    });
+
+    for (const [what, alter] of [
+      ['empty', () => ''],
+      ['without its signature', (proof: string) => proof.slice(0, proof.lastIndexOf('.') + 1)],
+      ['cut after the claims', (proof: string) => proof.slice(0, proof.lastIndexOf('.'))],
+      ['one of two in a header', (proof: string) => `${proof}, ${proof}`],
+      ['followed by another part', (proof: string) => `${proof}.AAAA`],
+      ['preceded by a scheme', (proof: string) => `DPoP ${proof}`],
+      ['JSON', (proof: string) => JSON.stringify({ proof })],
+      ['not ASCII', (proof: string) => `${proof}é`],
+    ] as const) {
+      it(`is refused if it is ${what}`, async () => {
+        expect(await verify(alter(await makeProof(key, url, seconds)))).to.equal('proof_invalid');
+      });
+    }
+
+    it('is refused beyond 4,096 characters, before it is read', async () => {
+      const filled = (length: number) =>
+        makeProof(key, url, seconds, { claims: { filler: 'x'.repeat(length) } });
+      const [fits, tooLong] = await Promise.all([filled(2600), filled(2850)]);
+      expect(fits.length).to.be.within(3_800, 4_096);
+      expect(tooLong.length).to.be.within(4_097, 4_300);
+      expect(await verify(fits)).to.equal(key.thumbprint);
+      expect(await verify(tooLong)).to.equal('proof_invalid');
+    });
+  });
+
+  describe('that nobody signed', () => {
+    const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const claims = { htm: method, htu: url, iat: seconds, jti: randomUUID() };
+
+    for (const alg of ['none', 'None', '']) {
+      it(`is refused with the algorithm "${alg}"`, async () => {
+        const head = encode({ typ: 'dpop+jwt', alg, jwk: key.jwk });
+        expect(await verify(`${head}.${encode(claims)}.`)).to.equal('proof_invalid');
+        expect(await verify(`${head}.${encode(claims)}.AAAA`)).to.equal('proof_invalid');
+      });
+    }
+
+    it('is refused with a symmetric key, which the header would show', async () => {
+      const secret = Buffer.alloc(32, 1);
+      for (const jwk of [{ kty: 'oct', k: secret.toString('base64url') }, key.jwk]) {
+        const input = `${encode({ typ: 'dpop+jwt', alg: 'HS256', jwk })}.${encode(claims)}`;
+        // As if the public key were the secret.
+        for (const by of [secret, JSON.stringify(key.jwk)]) {
+          const signature = createHmac('sha256', by).update(input).digest('base64url');
+          expect(await verify(`${input}.${signature}`)).to.equal('proof_invalid');
+        }
+      }
+    });
+  });
+
+  describe('by its header', () => {
+    for (const [what, header] of [
+      ['no type', { typ: undefined }],
+      ['another type', { typ: 'JWT' }],
+      ['a type in capitals', { typ: 'DPOP+JWT' }],
+      ['no key', { jwk: undefined }],
+      ['a list as key', { jwk: [] }],
+      ['a text as key', { jwk: 'key' }],
+      ['null as key', { jwk: null }],
+      ['an extension that must be understood', { crit: ['exp'], exp: seconds + 60 }],
+      ['an unencoded payload', { crit: ['b64'], b64: false }],
+    ] as const) {
+      it(`is refused with ${what}`, async () => {
+        const proof = await makeProof(key, url, seconds, { header }).catch(async () => {
+          // The library refuses to sign some of them.
+          const [, payload, signature] = (await makeProof(key, url, seconds)).split('.');
+          const head = { typ: 'dpop+jwt', alg: key.alg, jwk: key.jwk, ...header };
+          return [Buffer.from(JSON.stringify(head)).toString('base64url'), payload, signature].join(
+            '.',
+          );
+        });
+        expect(await verify(proof)).to.equal('proof_invalid');
+      });
+    }
+
+    it('is refused if it shows the private key', async () => {
+      const jwk = await exportJWK(key.privateKey);
+      expect(jwk.d).to.be.a('string');
+      expect(await verifyWith({ header: { jwk } })).to.equal('proof_invalid');
+    });
+
+    for (const member of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']) {
+      it(`is refused if its key has the private member ${member}, even if it is empty`, async () => {
+        for (const value of ['', null]) {
+          const jwk = { ...key.jwk, [member]: value };
+          expect(await verifyWith({ header: { jwk } })).to.equal('proof_invalid');
+        }
+      });
+    }
+
+    for (const [what, change] of [
+      ['another curve', { crv: 'P-384' }],
+      ['no curve', { crv: undefined }],
+      ['another kind', { kty: 'OKP' }],
+      ['the kind RSA', { kty: 'RSA', n: 'AQAB', e: 'AQAB' }],
+      ['a number as kind', { kty: 7 }],
+      ['a number as coordinate', { x: 7 }],
+      ['a list as coordinate', { x: ['AQAB'] }],
+      ['no coordinate', { y: undefined }],
+      ['an empty coordinate', { y: '' }],
+      ['a coordinate that is too short', { y: 'AQAB' }],
+      ['a point that is not on the curve', { y: 'A'.repeat(43) }],
+    ] as const) {
+      it(`is refused if its key has ${what}`, async () => {
+        const jwk = { ...key.jwk, ...change };
+        expect(await verifyWith({ header: { jwk } })).to.equal('proof_invalid');
+      });
+    }
+
+    it('is refused if its key is spelled in another way, so that a key has one thumbprint', async () => {
+      const last = key.jwk.x?.at(-1) ?? '';
+      const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+      const sameBits = alphabet[alphabet.indexOf(last) + 1];
+      const spelled: JWK = { ...key.jwk, x: `${key.jwk.x?.slice(0, -1)}${sameBits}` };
+      const bytes = (jwk: JWK) => Buffer.from(jwk.x ?? '', 'base64url');
+      expect(bytes(spelled)).to.deep.equal(bytes(key.jwk));
+      expect(await verifyWith({ header: { jwk: spelled } })).to.equal('proof_invalid');
+    });
+
+    it('may hold a key as browsers export it', async () => {
+      const jwk = {
+        ...key.jwk,
+        ext: true,
+        key_ops: ['verify'],
+        use: 'sig',
+        alg: 'ES256',
+        kid: '1',
+      };
+      expect(await verifyWith({ header: { jwk } })).to.equal(key.thumbprint);
+    });
+
+    it('may name other keys and certificates: only its own key counts, and nothing is fetched', async () => {
+      const header = {
+        kid: 'another',
+        jku: 'https://evil.example/keys',
+        x5u: 'https://evil.example/certificate',
+        x5c: ['AQAB'],
+      };
+      expect(await verifyWith({ header })).to.equal(key.thumbprint);
+      const jwk = { ...key.jwk, x5c: ['AQAB'], x5u: 'https://evil.example/certificate' };
+      expect(await verifyWith({ header: { jwk } })).to.equal(key.thumbprint);
+    });
+  });
+
+  describe('by its claims', () => {
+    for (const claim of ['htm', 'htu', 'iat', 'jti']) {
+      it(`is refused without ${claim}, or with one of another type`, async () => {
+        for (const value of [
+          undefined,
+          null,
+          true,
+          [],
+          {},
+          ...(claim === 'iat' ? ['1'] : [7, '']),
+        ]) {
+          expect(await verifyWith({ claims: { [claim]: value } })).to.equal('proof_invalid');
+        }
+      });
+    }
+
+    for (const htm of ['GET', 'post', 'POST ', 'OPTIONS']) {
+      it(`is refused for the method "${htm}"`, async () => {
+        expect(await verifyWith({ claims: { htm } })).to.equal('proof_invalid');
+      });
+    }
+
+    for (const htu of [
+      'https://login.example.com/auth/provider/revoke',
+      'https://login.example.com/auth/provider/token/',
+      'https://login.example.com/auth/Provider/token',
+      'https://login.example.com/auth/provider%2Ftoken',
+      'https://login.example.com/',
+      'http://login.example.com/auth/provider/token',
+      'https://login.example.com:8443/auth/provider/token',
+      'https://evil.example/auth/provider/token',
+      'https://login.example.com.evil.example/auth/provider/token',
+      'https://user@login.example.com/auth/provider/token',
+      'blob:https://login.example.com/auth/provider/token',
+      '/auth/provider/token',
+      'not a URL',
+    ]) {
+      it(`is refused for the address ${htu}`, async () => {
+        expect(await verifyWith({ claims: { htu } })).to.equal('proof_invalid');
+      });
+    }
+
+    for (const htu of [
+      `${url}?grant_type=refresh_token`,
+      `${url}#part`,
+      `${url}?#`,
+      'https://LOGIN.example.com/auth/provider/token',
+      'HTTPS://login.example.com:443/auth/provider/token',
+      'https://login.example.com/auth/x/../provider/token',
+    ]) {
+      it(`is accepted for the address ${htu}`, async () => {
+        expect(await verifyWith({ claims: { htu } })).to.equal(key.thumbprint);
+      });
+    }
+
+    it('is accepted if the relay is under a path, and on another port', async () => {
+      const address = 'http://localhost:8000/login/auth/provider/token';
+      const proof = await makeProof(key, address, seconds);
+      expect(await verify(proof, address)).to.equal(key.thumbprint);
+    });
+
+    for (const offset of [-60, -59.5, 0, 59.5, 60]) {
+      it(`is accepted ${offset} seconds from now`, async () => {
+        expect(await verifyWith({ claims: { iat: seconds + offset } })).to.equal(key.thumbprint);
+      });
+    }
+
+    for (const offset of [-1e15, -3600, -61, -60.1, 60.1, 61, 3600, 1e300]) {
+      it(`is refused ${offset} seconds from now`, async () => {
+        expect(await verifyWith({ claims: { iat: seconds + offset } })).to.equal('proof_invalid');
+      });
+    }
+
+    it('is refused beyond an end of its own', async () => {
+      expect(await verifyWith({ claims: { exp: seconds } })).to.equal('proof_invalid');
+      expect(await verifyWith({ claims: { nbf: seconds + 1 } })).to.equal('proof_invalid');
+    });
+
+    it('is refused with a jti of more than 256 characters', async () => {
+      expect(await verifyWith({ claims: { jti: 'x'.repeat(256) } })).to.equal(key.thumbprint);
+      expect(await verifyWith({ claims: { jti: 'x'.repeat(257) } })).to.equal('proof_invalid');
+    });
+  });
+
+  describe('that is repeated', () => {
+    it('is refused', async () => {
+      const proof = await makeProof(key, url, seconds);
+      expect(await verify(proof)).to.equal(key.thumbprint);
+      expect(await verify(proof)).to.equal('proof_invalid');
+    });
+
+    it('is refused in another spelling, and with another signature', async () => {
+      const claims = { jti: 'one of a kind' };
+      const proof = await makeProof(key, url, seconds, { claims });
+      expect(await verify(proof)).to.equal(key.thumbprint);
+      // ECDSA signatures differ each time.
+      expect(await verifyWith({ claims })).to.equal('proof_invalid');
+      expect(await verifyWith({ claims: { ...claims, iat: seconds + 1 } })).to.equal(
+        'proof_invalid',
+      );
+    });
+
+    it('is accepted once if it comes twice at once', async () => {
+      const proof = await makeProof(key, url, seconds);
+      const results = await Promise.all([verify(proof), verify(proof), verify(proof)]);
+      expect(results.sort()).to.deep.equal(
+        [key.thumbprint, 'proof_invalid', 'proof_invalid'].sort(),
+      );
+    });
+
+    it('is refused as long as its time is right', async () => {
+      const proof = await makeProof(key, url, seconds + 60);
+      expect(await verify(proof)).to.equal(key.thumbprint);
+      time += 120_000;
+      expect(await verify(proof)).to.equal('proof_invalid');
+      // The time is still right: another proof of this moment is accepted.
+      expect(await verify(await makeProof(key, url, seconds + 60))).to.equal(key.thumbprint);
+    });
+
+    it('does not count for another key with the same jti', async () => {
+      const claims = { jti: 'the same' };
+      expect(await verifyWith({ claims })).to.equal(key.thumbprint);
+      expect(await verifyWith({ claims }, other)).to.equal(other.thumbprint);
+    });
+
+    it('does not count if it was refused', async () => {
+      const claims = { jti: 'the same' };
+      expect(await verifyWith({ claims: { ...claims, htm: 'GET' } })).to.equal('proof_invalid');
+      expect(await verifyWith({ claims })).to.equal(key.thumbprint);
+    });
+  });
+
+  it('that is refused says why, and quotes nothing of it', async () => {
+    const details = await Promise.all(
+      [{ htm: 'PUT' }, { iat: seconds - 3600 }, { jti: '' }].map(async (claims) => {
+        const proof = await makeProof(key, url, seconds, { claims });
+        const error: unknown = await proofs.verify(proof, { method, url }).catch((why) => why);
+        return error instanceof RelayError ? error.detail : '';
+      }),
+    );
+    expect(details[0]).to.contain(`POST ${url}`);
+    expect(details[1]).to.contain('clock');
+    expect(new Set(details).size).to.equal(3);
+    expect(details.join()).not.to.match(/PUT|1799996400/);
+  });
+});

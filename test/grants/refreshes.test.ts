@@ -1,0 +1,310 @@
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import {
+  createRefreshes,
+  type Refreshed,
+  type Refreshes,
+  type RefreshGrant,
+} from '../../src/grants/refreshes.ts';
+import type { TokenResponse } from '../../src/oauth/token-response.ts';
+
+const grant: RefreshGrant = {
+  registration: 'provider',
+  frontEnd: 'app',
+  thumbprint: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
+  refreshToken: 'refresh 0',
+  scope: undefined,
+};
+
+/** A provider with rotation and reuse detection: a second use of a refresh token ends the login. */
+class RotatingProvider {
+  readonly calls: string[] = [];
+  #current = 0;
+  #isRevoked = false;
+
+  answer(): TokenResponse {
+    this.#current += 1;
+    const n = this.#current;
+    return {
+      accessToken: `access ${n}`,
+      refreshToken: `refresh ${n}`,
+      tokenType: 'bearer',
+      expiresIn: 28_800,
+      scope: undefined,
+    };
+  }
+
+  readonly call = async (refreshToken: string): Promise<TokenResponse> => {
+    this.calls.push(refreshToken);
+    this.#isRevoked ||= refreshToken !== `refresh ${this.#current}`;
+    if (this.#isRevoked) throw new RelayError('refresh_refused');
+    return this.answer();
+  };
+}
+
+/** A call that ends when the test says so. */
+function pending() {
+  const { promise, resolve, reject } = Promise.withResolvers<TokenResponse>();
+  let calls = 0;
+  const call = (): Promise<TokenResponse> => {
+    calls += 1;
+    return promise;
+  };
+  return { call, resolve, reject, calls: () => calls };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof RelayError ? error.code : error;
+}
+
+describe('a refresh', () => {
+  let time: number;
+  let refreshes: Refreshes;
+  let provider: RotatingProvider;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    time = 1_800_000_000_000;
+    refreshes = createRefreshes(() => time);
+    provider = new RotatingProvider();
+  });
+  afterEach(() => mock.timers.reset());
+
+  function pass(milliseconds: number): void {
+    time += milliseconds;
+    mock.timers.tick(milliseconds);
+  }
+
+  function refresh(changes: Partial<RefreshGrant> = {}): Promise<Refreshed> {
+    return refreshes.refresh({ ...grant, ...changes }, provider.call);
+  }
+
+  const neverCalled = () => Promise.reject(new Error('the provider was called'));
+
+  describe('that is in flight', () => {
+    it('is one call for twenty tabs, and its result is everybody’s', async () => {
+      const results = await Promise.all(Array.from({ length: 20 }, () => refresh()));
+      expect(provider.calls).to.deep.equal(['refresh 0']);
+      expect(new Set(results.map(({ accessToken }) => accessToken))).to.deep.equal(
+        new Set(['access 1']),
+      );
+    });
+
+    it('gives everybody its error, and is forgotten', async () => {
+      const { call, reject, calls } = pending();
+      const results = Array.from({ length: 20 }, () => refreshes.refresh(grant, call));
+      reject(new RelayError('provider_timeout'));
+      const errors = await Promise.all(results.map((result) => result.catch(codeOf)));
+      expect(errors).to.deep.equal(Array(20).fill('provider_timeout'));
+      expect(calls()).to.equal(1);
+      expect((await refresh()).accessToken).to.equal('access 1');
+    });
+
+    it('that fails at once is forgotten', async () => {
+      const broken = refreshes.refresh(grant, () => {
+        throw new RelayError('overloaded');
+      });
+      expect(await broken.catch(codeOf)).to.equal('overloaded');
+      expect((await refresh()).accessToken).to.equal('access 1');
+    });
+
+    it('lasts as long as it takes', async () => {
+      const { call, resolve } = pending();
+      const first = refreshes.refresh(grant, call);
+      pass(90_000);
+      const second = refreshes.refresh(grant, neverCalled);
+      resolve(provider.answer());
+      expect(await second).to.deep.equal(await first);
+      pass(59_999);
+      expect((await refreshes.refresh(grant, neverCalled)).accessToken).to.equal('access 1');
+    });
+  });
+
+  describe('of a straggler', () => {
+    it('gets the result without a call, for 60 seconds', async () => {
+      await refresh();
+      pass(59_999);
+      expect((await refresh()).refreshToken).to.equal('refresh 1');
+      expect(provider.calls).to.deep.equal(['refresh 0']);
+      pass(1);
+      expect(await refresh().catch(codeOf)).to.equal('refresh_refused');
+      expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 0']);
+    });
+
+    it('gets the seconds that the token has left', async () => {
+      await refresh();
+      pass(1_500);
+      expect((await refresh()).expiresIn).to.equal(28_798);
+    });
+
+    it('gets the result for the whole minute, even if its token is already over', async () => {
+      await refreshes.refresh(grant, async () => ({ ...provider.answer(), expiresIn: 10 }));
+      pass(30_000);
+      const { expiresIn, refreshToken } = await refreshes.refresh(grant, neverCalled);
+      expect({ expiresIn, refreshToken }).to.deep.equal({
+        expiresIn: 0,
+        refreshToken: 'refresh 1',
+      });
+    });
+
+    it('gets the newest result of the chain, never an older one', async () => {
+      const { refreshToken } = await refresh();
+      pass(20_000);
+      const second = await refresh({ refreshToken });
+      pass(20_000);
+      await refresh({ refreshToken: second.refreshToken });
+      for (const old of ['refresh 0', 'refresh 1', 'refresh 2']) {
+        expect((await refresh({ refreshToken: old })).accessToken).to.equal('access 3');
+      }
+      expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1', 'refresh 2']);
+    });
+
+    it('gets the newest result as old as it is', async () => {
+      const { refreshToken } = await refresh();
+      pass(50_000);
+      await refresh({ refreshToken });
+      pass(9_000);
+      expect((await refresh()).expiresIn).to.equal(28_791);
+    });
+
+    it('waits for the newest refresh if it is in flight', async () => {
+      const { refreshToken } = await refresh();
+      const { call, resolve } = pending();
+      const second = refreshes.refresh({ ...grant, refreshToken }, call);
+      const straggler = refreshes.refresh(grant, neverCalled);
+      resolve(provider.answer());
+      expect((await straggler).accessToken).to.equal('access 2');
+      expect(await second).to.deep.equal(await straggler);
+    });
+
+    it('gets the earlier result again if the newest refresh fails', async () => {
+      const { refreshToken } = await refresh();
+      const { call, reject } = pending();
+      const second = refreshes.refresh({ ...grant, refreshToken }, call);
+      const straggler = refreshes.refresh(grant, neverCalled);
+      reject(new RelayError('provider_unreachable'));
+      expect(
+        await Promise.all([second, straggler].map((result) => result.catch(codeOf))),
+      ).to.deep.equal(['provider_unreachable', 'provider_unreachable']);
+      expect((await refreshes.refresh(grant, neverCalled)).accessToken).to.equal('access 1');
+    });
+
+    it('ends even if the provider comes back to an earlier refresh token', async () => {
+      const rotate = (refreshToken: string) => async () => ({ ...provider.answer(), refreshToken });
+      const to = (refreshToken: string) => ({ ...grant, refreshToken });
+      await refreshes.refresh(to('a'), rotate('b'));
+      await refreshes.refresh(to('b'), rotate('a'));
+      expect((await refreshes.refresh(to('b'), neverCalled)).refreshToken).to.equal('a');
+      // The newest one is refreshed, not repeated.
+      expect((await refreshes.refresh(to('a'), rotate('c'))).refreshToken).to.equal('c');
+      expect((await refreshes.refresh(to('b'), neverCalled)).refreshToken).to.equal('c');
+    });
+
+    it('follows a long chain', async () => {
+      let newest = grant.refreshToken;
+      for (let n = 0; n < 4000; n += 1) {
+        newest = (await refresh({ refreshToken: newest })).refreshToken;
+      }
+      expect((await refresh()).refreshToken).to.equal('refresh 4000');
+    });
+  });
+
+  describe('at a provider that does not rotate', () => {
+    for (const [what, refreshToken] of [
+      ['sends no refresh token', undefined],
+      ['sends the same one', grant.refreshToken],
+    ] as const) {
+      it(`is joined in flight and never repeated, if the provider ${what}`, async () => {
+        let calls = 0;
+        const call = async () => {
+          calls += 1;
+          return { ...provider.answer(), refreshToken };
+        };
+        const results = await Promise.all([1, 2, 3].map(() => refreshes.refresh(grant, call)));
+        expect(calls).to.equal(1);
+        expect(results.map((result) => result.refreshToken)).to.deep.equal(
+          Array(3).fill(grant.refreshToken),
+        );
+        expect((await refreshes.refresh(grant, call)).accessToken).to.equal('access 2');
+        expect(calls).to.equal(2);
+      });
+    }
+  });
+
+  describe('of somebody else', () => {
+    for (const [who, changes] of [
+      ['another registration', { registration: 'another' }],
+      ['another front end', { frontEnd: 'another' }],
+      ['another key', { thumbprint: 'another' }],
+      ['no key', { thumbprint: undefined }],
+      ['another refresh token', { refreshToken: 'another' }],
+    ] as const) {
+      it(`gets nothing of it: ${who}`, async () => {
+        const { call, resolve } = pending();
+        const own = async () => ({ ...provider.answer(), accessToken: 'own', refreshToken: 'own' });
+        const inFlight = refreshes.refresh(grant, call);
+        const other = { ...grant, ...changes };
+        expect((await refreshes.refresh(other, own)).accessToken).to.equal('own');
+        resolve(provider.answer());
+        expect((await inFlight).accessToken).not.to.equal('own');
+        expect((await refreshes.refresh(other, neverCalled)).accessToken).to.equal('own');
+        expect((await refreshes.refresh(grant, neverCalled)).accessToken).not.to.equal('own');
+      });
+    }
+  });
+
+  describe('with another scope', () => {
+    const narrow = { scope: 'read' };
+
+    it('does not get the result, but a call with the newest refresh token', async () => {
+      await refresh(narrow);
+      expect((await refresh()).accessToken).to.equal('access 2');
+      expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1']);
+      // Both scopes are repeated from now on, with the newest refresh token.
+      expect((await refresh()).refreshToken).to.equal('refresh 2');
+    });
+
+    it('waits for the one in flight, so that no refresh token is used twice', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, tab) => refresh(tab < 10 ? {} : narrow)),
+      );
+      expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1']);
+      expect(results.map(({ accessToken }) => accessToken)).to.deep.equal([
+        ...Array(10).fill('access 1'),
+        ...Array(10).fill('access 2'),
+      ]);
+    });
+
+    it('does not share the error of the one in flight', async () => {
+      const { call, reject } = pending();
+      const wide = refreshes.refresh(grant, call);
+      const other = refresh(narrow);
+      reject(new RelayError('scope_refused'));
+      expect(await wide.catch(codeOf)).to.equal('scope_refused');
+      expect((await other).accessToken).to.equal('access 1');
+    });
+  });
+
+  it('is held for 60 seconds at most, even if nobody asks again', async () => {
+    await refresh();
+    // Only the timer: the wall clock stands still, as if the memory were looked at from outside.
+    mock.timers.tick(60_000);
+    await refresh().catch(() => {});
+    expect(provider.calls).to.have.length(2);
+  });
+
+  it('is one of 4,096 that are remembered: the oldest is forgotten', async () => {
+    const rotate = (refreshToken: string) =>
+      refreshes.refresh({ ...grant, refreshToken }, async () => ({
+        ...provider.answer(),
+        refreshToken: `after ${refreshToken}`,
+      }));
+    for (let n = 0; n < 4096; n += 1) await rotate(`${n}`);
+    const again = (refreshToken: string) =>
+      refreshes.refresh({ ...grant, refreshToken }, neverCalled).catch(() => 'a call');
+    expect(await again('0')).to.have.property('refreshToken', 'after 0');
+    await rotate('one more');
+    expect(await again('0')).to.equal('a call');
+    expect(await again('1')).to.have.property('refreshToken', 'after 1');
+  });
+});

@@ -1,19 +1,16 @@
+import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent, keyOf } from './recent.ts';
 
 const lifetime = 60_000;
 const most = 4096;
 
-/** A refresh token of the provider, and whom it is refreshed for. */
-export interface RefreshGrant {
+/** A refresh of a provider's token, and whom it is for. */
+export interface FrontEndRefresh extends RefreshGrant {
   readonly registration: string;
   readonly frontEnd: string;
   /** The thumbprint of the key that the front end has proved, if the token is bound to one. */
-  readonly thumbprint: string | undefined;
-  /** The provider's refresh token. */
-  readonly refreshToken: string;
-  /** The scope that the front end asks for now; undefined: all that was granted. */
-  readonly scope: string | undefined;
+  readonly thumbprint?: string | undefined;
 }
 
 /** The answer to a refresh, with the refresh token that is valid from now on. */
@@ -30,12 +27,12 @@ export interface Refreshes {
    *   seconds. If it has not, the refresh token is still good, and the next refresh is a new call.
    * - If the newest result has another scope, the newest refresh token is refreshed.
    *
-   * @param grant proved by the caller already
-   * @param call refreshes the given token at the provider. It must not end because one caller hangs up.
+   * @param refresh of a caller that has proved its key
+   * @param call asks the provider. It must not end because one caller hangs up.
    */
-  refresh(
-    grant: RefreshGrant,
-    call: (refreshToken: string) => Promise<TokenResponse>,
+  join(
+    refresh: FrontEndRefresh,
+    call: (grant: RefreshGrant) => Promise<TokenResponse>,
   ): Promise<Refreshed>;
 }
 
@@ -62,19 +59,19 @@ export function createRefreshes(now: () => number): Refreshes {
   const rotations = createRecent<Ended>(lifetime, most, now);
 
   function start(
-    grant: RefreshGrant,
-    call: (refreshToken: string) => Promise<TokenResponse>,
+    refresh: FrontEndRefresh,
+    call: (grant: RefreshGrant) => Promise<TokenResponse>,
   ): Promise<Refreshed> {
-    const { refreshToken, scope } = grant;
-    const key = keyOfGrant(grant);
-    const response = call(refreshToken)
+    const { refreshToken, scope } = refresh;
+    const key = keyOfRefresh(refresh);
+    const response = call({ refreshToken, scope })
       .then((answer) => {
         // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
         const refreshed = { ...answer, refreshToken: answer.refreshToken ?? refreshToken };
         if (refreshed.refreshToken === refreshToken) return refreshed;
         rotations.set(key, { scope, response: refreshed, at: now() });
         // A token that comes back is the newest one again. Without this, the chain would be a circle.
-        rotations.delete(keyOfGrant({ ...grant, refreshToken: refreshed.refreshToken }));
+        rotations.delete(keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken }));
         return refreshed;
       })
       .finally(() => inFlight.delete(key));
@@ -83,36 +80,38 @@ export function createRefreshes(now: () => number): Refreshes {
   }
 
   return {
-    async refresh(grant, call) {
-      let newest = grant;
+    async join(refresh, call) {
+      let newest = refresh;
       let last: Ended | undefined;
       for (;;) {
-        const key = keyOfGrant(newest);
+        const key = keyOfRefresh(newest);
         const current = inFlight.get(key);
         if (current !== undefined) {
-          if (current.scope === grant.scope) return await current.response;
+          if (current.scope === refresh.scope) return await current.response;
           await current.response.catch(() => {});
           continue;
         }
         const rotation = rotations.get(key);
         if (rotation === undefined) break;
         last = rotation;
-        newest = { ...grant, refreshToken: rotation.response.refreshToken };
+        newest = { ...refresh, refreshToken: rotation.response.refreshToken };
       }
-      if (last === undefined || last.scope !== grant.scope) return await start(newest, call);
-      return aged(last.response, now() - last.at);
+      if (last === undefined || last.scope !== refresh.scope) return await start(newest, call);
+      return aged(last.response, Math.max(0, now() - last.at));
     },
   };
 }
 
 /** Without the scope: a refresh token is spent whatever the scope was. */
-function keyOfGrant(grant: RefreshGrant): string {
-  return keyOf(grant.registration, grant.frontEnd, grant.thumbprint, grant.refreshToken);
+function keyOfRefresh(refresh: FrontEndRefresh): string {
+  const { registration, frontEnd, thumbprint, refreshToken } = refresh;
+  return keyOf(registration, frontEnd, thumbprint, refreshToken);
 }
 
 /** The response as it is true some milliseconds later. */
 function aged(response: Refreshed, age: number): Refreshed {
   const left = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age / 1000));
-  return { ...response, expiresIn: left(response.expiresIn) };
+  const { expiresIn, refreshExpiresIn } = response;
+  return { ...response, expiresIn: left(expiresIn), refreshExpiresIn: left(refreshExpiresIn) };
 }

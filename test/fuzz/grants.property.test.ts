@@ -85,13 +85,16 @@ describe('whatever it is given,', () => {
   });
 
   it('a code comes back as it was issued, and does not open in any other form', async () => {
-    const content = fc.record({
-      registration: unicode,
-      frontEnd: unicode,
-      redirectUri: fc.webUrl(),
-      codeChallenge: unicode,
-      providerCode: unicode,
-    }, { noNullPrototype: true });
+    const content = fc.record(
+      {
+        registration: unicode,
+        frontEnd: unicode,
+        redirectUri: fc.webUrl(),
+        codeChallenge: unicode,
+        providerCode: unicode,
+      },
+      { noNullPrototype: true },
+    );
     await fc.assert(
       fc.asyncProperty(content, alterations, async (issued, alteration) => {
         const code = await codes.issue(issued);
@@ -123,7 +126,10 @@ describe('whatever it is given,', () => {
           ),
         ),
       },
-      { requiredKeys: ['registration', 'frontEnd', 'loggedInAt', 'endsAt', 'providerToken'], noNullPrototype: true },
+      {
+        requiredKeys: ['registration', 'frontEnd', 'loggedInAt', 'endsAt', 'providerToken'],
+        noNullPrototype: true,
+      },
     );
     await fc.assert(
       fc.asyncProperty(content, alterations, async (issued, alteration) => {

@@ -3,13 +3,14 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import {
   createRefreshes,
+  type FrontEndRefresh,
   type Refreshed,
   type Refreshes,
-  type RefreshGrant,
 } from '../../src/grants/refreshes.ts';
+import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 
-const grant: RefreshGrant = {
+const grant: FrontEndRefresh = {
   registration: 'provider',
   frontEnd: 'app',
   thumbprint: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
@@ -31,11 +32,12 @@ class RotatingProvider {
       refreshToken: `refresh ${n}`,
       tokenType: 'bearer',
       expiresIn: 28_800,
+      refreshExpiresIn: 15_897_600,
       scope: undefined,
     };
   }
 
-  readonly call = async (refreshToken: string): Promise<TokenResponse> => {
+  readonly call = async ({ refreshToken }: RefreshGrant): Promise<TokenResponse> => {
     this.calls.push(refreshToken);
     this.#isRevoked ||= refreshToken !== `refresh ${this.#current}`;
     if (this.#isRevoked) throw new RelayError('refresh_refused');
@@ -75,8 +77,8 @@ describe('a refresh', () => {
     mock.timers.tick(milliseconds);
   }
 
-  function refresh(changes: Partial<RefreshGrant> = {}): Promise<Refreshed> {
-    return refreshes.refresh({ ...grant, ...changes }, provider.call);
+  function refresh(changes: Partial<FrontEndRefresh> = {}): Promise<Refreshed> {
+    return refreshes.join({ ...grant, ...changes }, provider.call);
   }
 
   const neverCalled = () => Promise.reject(new Error('the provider was called'));
@@ -92,7 +94,7 @@ describe('a refresh', () => {
 
     it('gives everybody its error, and is forgotten', async () => {
       const { call, reject, calls } = pending();
-      const results = Array.from({ length: 20 }, () => refreshes.refresh(grant, call));
+      const results = Array.from({ length: 20 }, () => refreshes.join(grant, call));
       reject(new RelayError('provider_timeout'));
       const errors = await Promise.all(results.map((result) => result.catch(codeOf)));
       expect(errors).to.deep.equal(Array(20).fill('provider_timeout'));
@@ -101,7 +103,7 @@ describe('a refresh', () => {
     });
 
     it('that fails at once is forgotten', async () => {
-      const broken = refreshes.refresh(grant, () => {
+      const broken = refreshes.join(grant, () => {
         throw new RelayError('overloaded');
       });
       expect(await broken.catch(codeOf)).to.equal('overloaded');
@@ -110,13 +112,13 @@ describe('a refresh', () => {
 
     it('lasts as long as it takes', async () => {
       const { call, resolve } = pending();
-      const first = refreshes.refresh(grant, call);
+      const first = refreshes.join(grant, call);
       pass(90_000);
-      const second = refreshes.refresh(grant, neverCalled);
+      const second = refreshes.join(grant, neverCalled);
       resolve(provider.answer());
       expect(await second).to.deep.equal(await first);
       pass(59_999);
-      expect((await refreshes.refresh(grant, neverCalled)).accessToken).to.equal('access 1');
+      expect((await refreshes.join(grant, neverCalled)).accessToken).to.equal('access 1');
     });
   });
 
@@ -131,16 +133,20 @@ describe('a refresh', () => {
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 0']);
     });
 
-    it('gets the seconds that the token has left', async () => {
+    it('gets the seconds that its tokens have left', async () => {
       await refresh();
       pass(1_500);
-      expect((await refresh()).expiresIn).to.equal(28_798);
+      const { expiresIn, refreshExpiresIn } = await refresh();
+      expect({ expiresIn, refreshExpiresIn }).to.deep.equal({
+        expiresIn: 28_798,
+        refreshExpiresIn: 15_897_598,
+      });
     });
 
     it('gets the result for the whole minute, even if its token is already over', async () => {
-      await refreshes.refresh(grant, async () => ({ ...provider.answer(), expiresIn: 10 }));
+      await refreshes.join(grant, async () => ({ ...provider.answer(), expiresIn: 10 }));
       pass(30_000);
-      const { expiresIn, refreshToken } = await refreshes.refresh(grant, neverCalled);
+      const { expiresIn, refreshToken } = await refreshes.join(grant, neverCalled);
       expect({ expiresIn, refreshToken }).to.deep.equal({
         expiresIn: 0,
         refreshToken: 'refresh 1',
@@ -170,8 +176,8 @@ describe('a refresh', () => {
     it('waits for the newest refresh if it is in flight', async () => {
       const { refreshToken } = await refresh();
       const { call, resolve } = pending();
-      const second = refreshes.refresh({ ...grant, refreshToken }, call);
-      const straggler = refreshes.refresh(grant, neverCalled);
+      const second = refreshes.join({ ...grant, refreshToken }, call);
+      const straggler = refreshes.join(grant, neverCalled);
       resolve(provider.answer());
       expect((await straggler).accessToken).to.equal('access 2');
       expect(await second).to.deep.equal(await straggler);
@@ -180,24 +186,24 @@ describe('a refresh', () => {
     it('gets the earlier result again if the newest refresh fails', async () => {
       const { refreshToken } = await refresh();
       const { call, reject } = pending();
-      const second = refreshes.refresh({ ...grant, refreshToken }, call);
-      const straggler = refreshes.refresh(grant, neverCalled);
+      const second = refreshes.join({ ...grant, refreshToken }, call);
+      const straggler = refreshes.join(grant, neverCalled);
       reject(new RelayError('provider_unreachable'));
       expect(
         await Promise.all([second, straggler].map((result) => result.catch(codeOf))),
       ).to.deep.equal(['provider_unreachable', 'provider_unreachable']);
-      expect((await refreshes.refresh(grant, neverCalled)).accessToken).to.equal('access 1');
+      expect((await refreshes.join(grant, neverCalled)).accessToken).to.equal('access 1');
     });
 
     it('ends even if the provider comes back to an earlier refresh token', async () => {
       const rotate = (refreshToken: string) => async () => ({ ...provider.answer(), refreshToken });
       const to = (refreshToken: string) => ({ ...grant, refreshToken });
-      await refreshes.refresh(to('a'), rotate('b'));
-      await refreshes.refresh(to('b'), rotate('a'));
-      expect((await refreshes.refresh(to('b'), neverCalled)).refreshToken).to.equal('a');
+      await refreshes.join(to('a'), rotate('b'));
+      await refreshes.join(to('b'), rotate('a'));
+      expect((await refreshes.join(to('b'), neverCalled)).refreshToken).to.equal('a');
       // The newest one is refreshed, not repeated.
-      expect((await refreshes.refresh(to('a'), rotate('c'))).refreshToken).to.equal('c');
-      expect((await refreshes.refresh(to('b'), neverCalled)).refreshToken).to.equal('c');
+      expect((await refreshes.join(to('a'), rotate('c'))).refreshToken).to.equal('c');
+      expect((await refreshes.join(to('b'), neverCalled)).refreshToken).to.equal('c');
     });
 
     it('follows a long chain', async () => {
@@ -220,12 +226,12 @@ describe('a refresh', () => {
           calls += 1;
           return { ...provider.answer(), refreshToken };
         };
-        const results = await Promise.all([1, 2, 3].map(() => refreshes.refresh(grant, call)));
+        const results = await Promise.all([1, 2, 3].map(() => refreshes.join(grant, call)));
         expect(calls).to.equal(1);
         expect(results.map((result) => result.refreshToken)).to.deep.equal(
           Array(3).fill(grant.refreshToken),
         );
-        expect((await refreshes.refresh(grant, call)).accessToken).to.equal('access 2');
+        expect((await refreshes.join(grant, call)).accessToken).to.equal('access 2');
         expect(calls).to.equal(2);
       });
     }
@@ -242,13 +248,13 @@ describe('a refresh', () => {
       it(`gets nothing of it: ${who}`, async () => {
         const { call, resolve } = pending();
         const own = async () => ({ ...provider.answer(), accessToken: 'own', refreshToken: 'own' });
-        const inFlight = refreshes.refresh(grant, call);
+        const inFlight = refreshes.join(grant, call);
         const other = { ...grant, ...changes };
-        expect((await refreshes.refresh(other, own)).accessToken).to.equal('own');
+        expect((await refreshes.join(other, own)).accessToken).to.equal('own');
         resolve(provider.answer());
         expect((await inFlight).accessToken).not.to.equal('own');
-        expect((await refreshes.refresh(other, neverCalled)).accessToken).to.equal('own');
-        expect((await refreshes.refresh(grant, neverCalled)).accessToken).not.to.equal('own');
+        expect((await refreshes.join(other, neverCalled)).accessToken).to.equal('own');
+        expect((await refreshes.join(grant, neverCalled)).accessToken).not.to.equal('own');
       });
     }
   });
@@ -277,7 +283,7 @@ describe('a refresh', () => {
 
     it('does not share the error of the one in flight', async () => {
       const { call, reject } = pending();
-      const wide = refreshes.refresh(grant, call);
+      const wide = refreshes.join(grant, call);
       const other = refresh(narrow);
       reject(new RelayError('scope_refused'));
       expect(await wide.catch(codeOf)).to.equal('scope_refused');
@@ -295,13 +301,13 @@ describe('a refresh', () => {
 
   it('is one of 4,096 that are remembered: the oldest is forgotten', async () => {
     const rotate = (refreshToken: string) =>
-      refreshes.refresh({ ...grant, refreshToken }, async () => ({
+      refreshes.join({ ...grant, refreshToken }, async () => ({
         ...provider.answer(),
         refreshToken: `after ${refreshToken}`,
       }));
     for (let n = 0; n < 4096; n += 1) await rotate(`${n}`);
     const again = (refreshToken: string) =>
-      refreshes.refresh({ ...grant, refreshToken }, neverCalled).catch(() => 'a call');
+      refreshes.join({ ...grant, refreshToken }, neverCalled).catch(() => 'a call');
     expect(await again('0')).to.have.property('refreshToken', 'after 0');
     await rotate('one more');
     expect(await again('0')).to.equal('a call');

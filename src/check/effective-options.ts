@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { isFormerKeyFile } from '../config/key-file.ts';
 import type { Option } from '../config/option.ts';
 import {
   type OptionSources,
@@ -90,11 +91,13 @@ function derivedFromConfig(
   };
 }
 
+/** The effect of a key file that no option names. */
 function keyFileEffect(path: string, { environment }: OptionSources): Effect {
   const credentials = environment['CREDENTIALS_DIRECTORY'];
-  return credentials && path.startsWith(`${credentials}/`)
-    ? { value: masked, source: 'credential' }
-    : { value: path, source: 'default' };
+  if (credentials && path.startsWith(`${credentials}/`)) {
+    return { value: masked, source: 'credential' };
+  }
+  return { value: path, source: isFormerKeyFile(path, environment) ? 'environment' : 'default' };
 }
 
 function derivedFromProvider(

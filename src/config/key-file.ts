@@ -34,6 +34,11 @@ export function readKeyFile(reading: Reading): () => KeyFile {
   return () => ({ keyFile: path, keySecrets: createSecrets(reading, path) });
 }
 
+/** Whether a variable of 0.1 names this file. */
+export function isFormerKeyFile(path: string, environment: Reading['environment']): boolean {
+  return environment[former.variable] === path;
+}
+
 function pathOf({ values, environment, readFile, warn }: Reading): string | undefined {
   if (values.keyFile !== undefined) return values.keyFile;
   const formerPath = environment[former.variable];
@@ -55,7 +60,6 @@ function pathOf({ values, environment, readFile, warn }: Reading): string | unde
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'names a file in a directory that does not exist',
-  ENOTDIR: 'names a file in a directory that does not exist',
   EACCES: 'names a file that does not exist, in a directory that this user may not write to',
   EROFS: 'names a file that does not exist, in a directory that is read-only',
 };
@@ -83,13 +87,13 @@ function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
     return [new Secret(secret)];
   }
   try {
-    newFiles.create(path, `${secret}\n`);
+    const created = newFiles.create(path, `${secret}\n`);
+    if (created) warn('keyFile', `names a file that did not exist: created ${path}. ${advice}`);
   } catch (error) {
     fault('keyFile', reasonOf(error, reasons) ?? 'names a file that cannot be created');
     return undefined;
   }
-  warn('keyFile', `names a file that did not exist: created ${path}. ${advice}`);
-  // Another start may have created it first.
+  // Another relay may have created it at the same moment.
   return readSecrets(reading, path);
 }
 

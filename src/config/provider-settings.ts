@@ -15,7 +15,6 @@ type GivenProvider = Partial<
     | 'pkce'
     | 'authorizeParameters'
     | 'tokenParameters'
-    | 'revocation'
   >
 >;
 
@@ -55,19 +54,11 @@ export function readProviderSettings(
   if (preset === undefined) return undefined;
   const host = placeholder('providerHost', 'host', preset, reading);
   const tenant = placeholder('providerTenant', 'tenant', preset, reading);
-  const filled = filledIn(preset, { host, tenant, baseUrl });
-  const provider = { ...filled, ...atOtherEndpoints(given), ...given };
+  const provider = { ...filledIn(preset, { host, tenant, baseUrl }), ...given };
   warnOfSecretInUrl(preset, provider, reading);
-  return { known: Object.freeze(provider) };
-}
-
-/** Drops what the preset knows of its own endpoints, if others are configured. */
-function atOtherEndpoints({ authorizeUrl, tokenUrl }: GivenProvider): Partial<Provider> {
-  return {
-    ...(authorizeUrl !== undefined && { issuer: undefined, refreshRequest: undefined }),
-    // The tokens and the secret of another provider are not for the preset's.
-    ...(tokenUrl !== undefined && { revocation: undefined }),
-  };
+  // The preset's issuer is not that of another authorization endpoint.
+  const issuer = given.authorizeUrl === undefined ? provider.issuer : undefined;
+  return { known: Object.freeze({ ...provider, issuer }) };
 }
 
 /** Warns if the contract's token request goes to an endpoint that is not the preset's: servers log URLs. */
@@ -116,8 +107,6 @@ function filledIn(
     clientAuthentication: preset.clientAuthentication,
     pkce: preset.pkce,
     tokenResponse: preset.tokenResponse,
-    refreshRequest: preset.refreshRequest,
-    revocation: preset.revocation && { ...preset.revocation, url: fill(preset.revocation.url) },
     issuer: preset.issuer && fill(preset.issuer),
     requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
     userRejectedWhen: preset.userRejectedWhen,
@@ -141,8 +130,5 @@ function givenProvider(values: Reading['values']): GivenProvider {
     ...(values.pkce !== undefined && { pkce: values.pkce }),
     ...(values.authorizeParams && { authorizeParameters: values.authorizeParams }),
     ...(values.tokenParams && { tokenParameters: values.tokenParams }),
-    ...(values.revocationUrl && {
-      revocation: { url: values.revocationUrl.href, request: 'rfc7009' },
-    }),
   };
 }

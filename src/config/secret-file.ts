@@ -15,10 +15,11 @@ export interface NewFiles {
   /** Checks that a file could be created, without creating it. */
   readonly expect: (path: string) => void;
   /**
-   * Creates a file that only its owner can read, unless one exists. Undefined in commands that create
-   * nothing.
+   * Creates a file that only its owner can read. Undefined in commands that create nothing.
+   *
+   * @returns false if the file exists by now: it stays as it is
    */
-  readonly create?: (path: string, text: string) => void;
+  readonly create?: (path: string, text: string) => boolean;
 }
 
 const reasons: Readonly<Record<string, string>> = {

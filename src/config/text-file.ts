@@ -34,18 +34,21 @@ export function expectCreatable(path: string): void {
 }
 
 /**
- * Creates a file that only its owner can read: complete, or not at all. A file that exists stays as it is.
+ * Creates a file that only its owner can read: complete, or not at all.
  *
+ * @returns false if the file exists: it stays as it is
  * @throws an error with Node's `code`
  */
-export function createTextFile(path: string, text: string): void {
+export function createTextFile(path: string, text: string): boolean {
   const draft = `${path}.${randomUUID()}`;
   try {
     writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     // Unlike a renamed file, a link never replaces the file of another process.
     linkSync(draft, path);
+    return true;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
   } finally {
     rmSync(draft, { force: true });
   }

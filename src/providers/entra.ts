@@ -12,5 +12,4 @@ export const entra: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
-  refreshRequest: { scope: 'offline_access' },
 };

@@ -11,5 +11,4 @@ export const gitlab: Preset = {
   scope: 'read_user',
   clientAuthentication: 'body',
   pkce: true,
-  revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
 };

@@ -1,35 +1,8 @@
 import { expect } from 'chai';
-import { type Config, readConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { OptionName } from '../../src/config/options.ts';
-import type { TextFile } from '../../src/config/secret-file.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import { ConfigError } from '../../src/start-errors.ts';
-
-const minimal = {
-  FRONTEND_ORIGIN: 'https://app.example.com',
-  PROVIDER_CLIENT_ID: 'client',
-  PROVIDER_CLIENT_SECRET: 'secret',
-};
-
-interface Given {
-  flags?: Partial<Record<OptionName, string | string[]>>;
-  environment?: Record<string, string>;
-  files?: Record<string, Partial<TextFile>>;
-}
-
-function read({ flags = {}, environment = minimal, files = {} }: Given) {
-  const lists: Partial<Record<OptionName, string[]>> = {};
-  for (const [name, value] of Object.entries(flags)) lists[name as OptionName] = [value].flat();
-  return readConfig({
-    flags: lists,
-    environment,
-    readFile(path) {
-      const file = files[path];
-      if (!file) throw Object.assign(new Error(path), { code: 'ENOENT' });
-      return { text: '', readableByOthers: false, ...file };
-    },
-  });
-}
+import { faults, type Given, minimal, read } from './support/read.ts';
 
 const config = (given: Given): Config => read(given).config;
 
@@ -37,16 +10,6 @@ function known(given: Given): Provider {
   const { provider } = config(given);
   if (!('known' in provider)) throw new Error('the provider is not known');
   return provider.known;
-}
-
-function faults(given: Given): readonly string[] {
-  try {
-    read(given);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
-    throw error;
-  }
-  return [];
 }
 
 describe('the configuration', () => {
@@ -78,12 +41,6 @@ describe('the configuration', () => {
           clientAuthentication: 'query',
           pkce: true,
           tokenResponse: { scopeSeparator: ',' },
-          refreshRequest: undefined,
-          revocation: {
-            url: 'https://api.github.com/applications/{clientId}/token',
-            request: 'github',
-            takes: 'access_token',
-          },
           issuer: 'https://github.com/login/oauth',
           requestHeaders: undefined,
           userRejectedWhen: undefined,
@@ -137,26 +94,6 @@ describe('the configuration', () => {
   it('expects no issuer of the preset’s at another authorization endpoint', () => {
     const authorizeUrl = 'https://ghe.example.com/login/oauth/authorize';
     expect(known({ flags: { authorizeUrl } }).issuer).to.equal(undefined);
-  });
-
-  it('asks for no refresh token in the way of the preset at another authorization endpoint', () => {
-    const flags = { provider: 'google' };
-    const authorizeUrl = 'https://id.example.com/authorize';
-    expect(known({ flags }).refreshRequest?.parameters).to.have.length(2);
-    expect(known({ flags: { ...flags, authorizeUrl } }).refreshRequest).to.equal(undefined);
-  });
-
-  it('revokes no tokens at the preset’s provider if another one issues them', () => {
-    const flags = { provider: 'gitlab', providerHost: 'git.example.com' };
-    const tokenUrl = 'https://id.example.com/token';
-    const revocationUrl = 'https://id.example.com/revoke';
-    const revocationOf = (more: Given['flags']) =>
-      known({ flags: { ...flags, ...more } }).revocation;
-    expect(revocationOf({})?.url).to.equal('https://git.example.com/oauth/revoke');
-    expect(revocationOf({ tokenUrl })).to.equal(undefined);
-    for (const more of [{ revocationUrl }, { tokenUrl, revocationUrl }]) {
-      expect(revocationOf(more)).to.deep.equal({ url: revocationUrl, request: 'rfc7009' });
-    }
   });
 
   it('names both ways to give the client secret if neither is used, the file first', () => {
@@ -419,50 +356,6 @@ describe('the configuration', () => {
           expect(faults({ flags: { ...flags, insecureHttp: 'true' } })).to.deep.equal([]);
         }
       }
-    });
-  });
-
-  describe('the keys for states', () => {
-    const key = 'k'.repeat(32);
-    const keysIn = (text: string) => {
-      const given = { files: { '/keys': { text } }, flags: { keyFile: '/keys' } };
-      return config(given).keySecrets?.map((secret) => secret.reveal());
-    };
-
-    it('are the current one and the previous one, a line each', () => {
-      expect(keysIn(`${key}\n`)).to.deep.equal([key]);
-      expect(keysIn(`${key}1\n${key}2\n`)).to.deep.equal([`${key}1`, `${key}2`]);
-    });
-
-    it('are refused where one is short, where there are too many, and where there is no file', () => {
-      for (const text of ['', 'short', `${key}\nshort`, `${key}\n\n`, `${key}\n${key}\n${key}`]) {
-        const given = { files: { '/keys': { text } }, flags: { keyFile: '/keys' } };
-        expect(faults(given), JSON.stringify(text)).to.have.length(1);
-      }
-      expect(faults({ flags: { keyFile: '/missing' } })).to.have.length(1);
-    });
-
-    describe('as a systemd credential', () => {
-      const environment = { ...minimal, CREDENTIALS_DIRECTORY: '/cred' };
-      const keyWith = (text: string | undefined, flags: Given['flags'] = {}) => {
-        const credential = text === undefined ? {} : { '/cred/state-key': { text } };
-        const files = { ...credential, '/keys': { text: `${key}1\n` } };
-        return config({ files, flags, environment }).keySecrets?.map((secret) => secret.reveal());
-      };
-
-      it('are read, unless an option names a file', () => {
-        expect(keyWith(`${key}\n`)).to.deep.equal([key]);
-        expect(keyWith(`${key}\n`, { keyFile: '/keys' })).to.deep.equal([`${key}1`]);
-      });
-
-      it('are derived from the client secret if the credential is missing or blank', () => {
-        for (const text of [undefined, '', '\n']) expect(keyWith(text)).to.equal(undefined);
-      });
-
-      it('are refused if the credential is short', () => {
-        const files = { '/cred/state-key': { text: 'short\n' } };
-        expect(faults({ files, environment })).to.have.length(1);
-      });
     });
   });
 

@@ -154,7 +154,7 @@ describe('a reload', () => {
         ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),
       );
       await writeFile(pem, right ?? '', { mode: 0o600 });
-      const tls = { 'tls-cert': pem, 'tls-key': pem };
+      const tls = { 'tls-cert': pem, 'tls-key': pem, 'refresh-tokens': 'off' };
       const flags = { ...flagsFor(provider, file), ...tls, 'token-request': 'query' };
       const relay = new RelayProcess({ flags: { ...flags, port: `${port}` } });
       try {

@@ -72,9 +72,12 @@ function lines(specs: readonly string[], indent: string, between: string): strin
 
 /** @see zshcompsys(1), _arguments */
 function flagSpecs(flag: FlagDescription): readonly string[] {
-  const { short, long, argument, help } = flag;
+  const { short, long, argument, help, option } = flag;
   const about = `[${help.replaceAll(/[[\]\\]/g, '\\$&')}]`;
-  if (argument !== undefined) return [`${long}=${about}:${argument}:${valuesOf(flag)}`];
+  if (argument !== undefined) {
+    const repeatable = option?.repeatable ? '*' : '';
+    return [`${repeatable}${long}=${about}:${argument}:${valuesOf(flag)}`];
+  }
   return [short, long].filter((form) => form !== undefined).map((form) => form + about);
 }
 

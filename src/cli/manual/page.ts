@@ -113,10 +113,16 @@ function environment(): string {
 }
 
 function files(): string {
-  return item(
-    literal('$CREDENTIALS_DIRECTORY/provider-client-secret'),
-    `The client secret, if no flag or variable sets it. This is the systemd credential of that name, from ${literal('LoadCredential=')}.`,
-  );
+  return [
+    item(
+      literal('$CREDENTIALS_DIRECTORY/provider-client-secret'),
+      `The client secret, if no flag or variable sets it. This is the systemd credential of that name, from ${literal('LoadCredential=')}.`,
+    ),
+    item(
+      `${literal('$CREDENTIALS_DIRECTORY/key')}, ${literal('$STATE_DIRECTORY/key')}`,
+      `The key file, if no flag or variable names one: the systemd credential, else the file in the state directory, from ${literal('StateDirectory=')}. The relay creates the latter.`,
+    ),
+  ].join('');
 }
 
 function exitStatus(name: string): string {

@@ -113,20 +113,58 @@ describe('login-relay check, about the configuration', () => {
     });
   });
 
-  it('shows that the state key is the systemd credential, and masks it', async () => {
+  it('shows that the key file is the systemd credential, and masks it', async () => {
     const credentials = await mkdtemp(join(tmpdir(), 'login-relay-credentials-'));
     const env = { CREDENTIALS_DIRECTORY: credentials };
     try {
       await withFakeProvider({}, async (flags) => {
-        const setting = async () => (await check({ flags, env })).setting('--state-key-file');
+        const setting = async () => (await check({ flags, env })).setting('--key-file');
         expect(await setting()).to.include({ value: null, source: 'none' });
         const key = canary('secret').repeat(2);
-        await writeFile(join(credentials, 'state-key'), `${key}\n`, { mode: 0o600 });
+        await writeFile(join(credentials, 'key'), `${key}\n`, { mode: 0o600 });
         expect(await setting()).to.include({ value: '[secret]', source: 'credential' });
       });
     } finally {
       await rm(credentials, { recursive: true });
     }
+  });
+
+  it('shows the key file of the state directory, and of the variable of 0.1', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+    const value = join(directory, 'key');
+    try {
+      await withFakeProvider({}, async (flags) => {
+        const settingWith = async (env: Record<string, string>) =>
+          (await check({ flags, env })).setting('--key-file');
+        expect(await settingWith({ STATE_DIRECTORY: directory })).to.include({
+          value,
+          source: 'default',
+        });
+        expect(await settingWith({ STATE_KEY_FILE: value })).to.include({
+          value,
+          source: 'environment',
+        });
+      });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('shows each redirect URI, and the state check that follows from --token-delivery', async () => {
+    await withFakeProvider({}, async (flags) => {
+      const plain = await check({ flags });
+      expect(plain.setting('--redirect-uri')).to.include({
+        value: `${ownAddress}/`,
+        source: 'default',
+      });
+      expect(plain.setting('--state-check')).to.include({ value: 'browsers', source: 'default' });
+      const redirectUris = `${ownAddress}/one ${ownAddress}/two`;
+      const strict = await check({
+        flags: { ...flags, 'token-delivery': 'code', 'redirect-uri': redirectUris },
+      });
+      expect(strict.setting('--redirect-uri')).to.include({ value: redirectUris, source: 'flag' });
+      expect(strict.setting('--state-check')).to.include({ value: 'always', source: 'default' });
+    });
   });
 
   it('masks user and password of a proxy', async () => {

@@ -106,7 +106,7 @@ describe('completions', () => {
       });
 
       it('offer files where an option names one', () => {
-        for (const flag of ['--client-secret-file', '--state-key-file']) {
+        for (const flag of ['--client-secret-file', '--key-file']) {
           const found = complete(shell, `login-relay ${flag} secret`);
           expect(found.map((path) => path.replaceAll(/\\(?= )|\/$/g, ''))).to.deep.equal([
             'secret-key',

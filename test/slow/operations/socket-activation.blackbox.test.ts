@@ -70,7 +70,11 @@ const { describe } = needsPrograms('systemd-socket-activate');
 
 describe('a relay on a socket that systemd has passed', () => {
   it('answers there, not at the configured port, and says so', async () => {
-    const flags = { 'trusted-proxies': '127.0.0.1', 'token-request': 'query' };
+    const flags = {
+      'trusted-proxies': '127.0.0.1',
+      'token-request': 'query',
+      'refresh-tokens': 'off',
+    };
     await withActivatedRelay(
       async (underTest) => {
         const line = await underTest.process.logLine(({ msg }) => msg === 'listening');

@@ -1,0 +1,75 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { expectLogin, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import type { LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
+import { runRelay } from '../harness/relay/relay-process.ts';
+import {
+  flagsFor,
+  listening,
+  RelayUnderTest,
+  registration,
+} from '../harness/relay/relay-under-test.ts';
+
+const created = ({ msg }: LogLine) =>
+  String(msg).includes('(KEY_FILE) names a file that did not exist: created');
+
+describe('a key file that does not exist', () => {
+  let directory: string;
+  let path: string;
+  let provider: StrictProvider;
+  const started: RelayProcess[] = [];
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+    path = join(directory, 'key');
+    provider = await StrictProvider.start(registration());
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((relay) => relay.stop()));
+    await provider.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const invocation = () => ({
+    flags: { ...flagsFor(provider, ''), 'client-secret-file': undefined, 'key-file': path },
+    env: { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret },
+  });
+
+  async function start(): Promise<RelayUnderTest> {
+    const { relay, port } = await listening(invocation());
+    started.push(relay);
+    return new RelayUnderTest(relay, port, provider);
+  }
+
+  it('is created once by relays that start together, and is the key of all of them', async () => {
+    const [one, two] = await Promise.all([start(), start()]);
+    expect(await readdir(directory)).to.deep.equal(['key']);
+    let current = one;
+    const browser = new FakeBrowser(() => current);
+    const login = await browser.start();
+    current = two;
+    expectLogin(two, await browser.finish(login), login);
+    const lines = [one, two].flatMap(({ process: relay }) => relay.logLines);
+    expect(lines.filter(created)).to.have.length(1);
+    expect(JSON.stringify(lines)).to.not.contain((await readFile(path, 'utf8')).trim());
+  });
+
+  it('is created by a reload, too', async () => {
+    const { process: relay } = await start();
+    await rm(path);
+    process.kill(relay.pid, 'SIGHUP');
+    await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+    expect(await readdir(directory)).to.deep.equal(['key']);
+    expect(relay.logLines.filter(created)).to.have.length(2);
+  });
+
+  it('is not created by check and health', async () => {
+    const { stdout } = await runRelay({ ...invocation(), words: ['check'] });
+    expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(`serve will create ${path}`);
+    await runRelay({ words: ['health'], env: { KEY_FILE: path } });
+    expect(await readdir(directory)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import { faults, type Given, minimal, read } from './support/read.ts';
+
+const app = 'https://app.example.com';
+const name = '--redirect-uri (FRONTEND_REDIRECT_URI)';
+
+const redirectUris = (given: Given) => read(given).config.redirectUris;
+const faultsOf = (...redirectUri: string[]) => faults({ flags: { redirectUri } });
+
+describe('the redirect URIs of the front end', () => {
+  it('are the front end URL by default', () => {
+    expect(redirectUris({})).to.deep.equal([`${app}/`]);
+    const frontendUrl = `${app}/page?tab=a%20b`;
+    expect(redirectUris({ flags: { frontendUrl } })).to.deep.equal([frontendUrl]);
+  });
+
+  it('are those of the flags, in order and as URL parsers write them', () => {
+    const redirectUri = [`${app}/signed-in`, 'HTTPS://APP.example.com:443/a/../b?c'];
+    expect(redirectUris({ flags: { redirectUri } })).to.deep.equal([
+      `${app}/signed-in`,
+      `${app}/b?c`,
+    ]);
+  });
+
+  it('have spaces between them in the variable', () => {
+    const FRONTEND_REDIRECT_URI = ` ${app}/one  ${app}/two `;
+    const given = { environment: { ...minimal, FRONTEND_REDIRECT_URI } };
+    expect(redirectUris(given)).to.deep.equal([`${app}/one`, `${app}/two`]);
+    const flags = { redirectUri: `${app}/three` };
+    expect(redirectUris({ ...given, flags })).to.deep.equal([`${app}/three`]);
+  });
+
+  it('are inside the origin, without user name, password or fragment', () => {
+    for (const url of [
+      '/page',
+      'https://other.example/',
+      'https://app.example.com.evil.example/',
+      'https://sub.app.example.com/',
+      'https://app.example.com:8443/',
+      'http://app.example.com/',
+      'https://app.example.com@other.example/',
+      'https://@app.example.com/',
+      'https://app.example.com\\@other.example/',
+      'blob:https://app.example.com/1',
+      'https://app.example.com/#',
+      'https://app.example.com/\tpage',
+      'https://app%2eexample.com/',
+    ]) {
+      expect(faultsOf(url), url).to.have.length(1);
+      expect(faultsOf(`${app}/`, url), url).to.have.length(1);
+    }
+  });
+
+  it('have no parameter that the relay adds', () => {
+    for (const parameter of ['code', 'state', 'iss', 'error', 'error_description', 'request_id']) {
+      expect(faultsOf(`${app}/?a=b&${parameter}=c`)).to.deep.equal([
+        `${name} "${app}/…" must not have ${parameter} in its query: the relay adds it`,
+      ]);
+    }
+  });
+
+  it('have none in the front end URL either, if that is the redirect URI', () => {
+    const flags = { frontendUrl: `${app}/?iss=a` };
+    expect(faults({ flags }).join()).to.match(/^--frontend-url .* must not have iss/);
+    expect(faults({ flags: { ...flags, redirectUri: `${app}/` } })).to.deep.equal([]);
+    expect(faults({ flags: { frontendUrl: `${app}/?state=a` } })).to.have.length(1);
+  });
+
+  it('are different, at most 20, and at most 512 characters long', () => {
+    expect(faultsOf(`${app}/`, `${app}/a`, app)).to.deep.equal([
+      `${name} number 3 is the same as an earlier one`,
+    ]);
+    const many = Array.from({ length: 21 }, (_, index) => `${app}/${index}`);
+    expect(faultsOf(...many.slice(1))).to.deep.equal([]);
+    expect(faultsOf(...many)).to.deep.equal([`${name} must not be given more than 20 times`]);
+    const long = `${app}/`.padEnd(512, 'a');
+    expect(faultsOf(long)).to.deep.equal([]);
+    expect(faultsOf(`${long}a`).join()).to.contain('must have at most 512 characters');
+  });
+
+  it('are named by their number in a fault', () => {
+    expect(faultsOf(`${app}/a`, 'ftp://app.example.com')).to.deep.equal([
+      `${name} number 2 must be a URL that starts with https:// (or http://)`,
+    ]);
+    const FRONTEND_REDIRECT_URI = `${app}/a https://other.example`;
+    expect(faults({ environment: { ...minimal, FRONTEND_REDIRECT_URI } })).to.deep.equal([
+      `${name} "${FRONTEND_REDIRECT_URI}" number 2 must be inside --origin (FRONTEND_ORIGIN)`,
+    ]);
+    expect(faultsOf(' ')).to.deep.equal([`${name} " " must not be empty`]);
+  });
+});
+
+describe('--token-delivery code', () => {
+  const tokenDelivery = 'code';
+
+  it('checks the state of every callback', () => {
+    expect(read({ flags: { tokenDelivery } }).config.stateCheck).to.equal('always');
+    expect(read({ flags: { tokenDelivery, stateCheck: 'always' } }).warnings).to.deep.equal([]);
+    expect(read({}).config.stateCheck).to.equal('browsers');
+  });
+
+  it('refuses a weaker check, and says why', () => {
+    for (const stateCheck of ['browsers', 'off']) {
+      expect(faults({ flags: { tokenDelivery, stateCheck } })).to.deep.equal([
+        `--state-check (STATE_CHECK) "${stateCheck}" must be always with --token-delivery (TOKEN_DELIVERY) code: otherwise a code that leaks could be exchanged at the callback`,
+      ]);
+    }
+  });
+});
+
+describe('the refresh tokens', () => {
+  const baseUrl = 'https://login.example.com';
+  const keyFile = '/key';
+  const files = { [keyFile]: { text: 'k'.repeat(32) } };
+  const trusted = { baseUrl, trustedProxies: '127.0.0.1' };
+  const warningsOf = (flags: NonNullable<Given['flags']>) => read({ flags, files }).warnings;
+
+  it('have a lifetime in days', () => {
+    const lifetime = (refreshLifetime: string) =>
+      read({ flags: { refreshLifetime } }).config.refreshLifetime;
+    expect(lifetime('1')).to.equal(86_400);
+    expect(lifetime('3650')).to.equal(3650 * 86_400);
+    for (const refreshLifetime of ['0', '3651', '1.5', '30d', '-1']) {
+      expect(faults({ flags: { refreshLifetime } }), refreshLifetime).to.have.length(1);
+    }
+  });
+
+  it('are bound to a key by default, and may be bearer tokens or off', () => {
+    for (const refreshTokens of ['bound', 'bearer', 'off']) {
+      expect(read({ flags: { refreshTokens } }).config.refreshTokens).to.equal(refreshTokens);
+    }
+    expect(faults({ flags: { refreshTokens: 'on' } })).to.have.length(1);
+  });
+
+  it('need a key file beyond loopback, and one warning says so', () => {
+    const [warning = '', ...others] = warningsOf(trusted);
+    expect(warning).to.match(/^--key-file \(KEY_FILE\) is required for refresh tokens/);
+    expect(others).to.deep.equal([]);
+    expect(warningsOf({ ...trusted, refreshTokens: 'bearer' })).to.have.length(1);
+  });
+
+  it('bring no such warning with a key file, on loopback, or if they are off', () => {
+    expect(warningsOf({ ...trusted, keyFile })).to.deep.equal([]);
+    expect(warningsOf({ ...trusted, refreshTokens: 'off' })).to.deep.equal([]);
+    expect(warningsOf({ ...trusted, stateCheck: 'off' })).to.deep.equal([]);
+    for (const loopback of ['http://localhost:8000', 'http://127.0.0.1', 'http://[::1]:8000']) {
+      expect(warningsOf({ baseUrl: loopback })).to.deep.equal([]);
+    }
+  });
+
+  it('make a lifetime without effect if they are off', () => {
+    expect(warningsOf({ refreshTokens: 'off', refreshLifetime: '7' })).to.deep.equal([
+      '--refresh-lifetime (REFRESH_LIFETIME) has no effect with --refresh-tokens (REFRESH_TOKENS) off',
+    ]);
+  });
+
+  it('have no effect without a state, like the redirect URIs', () => {
+    const flags = { refreshTokens: 'bearer', refreshLifetime: '7', redirectUri: `${app}/` };
+    const warnings = warningsOf({ ...flags, stateCheck: 'off' });
+    expect(warnings.map((warning) => warning.split(' ')[0])).to.have.members([
+      '--refresh-tokens',
+      '--refresh-lifetime',
+      '--redirect-uri',
+    ]);
+    expect(warnings.join()).to.contain('--state-check (STATE_CHECK) off');
+    expect(warningsOf(flags)).to.deep.equal([]);
+  });
+});
+
+describe('the revocation endpoint', () => {
+  const revocationUrl = 'https://provider.example/revoke';
+
+  it('has no parameter that the relay adds', () => {
+    for (const parameter of ['token', 'token_type_hint', 'client_id', 'client_secret']) {
+      const lines = faults({ flags: { revocationUrl: `${revocationUrl}?${parameter}=a` } });
+      expect(lines.join(), parameter).to.contain(`must not have ${parameter} in its query`);
+    }
+  });
+
+  it('is https beyond this machine, and no metadata service', () => {
+    for (const url of ['http://provider.example/', 'https://169.254.169.254/']) {
+      expect(faults({ flags: { revocationUrl: url } }), url).to.have.length(1);
+    }
+    const flags = { revocationUrl: 'http://127.0.0.1:9000/revoke' };
+    expect(faults({ flags })).to.deep.equal([]);
+  });
+
+  it('brings a warning if the other endpoints are those of the default preset', () => {
+    expect(read({ flags: { revocationUrl } }).warnings).to.have.length(3);
+    expect(read({ flags: { revocationUrl, provider: 'github' } }).warnings).to.deep.equal([]);
+    const issuer = 'https://provider.example';
+    expect(read({ flags: { revocationUrl, issuer } }).warnings).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,58 @@
+import { type ConfigReading, readConfig } from '../../../src/config/config.ts';
+import type { OptionName } from '../../../src/config/options.ts';
+import type { NewFiles, ReadFile, TextFile } from '../../../src/config/secret-file.ts';
+import { ConfigError } from '../../../src/start-errors.ts';
+
+/** The variables that every relay needs. */
+export const minimal = {
+  FRONTEND_ORIGIN: 'https://app.example.com',
+  PROVIDER_CLIENT_ID: 'client',
+  PROVIDER_CLIENT_SECRET: 'secret',
+};
+
+/** What a configuration is read from. Without `environment`, it is {@link minimal}. */
+export interface Given {
+  flags?: Partial<Record<OptionName, string | string[]>>;
+  environment?: Record<string, string>;
+  files?: Record<string, Partial<TextFile>>;
+  /** By default, it reads the files above. */
+  readFile?: ReadFile;
+  newFiles?: NewFiles;
+}
+
+/** Reads a configuration. @throws {ConfigError} */
+export function read({
+  flags = {},
+  environment = minimal,
+  files = {},
+  readFile = readFrom(files),
+  newFiles,
+}: Given): ConfigReading {
+  const lists: Partial<Record<OptionName, string[]>> = {};
+  for (const [name, value] of Object.entries(flags)) lists[name as OptionName] = [value].flat();
+  return readConfig({
+    flags: lists,
+    environment,
+    readFile,
+    ...(newFiles && { newFiles }),
+  });
+}
+
+function readFrom(files: NonNullable<Given['files']>): ReadFile {
+  return (path) => {
+    const file = files[path];
+    if (!file) throw Object.assign(new Error(path), { code: 'ENOENT' });
+    return { text: '', readableByOthers: false, ...file };
+  };
+}
+
+/** The faults of a configuration; none if it is right. */
+export function faults(given: Given): readonly string[] {
+  try {
+    read(given);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}

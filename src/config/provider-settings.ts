@@ -15,6 +15,7 @@ type GivenProvider = Partial<
     | 'pkce'
     | 'authorizeParameters'
     | 'tokenParameters'
+    | 'revocation'
   >
 >;
 
@@ -54,11 +55,19 @@ export function readProviderSettings(
   if (preset === undefined) return undefined;
   const host = placeholder('providerHost', 'host', preset, reading);
   const tenant = placeholder('providerTenant', 'tenant', preset, reading);
-  const provider = { ...filledIn(preset, { host, tenant, baseUrl }), ...given };
+  const filled = filledIn(preset, { host, tenant, baseUrl });
+  const provider = { ...filled, ...atOtherEndpoints(given), ...given };
   warnOfSecretInUrl(preset, provider, reading);
-  // The preset's issuer is not that of another authorization endpoint.
-  const issuer = given.authorizeUrl === undefined ? provider.issuer : undefined;
-  return { known: Object.freeze({ ...provider, issuer }) };
+  return { known: Object.freeze(provider) };
+}
+
+/** Drops what the preset knows of its own endpoints, if others are configured. */
+function atOtherEndpoints({ authorizeUrl, tokenUrl }: GivenProvider): Partial<Provider> {
+  return {
+    ...(authorizeUrl !== undefined && { issuer: undefined, refreshRequest: undefined }),
+    // The tokens and the secret of another provider are not for the preset's.
+    ...(tokenUrl !== undefined && { revocation: undefined }),
+  };
 }
 
 /** Warns if the contract's token request goes to an endpoint that is not the preset's: servers log URLs. */
@@ -107,6 +116,8 @@ function filledIn(
     clientAuthentication: preset.clientAuthentication,
     pkce: preset.pkce,
     tokenResponse: preset.tokenResponse,
+    refreshRequest: preset.refreshRequest,
+    revocation: preset.revocation && { ...preset.revocation, url: fill(preset.revocation.url) },
     issuer: preset.issuer && fill(preset.issuer),
     requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
     userRejectedWhen: preset.userRejectedWhen,
@@ -130,5 +141,8 @@ function givenProvider(values: Reading['values']): GivenProvider {
     ...(values.pkce !== undefined && { pkce: values.pkce }),
     ...(values.authorizeParams && { authorizeParameters: values.authorizeParams }),
     ...(values.tokenParams && { tokenParameters: values.tokenParams }),
+    ...(values.revocationUrl && {
+      revocation: { url: values.revocationUrl.href, request: 'rfc7009' },
+    }),
   };
 }

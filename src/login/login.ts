@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import type { CodeGrant } from '../oauth/token-request.ts';
+import type { RevocableTokens } from '../oauth/revocation.ts';
+import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/client.ts';
@@ -22,6 +23,10 @@ export interface Registration {
   expectRoom(): void;
   /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
   exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse>;
+  /** Asks for a new access token. Throws `refresh_refused`, and as `provider` and the call itself do. */
+  refreshToken(grant: RefreshGrant, observe: ObserveCall): Promise<TokenResponse>;
+  /** Revokes the tokens of a login. Throws as `provider` and the call itself do. */
+  revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void>;
   /**
    * Runs an exchange, unless the provider has refused too many exchanges of this client. Waits while
    * exchanges in flight may still reach the limit.

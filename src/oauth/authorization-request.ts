@@ -5,6 +5,14 @@ import { withParameters } from './query.ts';
 /** Bytes of randomness in a nonce. */
 const nonceLength = 16;
 
+/** What one login asks for. */
+export interface AuthorizationOptions {
+  /** A part of the configured scope; all of it if it is left out. */
+  readonly scope?: string | undefined;
+  /** Whether to ask for a refresh token too. */
+  readonly refresh?: boolean;
+}
+
 /**
  * Builds the URL of the authorization request. An existing query of the endpoint is kept.
  *
@@ -12,18 +20,32 @@ const nonceLength = 16;
  */
 export function authorizationRequestUrl(
   client: { readonly clientId: string; readonly redirectUri: string },
-  provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'authorizeParameters'>,
+  provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'authorizeParameters' | 'refreshRequest'>,
+  { scope = provider.scope, refresh = false }: AuthorizationOptions = {},
 ): string {
+  const { authorizeUrl, authorizeParameters = [], refreshRequest = {} } = provider;
+  const forRefresh = refresh ? refreshRequest : {};
+  const asked = union(scope, forRefresh.scope);
   const required = {
     response_type: 'code',
     client_id: client.clientId,
     redirect_uri: client.redirectUri,
-    ...(provider.scope !== undefined && { scope: provider.scope }),
+    ...(asked !== undefined && { scope: asked }),
   };
-  return withParameters(provider.authorizeUrl, [
+  const configured = new URL(authorizeUrl).searchParams;
+  for (const [name, value] of authorizeParameters) configured.append(name, value);
+  const further = (forRefresh.parameters ?? []).filter(([name]) => !configured.has(name));
+  return withParameters(authorizeUrl, [
     ...Object.entries(required),
-    ...(provider.authorizeParameters ?? []),
+    ...authorizeParameters,
+    ...further,
   ]);
+}
+
+/** The words of both scopes, each once; undefined if there are none. */
+function union(scope: string | undefined, more: string | undefined): string | undefined {
+  if (more === undefined) return scope;
+  return [...new Set([...(scope?.split(' ') ?? []), ...more.split(' ')])].join(' ');
 }
 
 /** The parameters of one login. Each is base64url, and left out if it is undefined. */

@@ -1,7 +1,9 @@
 import { RelayError } from '../errors.ts';
 
-/** Visible ASCII: all that an Authorization header can carry. */
-const visible = /^[\x21-\x7e]+$/;
+/** Whether an Authorization header can carry the token: it is visible ASCII. @see RFC 6750 §2.1 */
+export function isCredential(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token);
+}
 
 /**
  * Reads the access token from an Authorization header: its second part, separated by spaces. The
@@ -18,6 +20,6 @@ export function parseBearerToken(values: readonly string[]): string {
   if (values.length > 1) throw new RelayError('credentials_repeated');
   const token = value.split(' ').filter((part) => part !== '')[1];
   if (token === undefined) throw new RelayError('credentials_malformed');
-  if (!visible.test(token)) throw new RelayError('token_malformed');
+  if (!isCredential(token)) throw new RelayError('token_malformed');
   return token;
 }

@@ -35,7 +35,7 @@ export function authenticatedForm(
 }
 
 /** Builds a request with a form. */
-function formRequest(
+export function formRequest(
   { requestHeaders }: Pick<Provider, 'requestHeaders'>,
   url: string,
   fields: ExtraParameters,
@@ -67,7 +67,7 @@ export function clientParameters({
  * @param encode RFC 6749 form-encodes both values; other protocols take them as they are
  * @see RFC 7617 §2
  */
-function basicCredentials(
+export function basicCredentials(
   { clientId, clientSecret }: Pick<ProviderClient, 'clientId' | 'clientSecret'>,
   encode: (value: string) => string = asItIs,
 ): string {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Provider } from '../providers/provider.ts';
+import type { Provider, RefreshRequest, Revocation } from '../providers/provider.ts';
 import { isLoopback, mayBeThisMachine, providerUrl } from '../urls.ts';
 import { DiscoveryError } from './discovery-error.ts';
 import { parseJsonObject } from './json.ts';
@@ -74,7 +74,7 @@ export function providerOf(
     const explanation = `the provider demands ${demands.join(', and ')}, which this relay does not do`;
     throw new DiscoveryError('unsupported', { explanation });
   }
-  const endpoint = (name: keyof typeof endpoints) =>
+  const endpoint = (name: 'authorizeUrl' | 'tokenUrl' | 'userUrl') =>
     given[name] ?? endpointUrl(name, metadata[endpoints[name].field], context);
   const speaksOpenId = kind === 'openid' || includes(metadata['scopes_supported'], 'openid');
   return {
@@ -90,6 +90,8 @@ export function providerOf(
     pkce: given.pkce ?? true,
     authorizeParameters: given.authorizeParameters,
     tokenParameters: given.tokenParameters,
+    refreshRequest: refreshRequestOf(metadata),
+    revocation: given.revocation ?? revocationOf(metadata, context),
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
   };
@@ -100,6 +102,7 @@ const endpoints = {
   authorizeUrl: { field: 'authorization_endpoint', flag: '--authorize-url' },
   tokenUrl: { field: 'token_endpoint', flag: '--token-url' },
   userUrl: { field: 'userinfo_endpoint', flag: '--user-url' },
+  revocationUrl: { field: 'revocation_endpoint', flag: '--revocation-url' },
 } as const;
 
 /**
@@ -131,6 +134,24 @@ function endpointUrl(
     throw new DiscoveryError('endpoint_parameter');
   }
   return url.href;
+}
+
+/** @see OpenID Connect Core 1.0 §11 */
+function refreshRequestOf(metadata: Metadata): RefreshRequest | undefined {
+  const refreshes = offers(metadata['grant_types_supported'], 'refresh_token');
+  const scope = 'offline_access';
+  return refreshes && includes(metadata['scopes_supported'], scope) ? { scope } : undefined;
+}
+
+/** Logins work without it, so an endpoint that cannot be used counts as none. */
+function revocationOf(metadata: Metadata, context: MetadataContext): Revocation | undefined {
+  try {
+    const url = endpointUrl('revocationUrl', metadata[endpoints.revocationUrl.field], context);
+    return { url, request: 'rfc7009' };
+  } catch (error) {
+    if (error instanceof DiscoveryError) return undefined;
+    throw error;
+  }
 }
 
 /**

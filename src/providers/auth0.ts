@@ -11,4 +11,10 @@ export const auth0: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
+  refreshRequest: { scope: 'offline_access' },
+  revocation: {
+    url: 'https://{host}/oauth/revoke',
+    request: 'rfc7009',
+    takes: 'refresh_token',
+  },
 };

@@ -12,4 +12,5 @@ export const entra: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
+  refreshRequest: { scope: 'offline_access' },
 };

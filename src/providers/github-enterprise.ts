@@ -12,4 +12,10 @@ export const githubEnterprise: Preset = {
   clientAuthentication: 'body',
   pkce: false,
   tokenResponse: { scopeSeparator: ',' },
+  // https://docs.github.com/en/enterprise-server@latest/rest/apps/oauth-applications#delete-an-app-token
+  revocation: {
+    url: 'https://{host}/api/v3/applications/{clientId}/token',
+    request: 'github',
+    takes: 'access_token',
+  },
 };

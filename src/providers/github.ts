@@ -11,5 +11,11 @@ export const github: Preset = {
   clientAuthentication: 'query',
   pkce: true,
   tokenResponse: { scopeSeparator: ',' },
+  // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
+  revocation: {
+    url: 'https://api.github.com/applications/{clientId}/token',
+    request: 'github',
+    takes: 'access_token',
+  },
   issuer: 'https://github.com/login/oauth',
 };

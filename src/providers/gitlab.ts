@@ -11,4 +11,5 @@ export const gitlab: Preset = {
   scope: 'read_user',
   clientAuthentication: 'body',
   pkce: true,
+  revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
 };

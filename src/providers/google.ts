@@ -10,5 +10,14 @@ export const google: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
+  // https://developers.google.com/identity/protocols/oauth2/web-server
+  refreshRequest: {
+    parameters: [
+      ['access_type', 'offline'],
+      // Otherwise only the first login of a user gets a refresh token.
+      ['prompt', 'consent'],
+    ],
+  },
+  revocation: { url: 'https://oauth2.googleapis.com/revoke', request: 'token-only' },
   issuer: 'https://accounts.google.com',
 };

@@ -12,4 +12,8 @@ export const keycloak: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'basic',
   pkce: true,
+  revocation: {
+    url: 'https://{host}/realms/{tenant}/protocol/openid-connect/revoke',
+    request: 'rfc7009',
+  },
 };

@@ -11,4 +11,6 @@ export const okta: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'basic',
   pkce: true,
+  refreshRequest: { scope: 'offline_access' },
+  revocation: { url: 'https://{host}/oauth2/v1/revoke', request: 'rfc7009' },
 };

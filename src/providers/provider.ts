@@ -20,6 +20,39 @@ interface TokenResponseDialect {
   readonly nestedIn?: string;
 }
 
+/** What an authorization request has besides, if a refresh token is wanted. */
+export interface RefreshRequest {
+  /** Words to add to the scope. */
+  readonly scope?: string;
+  /** Parameters to add, unless they are configured. */
+  readonly parameters?: ExtraParameters;
+}
+
+/** A token, by the name of its kind in RFC 7009. */
+export type TokenKind = 'access_token' | 'refresh_token';
+
+/** How a provider revokes tokens. */
+export interface Revocation {
+  /** `{clientId}` stands for the client identifier. */
+  readonly url: string;
+  readonly request: RevocationRequest;
+  /** The only kind of token that it takes; both if it is left out. */
+  readonly takes?: TokenKind;
+}
+
+/** The form of a revocation request. */
+export type RevocationRequest =
+  /** a form, with client authentication as at the token endpoint. @see RFC 7009 §2.1 */
+  | 'rfc7009'
+  /** a form with the token and the client identifier, but no secret */
+  | 'public-client'
+  /** a form with only the token */
+  | 'token-only'
+  /** the token as the bearer credential of a POST without a body */
+  | 'bearer'
+  /** GitHub's: a DELETE with the credentials in the Authorization header, and the token in JSON */
+  | 'github';
+
 /** What the relay knows of a provider: data, never behaviour. */
 export interface Provider {
   readonly authorizeUrl: string;
@@ -37,6 +70,10 @@ export interface Provider {
   /** Further parameters of the token request, such as `resource`. */
   readonly tokenParameters?: ExtraParameters | undefined;
   readonly tokenResponse?: TokenResponseDialect | undefined;
+  /** Undefined: it gives refresh tokens unasked, or never. */
+  readonly refreshRequest?: RefreshRequest | undefined;
+  /** Undefined: it revokes no tokens. */
+  readonly revocation?: Revocation | undefined;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */

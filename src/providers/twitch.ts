@@ -12,5 +12,11 @@ export const twitch: Preset = {
   scope: 'openid',
   clientAuthentication: 'body',
   pkce: false,
+  // https://dev.twitch.tv/docs/authentication/revoke-tokens/
+  revocation: {
+    url: 'https://id.twitch.tv/oauth2/revoke',
+    request: 'public-client',
+    takes: 'access_token',
+  },
   issuer: 'https://id.twitch.tv/oauth2',
 };

@@ -9,6 +9,8 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import { exchangeCode } from '../upstream/exchange-code.ts';
 import { lookUpUser } from '../upstream/look-up-user.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
+import { refreshToken } from '../upstream/refresh-token.ts';
+import { revokeToken } from '../upstream/revoke-token.ts';
 
 /**
  * Creates the configured registration.
@@ -41,6 +43,8 @@ export function createRegistration(
     exchanges: memory.exchanges,
     limitExchange: exchangeLimit(config, memory),
     exchangeCode: async (grant, observe) => exchangeCode(client, endpoint(), grant, observe),
+    refreshToken: async (grant, observe) => refreshToken(client, endpoint(), grant, observe),
+    revokeToken: async (tokens, observe) => revokeToken(client, endpoint(), tokens, observe),
     lookUpUser: async (accessToken, observe, clientGone) =>
       lookUpUser(client, source.current(), accessToken, observe, clientGone),
   };

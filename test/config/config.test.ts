@@ -41,6 +41,12 @@ describe('the configuration', () => {
           clientAuthentication: 'query',
           pkce: true,
           tokenResponse: { scopeSeparator: ',' },
+          refreshRequest: undefined,
+          revocation: {
+            url: 'https://api.github.com/applications/{clientId}/token',
+            request: 'github',
+            takes: 'access_token',
+          },
           issuer: 'https://github.com/login/oauth',
           requestHeaders: undefined,
           userRejectedWhen: undefined,
@@ -94,6 +100,26 @@ describe('the configuration', () => {
   it('expects no issuer of the preset’s at another authorization endpoint', () => {
     const authorizeUrl = 'https://ghe.example.com/login/oauth/authorize';
     expect(known({ flags: { authorizeUrl } }).issuer).to.equal(undefined);
+  });
+
+  it('asks for no refresh token in the way of the preset at another authorization endpoint', () => {
+    const flags = { provider: 'google' };
+    const authorizeUrl = 'https://id.example.com/authorize';
+    expect(known({ flags }).refreshRequest?.parameters).to.have.length(2);
+    expect(known({ flags: { ...flags, authorizeUrl } }).refreshRequest).to.equal(undefined);
+  });
+
+  it('revokes no tokens at the preset’s provider if another one issues them', () => {
+    const flags = { provider: 'gitlab', providerHost: 'git.example.com' };
+    const tokenUrl = 'https://id.example.com/token';
+    const revocationUrl = 'https://id.example.com/revoke';
+    const revocationOf = (more: Given['flags']) =>
+      known({ flags: { ...flags, ...more } }).revocation;
+    expect(revocationOf({})?.url).to.equal('https://git.example.com/oauth/revoke');
+    expect(revocationOf({ tokenUrl })).to.equal(undefined);
+    for (const more of [{ revocationUrl }, { tokenUrl, revocationUrl }]) {
+      expect(revocationOf(more)).to.deep.equal({ url: revocationUrl, request: 'rfc7009' });
+    }
   });
 
   it('names both ways to give the client secret if neither is used, the file first', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  type AuthorizationOptions,
   authorizationRequestUrl,
   newNonce,
   withLoginParameters,
@@ -40,6 +41,58 @@ describe('the authorization request', () => {
     expect(url).to.match(
       /&prompt=login\+consent&resource=https%3A%2F%2Fa\.example%2F%3Fb%3Dc%26d&resource=50%25$/,
     );
+  });
+
+  describe('for a refresh token', () => {
+    const refreshRequest = {
+      scope: 'offline_access',
+      parameters: [
+        ['access_type', 'offline'],
+        ['prompt', 'consent'],
+      ] satisfies ExtraParameters,
+    };
+    const asked = (more: object, options: AuthorizationOptions = { refresh: true }) => {
+      const whole = { ...provider, refreshRequest, ...more };
+      const { searchParams } = new URL(authorizationRequestUrl(client, whole, options));
+      return Object.fromEntries(
+        ['scope', 'access_type', 'prompt'].map((name) => [name, searchParams.getAll(name).join()]),
+      );
+    };
+
+    it('carries what the provider needs', () => {
+      const needed = { access_type: 'offline', prompt: 'consent' };
+      expect(asked({})).to.deep.equal({ ...needed, scope: 'offline_access' });
+      const scope = 'openid profile';
+      expect(asked({ scope })).to.deep.equal({ ...needed, scope: `${scope} offline_access` });
+    });
+
+    it('carries nothing twice', () => {
+      const scope = 'offline_access openid';
+      const authorizeParameters: ExtraParameters = [['prompt', 'select_account']];
+      const authorizeUrl = 'https://provider.example/authorize?access_type=online';
+      expect(asked({ scope, authorizeParameters, authorizeUrl })).to.deep.equal({
+        scope,
+        access_type: 'online',
+        prompt: 'select_account',
+      });
+    });
+
+    it('carries nothing of it otherwise', () => {
+      const scope = 'openid';
+      const nothing = { scope, access_type: '', prompt: '' };
+      expect(asked({ scope }, {})).to.deep.equal(nothing);
+      expect(asked({ scope }, { refresh: false })).to.deep.equal(nothing);
+      const plain = authorizationRequestUrl(client, provider, { refresh: true });
+      expect(plain).to.equal(authorizationRequestUrl(client, provider));
+    });
+
+    it('carries the narrower scope that the login asks for', () => {
+      const options = { scope: 'openid', refresh: true };
+      expect(asked({ scope: 'openid profile' }, options)).to.include({
+        scope: 'openid offline_access',
+      });
+      expect(asked({ scope: 'a b' }, { scope: 'b' })).to.include({ scope: 'b' });
+    });
   });
 
   it('carries a nonce of its own for each login, if the scope has openid', () => {

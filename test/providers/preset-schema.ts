@@ -61,6 +61,22 @@ export const presetSchema = v.pipe(
         nestedIn: v.exactOptional(words),
       }),
     ),
+    refreshRequest: v.exactOptional(
+      v.strictObject({
+        scope: v.exactOptional(schemas.scope),
+        parameters: v.exactOptional(v.array(v.tuple([words, words]))),
+      }),
+    ),
+    revocation: v.exactOptional(
+      v.strictObject({
+        url: v.pipe(
+          v.string(),
+          v.check((url) => v.is(template, url.replace('{clientId}', 'client'))),
+        ),
+        request: v.picklist(['rfc7009', 'public-client', 'token-only', 'bearer', 'github']),
+        takes: v.exactOptional(v.picklist(['access_token', 'refresh_token'])),
+      }),
+    ),
     issuer: v.exactOptional(template),
     issRequired: v.exactOptional(v.boolean()),
     requestHeaders: v.exactOptional(headers),

@@ -66,6 +66,8 @@ describe('what a relay learns from an issuer', () => {
       pkce: true,
       authorizeParameters: undefined,
       tokenParameters: undefined,
+      refreshRequest: undefined,
+      revocation: undefined,
       scopesSupported: undefined,
       issuer: issuer.origin,
       issRequired: true,
@@ -78,6 +80,36 @@ describe('what a relay learns from an issuer', () => {
       pkce: true,
       issRequired: false,
     });
+  });
+
+  it('is the revocation endpoint, unless it cannot be used: logins work without it', async () => {
+    const revocationOf = async (value: unknown, source: Partial<MetadataContext> = {}) =>
+      (await learn({ revocation_endpoint: value }, source)).revocation?.url;
+    const endpoint = `${issuer.origin}/revoke`;
+    expect(await revocationOf(endpoint)).to.equal(endpoint);
+    for (const unusable of [
+      undefined,
+      null,
+      7,
+      '/revoke',
+      'http://provider.example/revoke',
+      'https://169.254.169.254/revoke',
+      `${endpoint}?token=a`,
+    ]) {
+      expect(await revocationOf(unusable), `${unusable}`).to.equal(undefined);
+    }
+    const given = { url: 'https://a.example/revoke', request: 'rfc7009' } as const;
+    expect(await revocationOf(endpoint, { given: { revocation: given } })).to.equal(given.url);
+  });
+
+  it('is that refresh tokens need offline_access, if the metadata offers it', async () => {
+    const needed = async (changes: Record<string, unknown>) =>
+      (await learn(changes)).refreshRequest;
+    const scopes_supported = ['openid', 'offline_access'];
+    expect(await needed({ scopes_supported })).to.deep.equal({ scope: 'offline_access' });
+    expect(await needed({ scopes_supported: ['openid'] })).to.equal(undefined);
+    const withoutRefresh = { scopes_supported, grant_types_supported: ['authorization_code'] };
+    expect(await needed(withoutRefresh)).to.equal(undefined);
   });
 
   for (const methods of [['plain'], 'S256', {}, null]) {

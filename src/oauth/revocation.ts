@@ -1,0 +1,127 @@
+import { RelayError } from '../errors.ts';
+import { providerErrorCode } from '../provider-error-codes.ts';
+import type { Provider, RevocationRequest, TokenKind } from '../providers/provider.ts';
+import { isCredential } from './bearer-token.ts';
+import {
+  authenticatedForm,
+  basicCredentials,
+  type ClientRequest,
+  formRequest,
+  type ProviderClient,
+} from './client-authentication.ts';
+import { parseJsonObject } from './json.ts';
+
+/** The client as registered at the provider, and how the provider revokes. */
+export interface RevocationEndpoint extends ProviderClient, Pick<Provider, 'revocation'> {}
+
+/** The tokens of one login, as far as they are known. */
+export interface RevocableTokens {
+  readonly refreshToken?: string | undefined;
+  readonly accessToken?: string | undefined;
+}
+
+/** One token, and its kind. */
+interface Revocable {
+  readonly kind: TokenKind;
+  readonly token: string;
+}
+
+/** Codes by which a provider refuses the client. @see RFC 6749 §5.2, RFC 7009 §2.2.1 */
+const clientRefusals: ReadonlySet<unknown> = new Set([
+  'incorrect_client_credentials',
+  'invalid_client',
+  'unauthorized_client',
+]);
+
+/** What providers answer to tokens that they do not know: 400 Google, 404 and 422 GitHub. */
+const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);
+
+/** The forms in which the client authenticates: a 401 refuses the client, not the token. */
+const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
+
+/**
+ * Builds the revocation of a login: of its refresh token, which ends the access token too, or else of its
+ * access token.
+ *
+ * @returns undefined if the provider revokes neither
+ * @see RFC 7009 §2.1
+ */
+export function revocationRequest(
+  endpoint: RevocationEndpoint,
+  tokens: RevocableTokens,
+): ClientRequest | undefined {
+  const { revocation } = endpoint;
+  if (revocation === undefined) return undefined;
+  const revocable = [
+    { kind: 'refresh_token', token: tokens.refreshToken },
+    { kind: 'access_token', token: tokens.accessToken },
+  ] as const;
+  const { url, request, takes } = revocation;
+  for (const { kind, token } of revocable) {
+    if (token === undefined || (takes !== undefined && takes !== kind)) continue;
+    const of = url.replace('{clientId}', encodeURIComponent(endpoint.clientId));
+    return requests[request](endpoint, of, { kind, token });
+  }
+  return undefined;
+}
+
+const requests: Readonly<
+  Record<
+    RevocationRequest,
+    (client: ProviderClient, url: string, token: Revocable) => ClientRequest | undefined
+  >
+> = {
+  rfc7009: (client, url, { kind, token }) =>
+    authenticatedForm(client, url, [
+      ['token', token],
+      ['token_type_hint', kind],
+    ]),
+  'public-client': (client, url, { token }) =>
+    formRequest(client, url, [
+      ['client_id', client.clientId],
+      ['token', token],
+    ]),
+  'token-only': (client, url, { token }) => formRequest(client, url, [['token', token]]),
+  bearer({ requestHeaders }, url, { token }) {
+    // What cannot be a credential is not a token of the provider.
+    if (!isCredential(token)) return undefined;
+    return {
+      method: 'POST',
+      url,
+      headers: { ...requestHeaders, authorization: `Bearer ${token}` },
+    };
+  },
+  github(client, url, { token }) {
+    const headers = {
+      ...client.requestHeaders,
+      authorization: basicCredentials(client),
+      'content-type': 'application/json',
+    };
+    return { method: 'DELETE', url, headers, body: JSON.stringify({ access_token: token }) };
+  },
+};
+
+/**
+ * Reads the answer to a revocation. A token that the provider does not know is as good as revoked.
+ *
+ * @throws {RelayError} `client_refused`, or `provider_answer_unusable` if the token may still be valid
+ * @see RFC 7009 §2.2
+ */
+export function parseRevocationResponse(
+  { status, body }: { readonly status: number; readonly body: Uint8Array },
+  request: RevocationRequest,
+): void {
+  const { error } = parseJsonObject(body) ?? {};
+  const providerError = providerErrorCode(error);
+  const unauthorized = status === 401;
+  if ((unauthorized && authenticated.has(request)) || clientRefusals.has(error)) {
+    throw new RelayError('client_refused', { detail: clientRefused, providerError });
+  }
+  const isRevoked = status >= 200 && status < 300;
+  if (isRevoked || unauthorized || unknownToken.has(status)) return;
+  throw new RelayError('provider_answer_unusable', { detail: notRevoked, providerError });
+}
+
+const clientRefused =
+  'The token was not revoked: the provider refused the client identifier or secret of this relay. Only its operator can fix this.';
+const notRevoked = 'The provider did not revoke the token. Try again in a moment.';

@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import type { RevocableTokens } from '../../src/oauth/revocation.ts';
+import type { ClientAuthentication, Revocation } from '../../src/providers/provider.ts';
+import { Secret } from '../../src/secret.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { revokeToken } from '../../src/upstream/revoke-token.ts';
+import { nock, useNock } from '../harness/provider/nock.ts';
+
+const origin = 'https://provider.example';
+const url = `${origin}/revoke`;
+const rfc7009: Revocation = { url, request: 'rfc7009' };
+
+describe('a revocation at the provider', () => {
+  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  after(() => client.close());
+  useNock();
+
+  const both = { refreshToken: 'refresh+/=', accessToken: 'access' };
+
+  /** @returns the number of calls */
+  async function revoke(
+    revocation: Revocation | undefined,
+    tokens: RevocableTokens = both,
+    clientAuthentication: ClientAuthentication = 'body',
+  ): Promise<number> {
+    const endpoint = {
+      revocation,
+      clientAuthentication,
+      clientId: 'client:id',
+      clientSecret: new Secret('s%cret +'),
+      requestHeaders: { 'user-agent': 'DiscordBot' },
+    };
+    let calls = 0;
+    await revokeToken(client, endpoint, tokens, ({ endpoint: called }) => {
+      expect(called).to.equal('revocation');
+      calls += 1;
+    });
+    return calls;
+  }
+
+  const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
+  const refreshToken = { token: both.refreshToken, token_type_hint: 'refresh_token' };
+  const accessToken = { token: both.accessToken, token_type_hint: 'access_token' };
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+  it('sends the refresh token, and the secret never in the URL', async () => {
+    for (const how of ['body', 'query'] as const) {
+      nock(origin, { reqheaders: { ...form, 'user-agent': 'DiscordBot' } })
+        .post('/revoke', { ...credentials, ...refreshToken })
+        .reply(200);
+      expect(await revoke(rfc7009, both, how)).to.equal(1);
+    }
+  });
+
+  it('authenticates the client as at the token endpoint', async () => {
+    const sent = { basic: 'client%3Aid:s%25cret+%2B', 'basic-raw': 'client:id:s%cret +' };
+    for (const how of ['basic', 'basic-raw'] as const) {
+      nock(origin, { reqheaders: { authorization: basic(sent[how]) } })
+        .post('/revoke', refreshToken)
+        .reply(200);
+      expect(await revoke(rfc7009, both, how)).to.equal(1);
+    }
+  });
+
+  it('sends the access token if there is no other, or if the provider takes no other', async () => {
+    const expected = { ...credentials, ...accessToken };
+    nock(origin).post('/revoke', expected).twice().reply(200);
+    expect(await revoke(rfc7009, { accessToken: 'access' })).to.equal(1);
+    expect(await revoke({ ...rfc7009, takes: 'access_token' })).to.equal(1);
+  });
+
+  it('makes no call if the provider revokes nothing, or no such token', async () => {
+    expect(await revoke(undefined)).to.equal(0);
+    expect(await revoke(rfc7009, {})).to.equal(0);
+    const onlyRefresh: Revocation = { ...rfc7009, takes: 'refresh_token' };
+    expect(await revoke(onlyRefresh, { accessToken: 'access' })).to.equal(0);
+  });
+
+  it('deletes the access token at GitHub', async () => {
+    const revocation: Revocation = {
+      url: `${origin}/applications/{clientId}/token`,
+      request: 'github',
+      takes: 'access_token',
+    };
+    const headers = {
+      authorization: basic('client:id:s%cret +'),
+      'content-type': 'application/json',
+    };
+    nock(origin, { reqheaders: headers })
+      .delete('/applications/client%3Aid/token', { access_token: 'access' })
+      .reply(204);
+    expect(await revoke(revocation)).to.equal(1);
+  });
+
+  it('sends no secret to Twitch, and only the token to Google', async () => {
+    nock(origin, { reqheaders: form, badheaders: ['authorization'] })
+      .post('/revoke', { client_id: 'client:id', token: 'access' })
+      .reply(200);
+    expect(await revoke({ url, request: 'public-client', takes: 'access_token' })).to.equal(1);
+    nock(origin, { reqheaders: form, badheaders: ['authorization'] })
+      .post('/revoke', { token: both.refreshToken })
+      .reply(200);
+    expect(await revoke({ url, request: 'token-only' })).to.equal(1);
+  });
+
+  it('sends the token as bearer to Slack', async () => {
+    const slack: Revocation = { url, request: 'bearer', takes: 'access_token' };
+    nock(origin, { reqheaders: { authorization: 'Bearer access' } })
+      .post('/revoke', (body) => body === '')
+      .reply(200, { ok: true, revoked: true });
+    expect(await revoke(slack)).to.equal(1);
+    for (const accessToken of ['a\r\nb: c', 'é', '']) {
+      expect(await revoke(slack, { accessToken })).to.equal(0);
+    }
+  });
+
+  async function outcome(
+    status: number,
+    body: object | string,
+    request: Revocation['request'] = 'rfc7009',
+  ): Promise<string> {
+    nock(origin).post('/revoke').reply(status, body);
+    try {
+      await revoke({ url, request });
+      return 'revoked';
+    } catch (error) {
+      expect(error).to.be.instanceOf(RelayError);
+      expect((error as RelayError).detail).to.not.include('Token retrieval');
+      return error instanceof RelayError ? error.code : '';
+    }
+  }
+
+  it('succeeds if the provider does not know the token', async () => {
+    for (const [status, body] of [
+      [200, {}],
+      [204, ''],
+      [200, { ok: false, error: 'token_revoked' }],
+      [400, { error: 'invalid_token' }],
+      [400, { error: 'unsupported_token_type' }],
+      [404, { message: 'Not Found' }],
+      [422, { message: 'Validation Failed' }],
+    ] as const) {
+      expect(await outcome(status, body), `${status}`).to.equal('revoked');
+    }
+    expect(await outcome(401, {}, 'bearer')).to.equal('revoked');
+    expect(await outcome(401, {}, 'token-only')).to.equal('revoked');
+  });
+
+  it('fails if the provider refuses the client', async () => {
+    expect(await outcome(401, {})).to.equal('client_refused');
+    expect(await outcome(401, { error: 'invalid_client' })).to.equal('client_refused');
+    expect(await outcome(400, { error: 'invalid_client' })).to.equal('client_refused');
+  });
+
+  it('fails if the token may still be valid', async () => {
+    for (const status of [302, 403, 405, 429, 500, 503]) {
+      expect(await outcome(status, '<h1>'), `${status}`).to.equal('provider_answer_unusable');
+    }
+  });
+});

@@ -34,6 +34,8 @@ export const limits = {
   proofLength: 4096,
   /** Calls to the provider in flight. */
   providerCalls: 256,
+  /** The body of a request to the token or the revocation endpoint. */
+  requestBodySize: 16 * 1024,
   /** The body of a provider's answer, decompressed. */
   providerAnswerSize: 1024 * 1024,
 } as const;

@@ -1,4 +1,6 @@
+import { keysFromFile } from '../../src/keys.ts';
 import { createStateSigner } from '../../src/login/state.ts';
+import { Secret } from '../../src/secret.ts';
 import type { Random } from './random.ts';
 
 /** State and cookie of a login, as the browser that started it brings them back. */
@@ -13,15 +15,16 @@ export function createLogins(settings: {
   readonly clientId: string;
   readonly redirectUri: string;
 }): (random: Random) => LoginMaterial {
-  const signer = createStateSigner([Buffer.from(settings.stateKey)], settings);
+  const signer = createStateSigner(keysFromFile([new Secret(settings.stateKey)]).state, settings);
   const prefix = settings.redirectUri.startsWith('https:') ? '__Host-Http-lr_' : 'lr_';
   return (random) => {
     const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
     const id = bytes(16);
     const browserSecret = bytes(32);
     const issuedAt = Math.floor(Date.now() / 1000);
-    const frontEndState = random.oneIn(2) ? '' : `own&state=${random.below(1000)}\u{1f511}`;
-    const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
+    const own = random.oneIn(2) ? undefined : `own&state=${random.below(1000)}\u{1f511}`;
+    const request = { state: own, oauth: undefined };
+    const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', request };
     return {
       state: signer.sign(login, browserSecret),
       cookie: `${prefix}${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,

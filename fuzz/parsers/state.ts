@@ -14,14 +14,17 @@ export function checkState(text: string): void {
   const { login, payload, mac } = state;
   assert.equal(Buffer.concat([payload, mac]).toString('base64url'), text);
   assert.equal(login.id.length, 16);
-  assert.equal(login.frontEndState.isWellFormed(), true);
+  assert.equal(login.request.state?.isWellFormed() ?? true, true);
   assert.equal(signer.verify(state, browserSecret), false);
 }
 
 /** Fails where a state that was sealed does not come back as it was, or passes in spite of a change. */
-export function checkSealed(frontEndState: string, issuedAt: number, flipped: number): void {
+export function checkSealed(ownState: string, issuedAt: number, flipped: number): void {
   const id = Buffer.alloc(16, flipped);
-  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
+  const redirectUri = 'https://app.example/signed-in';
+  const oauth = flipped % 2 === 0 ? { redirectUri, codeChallenge: 'c'.repeat(43) } : undefined;
+  const request = { state: ownState || undefined, oauth };
+  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', request };
   const sealed = signer.sign(login, browserSecret);
   const state = parseState(sealed);
   assert.ok(state);

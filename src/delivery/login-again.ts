@@ -23,7 +23,7 @@ export function loginAgainUrl(
   // Without a route, the target may not even be a URL.
   const received = route === undefined ? undefined : parseQuery(ctx.querystring)['state'];
   if (typeof received !== 'string') return loginUrl;
-  const state = route === loginRoute ? received : parseState(received)?.login.frontEndState;
+  const state = route === loginRoute ? received : parseState(received)?.login.request.state;
   const usable = state?.isWellFormed() && [...state].length <= limits.frontEndStateLength;
   return state && usable ? withParameters(loginUrl, { state }) : loginUrl;
 }

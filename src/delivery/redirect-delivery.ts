@@ -9,22 +9,22 @@ export type UrlPart = 'query' | 'fragment';
 /**
  * The contract's delivery: exchanges the code, and redirects to the front end with `access_token`.
  *
- * @param frontEndUrl the page that receives the token
+ * @param target.url the page that receives the token
  * @param answerFailure undefined: failures are redirected to the same page, with `error`,
  *   `error_description` and `request_id`
+ * @param state the front end's own `state`
  */
 export function redirectDelivery(
-  frontEndUrl: string,
-  part: UrlPart,
+  { url, part }: { readonly url: string; readonly part: UrlPart },
   answerFailure: AnswerFailure | undefined,
+  state: string | undefined,
 ): Delivery {
   return {
-    async succeed(ctx, login, exchange) {
+    async succeed(ctx, { exchange }) {
       const { accessToken } = await exchange();
-      const parameters = { access_token: accessToken, state: login?.frontEndState };
-      redirect(ctx, withPart(frontEndUrl, part, parameters));
+      redirect(ctx, withPart(url, part, { access_token: accessToken, state }));
     },
-    fail(ctx, failure, login) {
+    fail(ctx, failure) {
       if (answerFailure !== undefined) {
         answerFailure(ctx, failure);
         return;
@@ -33,9 +33,9 @@ export function redirectDelivery(
         error: failure.code,
         error_description: failure.detail,
         request_id: ctx.state.requestId,
-        state: login?.frontEndState,
+        state,
       };
-      redirect(ctx, withPart(frontEndUrl, part, parameters));
+      redirect(ctx, withPart(url, part, parameters));
     },
   };
 }

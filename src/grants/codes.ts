@@ -12,7 +12,6 @@ const contentOfCode = v.object({
   frontEnd: v.string(),
   redirectUri: v.string(),
   codeChallenge: v.string(),
-  scope: v.optional(v.string()),
   providerCode: v.string(),
   codeVerifier: v.optional(v.string()),
 });
@@ -26,8 +25,6 @@ export interface CodeContent {
   readonly redirectUri: string;
   /** The front end's S256 challenge. @see RFC 7636 §4.2 */
   readonly codeChallenge: string;
-  /** The scope that the front end has asked for; undefined if it named none. */
-  readonly scope?: string | undefined;
   /** The provider's code, unspent. */
   readonly providerCode: string;
   /** The relay's own verifier at the provider, if the login uses PKCE there. */

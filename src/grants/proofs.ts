@@ -4,6 +4,9 @@ import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { createRecent, keyOf } from './recent.ts';
 
+/** The signature algorithms of proofs. @see RFC 9449 §5.1 */
+export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519'];
+
 /** Seconds that a proof may be old, or ahead of this machine's clock. */
 const tolerance = 60;
 // A proof may be 60 seconds ahead, and is valid for 60 seconds from then on.
@@ -24,7 +27,7 @@ const publicJwk = v.pipe(
 );
 const header = v.object({
   typ: v.literal('dpop+jwt'),
-  alg: v.picklist(['ES256', 'EdDSA', 'Ed25519']),
+  alg: v.picklist(proofAlgorithms),
   jwk: publicJwk,
 });
 const claims = v.object({

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import { createSeal } from './sealed.ts';
 
 /** What a refresh token of the relay renews: the provider's refresh token, or else its access token. */
-type ProviderToken =
+export type ProviderToken =
   | {
       readonly refreshToken: string;
       /** Kept if the provider revokes only access tokens. */

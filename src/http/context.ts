@@ -15,6 +15,8 @@ export interface RequestState {
   providerError?: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */
   excused?: true;
+  /** What a token request asks for. */
+  grant?: 'authorization_code' | 'refresh_token';
   /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;
   /** Answers a failure from here on, instead of the application's default. */

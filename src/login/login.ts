@@ -19,6 +19,11 @@ export interface Registration {
   provider(): Provider;
   /** The authorization request without the parameters of one login. Throws as `provider` does. */
   authorizationRequestUrl(): string;
+  /**
+   * The same for an OAuth request of a front end: with a narrower scope, and with what the provider needs
+   * to grant a refresh token. Throws as `provider` does.
+   */
+  authorizationRequestUrlFor(request: { readonly scope: string | undefined }): string;
   /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
   expectRoom(): void;
   /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
@@ -46,30 +51,49 @@ export interface Registration {
 
 /** A page or app that logs its users in. */
 export interface FrontEnd {
+  /** Its `client_id` towards the relay. */
   readonly name: string;
   readonly origin: string;
-  readonly delivery: Delivery;
+  /** The addresses that an OAuth request may name, as the URL parser writes them. */
+  readonly redirectUris: readonly string[];
+  /** Whether it starts logins with OAuth requests only. */
+  readonly pkceRequired: boolean;
+  /**
+   * How a login reaches the front end.
+   *
+   * @param request what the login was started with; undefined if that is not known
+   */
+  deliveryOf(request: FrontEndRequest | undefined): Delivery;
 }
 
-/** How a login that has ended reaches its front end. */
+/** What a front end asked for when it started a login. */
+export interface FrontEndRequest {
+  /** The front end's own `state`; undefined if it sent none. */
+  readonly state: string | undefined;
+  /** Undefined if the start was not an OAuth request. */
+  readonly oauth: OAuthRequest | undefined;
+}
+
+/** What an OAuth request asked for. @see RFC 6749 §4.1.1, RFC 7636 §4.3 */
+export interface OAuthRequest {
+  /** One of the front end's redirect URIs. */
+  readonly redirectUri: string;
+  /** An S256 challenge of 43 characters. */
+  readonly codeChallenge: string;
+}
+
+/** How one login reaches its front end once it has ended. */
 export interface Delivery {
-  /**
-   * Answers the callback of a login that the provider has granted.
-   *
-   * @param login undefined if the callback was excused from the state check
-   * @param exchange exchanges the provider's code. The code works once.
-   */
-  succeed(
-    ctx: Context,
-    login: Login | undefined,
-    exchange: () => Promise<TokenResponse>,
-  ): Promise<void>;
-  /**
-   * Answers a start or a callback that failed.
-   *
-   * @param login undefined until the state of the callback is verified
-   */
-  fail(ctx: Context, failure: RelayError, login: Login | undefined): void;
+  /** Answers the callback of a login that the provider has granted. */
+  succeed(ctx: Context, granted: Granted): Promise<void>;
+  /** Answers a start or a callback that failed. */
+  fail(ctx: Context, failure: RelayError): void;
+}
+
+/** What the provider has granted: a code that works once. */
+interface Granted extends CodeGrant {
+  /** Exchanges the code for a token. */
+  exchange(): Promise<TokenResponse>;
 }
 
 /** A login whose callback comes from the browser that started it. */
@@ -78,8 +102,9 @@ export interface Login {
   readonly id: Buffer;
   /** Seconds since 1970. */
   readonly issuedAt: number;
-  /** The front end's own `state`; undefined if it sent none. */
-  readonly frontEndState: string | undefined;
-  /** The PKCE verifier. @see RFC 7636 §4.1 */
+  /** The name of the front end. */
+  readonly frontEnd: string;
+  readonly request: FrontEndRequest;
+  /** The PKCE verifier towards the provider. @see RFC 7636 §4.1 */
   readonly codeVerifier: string;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../http/context.ts';
 import type { KeyRing } from '../keys.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import { createLoginCookies, type LoginCookies, loginLifetime } from './cookies.ts';
-import type { Login } from './login.ts';
+import type { FrontEndRequest, Login } from './login.ts';
 import { codeVerifier } from './pkce.ts';
 import {
   createStateSigner,
@@ -29,9 +29,9 @@ export interface LoginProtection {
   /**
    * Starts a login in this browser and sets its cookie.
    *
-   * @param frontEndState the front end's own `state`, if it sent one
+   * @param frontEnd the name of the front end
    */
-  start(ctx: Context, frontEnd: string, frontEndState: string | undefined): StartedLogin;
+  start(ctx: Context, frontEnd: string, request: FrontEndRequest): StartedLogin;
   /**
    * Verifies that this browser started the login of a callback.
    *
@@ -73,12 +73,12 @@ export function createLoginProtection(
   const seconds = () => Math.floor(now() / 1000);
 
   return {
-    start(ctx, frontEnd, frontEndState = '') {
+    start(ctx, frontEnd, request) {
       const id = newLoginId();
       const browserSecret = randomBytes(browserSecretLength);
       cookies.set(ctx, id, browserSecret);
       const { registration } = settings;
-      const login = { id, issuedAt: seconds(), registration, frontEnd, frontEndState };
+      const login = { id, issuedAt: seconds(), registration, frontEnd, request };
       return {
         state: signer.sign(login, browserSecret),
         codeVerifier: codeVerifier(browserSecret, id),
@@ -94,13 +94,8 @@ export function createLoginProtection(
       const state = parseState(received);
       if (state === undefined) throw new RelayError('state_altered');
       const browserSecret = authenticate(ctx, state, signer, cookies, seconds(), settings.baseUrl);
-      const { id, issuedAt, frontEndState } = state.login;
-      return {
-        id,
-        issuedAt,
-        frontEndState: frontEndState === '' ? undefined : frontEndState,
-        codeVerifier: codeVerifier(browserSecret, id),
-      };
+      const { id, issuedAt, frontEnd, request } = state.login;
+      return { id, issuedAt, frontEnd, request, codeVerifier: codeVerifier(browserSecret, id) };
     },
     checkAge(ctx, { id, issuedAt }) {
       const age = seconds() - issuedAt;

@@ -1,14 +1,15 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from '../keys.ts';
+import type { FrontEndRequest } from './login.ts';
 
-const version = 2;
+const version = 3;
 const issuedAtLength = 4;
 const idLength = 16;
 const headLength = 1 + issuedAtLength + idLength;
 const macLength = 32;
 const lengthLength = 4;
-// The longest front end state (512 characters of 4 bytes) and both names fit in.
-const longestState = 4096;
+// The longest front end state (512 characters of 4 bytes), a redirect URI and the names fit in.
+const longestState = 5120;
 
 /** What the `state` parameter says about one login. */
 export interface LoginState {
@@ -20,8 +21,7 @@ export interface LoginState {
   readonly registration: string;
   /** Name of the front end that started the login. */
   readonly frontEnd: string;
-  /** The front end's own `state`; empty if it sent none. */
-  readonly frontEndState: string;
+  readonly request: FrontEndRequest;
 }
 
 /** A state as received. `login` is a claim until {@link StateSigner.verify} returns true. */
@@ -86,29 +86,44 @@ export function parseState(state: string): ReceivedState | undefined {
   if (bytes.length < headLength + macLength || bytes[0] !== version) return undefined;
   const payload = bytes.subarray(0, -macLength);
   const fields = splitFields(payload.subarray(headLength));
-  const [registration, frontEnd, frontEndState] = fields;
-  if (registration === undefined || frontEnd === undefined || frontEndState === undefined) {
-    return undefined;
-  }
-  if (fields.length > 3) return undefined;
+  if (!isComplete(fields)) return undefined;
+  const [registration, frontEnd, frontEndState, redirectUri, codeChallenge] = fields;
   return {
     login: {
       issuedAt: payload.readUInt32BE(1),
       id: payload.subarray(1 + issuedAtLength, headLength),
       registration,
       frontEnd,
-      frontEndState,
+      request: {
+        state: frontEndState === '' ? undefined : frontEndState,
+        oauth: codeChallenge === '' ? undefined : { redirectUri, codeChallenge },
+      },
     },
     payload,
     mac: bytes.subarray(-macLength),
   };
 }
 
-function encode({ id, issuedAt, registration, frontEnd, frontEndState }: LoginState): Buffer {
+type Fields = readonly [
+  registration: string,
+  frontEnd: string,
+  frontEndState: string,
+  redirectUri: string,
+  codeChallenge: string,
+];
+
+function isComplete(fields: readonly string[]): fields is Fields {
+  return fields.length === 5;
+}
+
+function encode({ id, issuedAt, registration, frontEnd, request }: LoginState): Buffer {
   const head = Buffer.alloc(1 + issuedAtLength);
   head[0] = version;
   head.writeUInt32BE(issuedAt, 1);
-  return Buffer.concat([head, id, joinFields(registration, frontEnd, frontEndState)]);
+  const { state = '', oauth } = request;
+  const { redirectUri, codeChallenge } = oauth ?? { redirectUri: '', codeChallenge: '' };
+  const fields: Fields = [registration, frontEnd, state, redirectUri, codeChallenge];
+  return Buffer.concat([head, id, joinFields(...fields)]);
 }
 
 /** Every field has its length before it: no two lists of fields give the same bytes. */

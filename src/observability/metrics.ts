@@ -37,11 +37,13 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
 /**
  * @param routes.login the route that starts a login
  * @param routes.callback the route that ends it
+ * @param routes.token the route of the token endpoint
+ * @param routes.revocation the route of the revocation endpoint
  * @param routes.user the route of the user lookup
  * @param situation called for every scrape
  */
 export function createMetrics(
-  routes: Readonly<Record<'login' | 'callback' | 'user', string>>,
+  routes: Readonly<Record<'login' | 'callback' | 'token' | 'revocation' | 'user', string>>,
   situation: () => Situation,
 ): Metrics {
   const registry = new Registry();
@@ -77,7 +79,7 @@ export function createMetrics(
     registers,
   });
   // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
-  for (const route of [routes.login, routes.callback, routes.user]) {
+  for (const route of Object.values(routes)) {
     requests.inc({ route, status: 500 }, 0);
   }
   const requestDuration = new Histogram({
@@ -113,7 +115,7 @@ export function createMetrics(
   });
   const finished = new Counter({
     name: 'login_relay_logins_finished_total',
-    help: 'Tokens handed to the front end.',
+    help: 'Logins handed to the front end, with a token or with a code to redeem.',
     registers,
   });
   const failed = new Counter({
@@ -123,6 +125,25 @@ export function createMetrics(
     registers,
   });
   failed.inc({ reason: 'client_refused' }, 0);
+  const redemptions = new Counter({
+    name: 'login_relay_redemptions_total',
+    help: 'Codes that front ends redeemed, or tried to redeem, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const refreshes = new Counter({
+    name: 'login_relay_refreshes_total',
+    help: 'Refresh requests of front ends, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const revocations = new Counter({
+    name: 'login_relay_revocations_total',
+    help: 'Revocation requests of front ends, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const counter of [redemptions, refreshes, revocations]) counter.inc({ outcome: 'ok' }, 0);
   const excusedCallbacks = new Counter({
     name: 'login_relay_callbacks_excused_total',
     help: 'Callbacks that were excused from the state check.',
@@ -149,7 +170,9 @@ export function createMetrics(
       requests.inc({ route: 'none', status });
       countLimit(outcome);
     },
-    observe({ method, route, status, durationMs, outcome, provider, providerError, excused }) {
+    observe(record) {
+      const { method, route, status, durationMs, outcome, provider, providerError } = record;
+      const { excused, grant } = record;
       countLimit(outcome);
       const answered = { route: route ?? 'none', status };
       requests.inc(answered);
@@ -163,6 +186,9 @@ export function createMetrics(
         providerErrors.inc({ endpoint: provider?.endpoint ?? 'authorize', code: providerError });
       }
       if (excused) excusedCallbacks.inc();
+      if (grant === 'authorization_code') redemptions.inc({ outcome });
+      if (grant === 'refresh_token') refreshes.inc({ outcome });
+      if (route === routes.revocation && method === 'POST') revocations.inc({ outcome });
       if (method !== 'GET') return;
       if (route === routes.login && outcome === 'ok') started.inc();
       if (route === routes.callback) {

@@ -28,6 +28,8 @@ export interface RequestRecord {
   readonly providerError: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */
   readonly excused: true | undefined;
+  /** What a token request of a front end asks for. */
+  readonly grant: RequestState['grant'] | undefined;
   /** Where an unexpected error was thrown. */
   readonly stack: string | undefined;
 }
@@ -51,7 +53,7 @@ export function recordRequests(
 
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, providerCall, providerError, excused, stack } = ctx.state;
+      const { requestId, providerCall, providerError, excused, grant, stack } = ctx.state;
       const route: unknown = ctx['_matchedRoute'];
       const line: RequestRecord = {
         requestId,
@@ -62,6 +64,7 @@ export function recordRequests(
         provider: providerCall,
         providerError,
         excused,
+        grant,
         stack,
       };
       for (const observe of observers) observe(line);

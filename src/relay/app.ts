@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
+import type { Grants } from '../grants/grants.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
@@ -18,19 +19,28 @@ import { responseHeaders } from '../http/response-headers.ts';
 import type { FrontEnd, Registration } from '../login/login.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
 import { currentUser } from '../routes/current-user.ts';
-import { deliverFailures } from '../routes/deliver-failures.ts';
+import { deliverCallbackFailures, deliverFailures } from '../routes/deliver-failures.ts';
+import { answerOAuthErrors } from '../routes/front-end-endpoint.ts';
 import { alive, ready } from '../routes/health.ts';
 import { loginCallback } from '../routes/login-callback.ts';
+import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
+import { redeemCode } from '../routes/redeem-code.ts';
 import { startLogin } from '../routes/start-login.ts';
+import { tokenEndpoint } from '../routes/token.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies {
   readonly registration: Registration;
   readonly frontEnd: FrontEnd;
+  readonly grants: Grants;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** The relay's public address. */
   readonly baseUrl: string;
   /** How a failure is answered if no front end is known. */
   readonly answerFailure: AnswerFailure;
+  /** How an OAuth request is answered whose front end or redirect URI is unknown. */
+  readonly answerInPlace: AnswerFailure;
   /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
   /** Tells the client's address for the log, if the log shows it. */
@@ -48,7 +58,10 @@ export interface Dependencies {
 export function createApp({
   registration,
   frontEnd,
+  grants,
+  now,
   answerFailure,
+  answerInPlace,
   observers,
   clientAddress,
   onForeignOrigin,
@@ -66,18 +79,36 @@ export function createApp({
     refusePrefetch,
     deliverFailures(frontEnd),
     ...(registration.protection === undefined ? [] : [reportOtherHost(baseUrl, onOtherHost)]),
-    startLogin(registration, frontEnd),
+    startLogin(registration, frontEnd, answerInPlace),
   );
   router.all(
     `${loginPath}/callback`,
     allow('GET'),
     // Not delivered: browsers keep a prefetched redirect, and would show its error instead of the login.
     refusePrefetch,
-    deliverFailures(frontEnd),
+    deliverCallbackFailures(frontEnd),
     ...limited,
     refuseFrames,
     loginCallback(registration, frontEnd),
   );
+  const tokenUrl = `${baseUrl}${loginPath}/token`;
+  router.all(
+    `${loginPath}/token`,
+    answerOAuthErrors,
+    allow('POST'),
+    ...limited,
+    tokenEndpoint(frontEnd, {
+      authorization_code: redeemCode(registration, frontEnd, grants, tokenUrl, now),
+      refresh_token: undefined,
+    }),
+  );
+  for (const path of metadataPaths(baseUrl, loginPath)) {
+    router.all(
+      path,
+      allow('GET', 'HEAD'),
+      serverMetadata(baseUrl + loginPath, registration, grants),
+    );
+  }
   router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(registration));
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));

@@ -39,6 +39,10 @@ export function createRegistration(
     authorizationRequestUrl: derivedFrom(source, (provider) =>
       authorizationRequestUrl(registered, provider),
     ),
+    authorizationRequestUrlFor({ scope }) {
+      const provider = source.current();
+      return authorizationRequestUrl(registered, { ...provider, scope: scope ?? provider.scope });
+    },
     expectRoom: () => client.expectRoom('token'),
     exchanges: memory.exchanges,
     limitExchange: exchangeLimit(config, memory),

@@ -8,7 +8,6 @@ import { rateLimit } from '../http/rate-limit.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
@@ -23,7 +22,9 @@ import {
 } from '../upstream/provider-source.ts';
 import { version } from '../version.ts';
 import { createApp } from './app.ts';
-import { createFrontEnd, failureAnswer } from './front-ends.ts';
+import { createFrontEnd, failureAnswer, failurePageOf } from './front-ends.ts';
+import { createGrants } from './grants.ts';
+import { createMemory, type Memory } from './memory.ts';
 import { createRegistration } from './registrations.ts';
 
 /** A relay that can answer requests but does not listen. */
@@ -41,14 +42,14 @@ export interface Relay {
  *
  * @param now milliseconds since 1970
  * @param observers called with every request once it is over, besides the log
- * @param memory what this process remembers of earlier logins
+ * @param memory what this process remembers of earlier requests
  */
 export async function createRelay(
   config: Config,
   logger: Logger,
   now: () => number = Date.now,
   observers: readonly ((record: RequestRecord) => void)[] = [],
-  memory: LoginMemory = createLoginMemory(now),
+  memory: Memory = createMemory(now),
 ): Promise<Relay> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
@@ -57,9 +58,13 @@ export async function createRelay(
     providerSource(config, client, logger),
   ]);
   const readiness = createReadiness(source.missing);
+  const grants = createGrants(config, keys, memory.grants, now);
   const app = createApp({
-    registration: createRegistration(config, source, client, keys, memory, now),
-    frontEnd: createFrontEnd(config),
+    registration: createRegistration(config, source, client, keys, memory.logins, now),
+    frontEnd: createFrontEnd(config, grants.codes),
+    grants,
+    now,
+    answerInPlace: failurePageOf(config),
     baseUrl: config.baseUrl,
     answerFailure: failureAnswer(config),
     observers: [requestLog(logger), ...observers],

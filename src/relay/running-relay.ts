@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { unixSocket } from '../http/client-address.ts';
 import { loggedAddresses } from '../http/logged-address.ts';
 import { limits } from '../limits.ts';
-import { createLoginMemory } from '../login/memory.ts';
+
 import { longestWait } from '../login/refused-exchanges.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
@@ -11,6 +11,7 @@ import { limitLog } from '../server/limit-log.ts';
 import type { PassedSocket } from '../server/passed-socket.ts';
 import { listen, type ServerObserver } from '../server/server.ts';
 import { settleEngine } from './engine.ts';
+import { createMemory } from './memory.ts';
 import { createRelay } from './relay.ts';
 
 /** A relay that listens. */
@@ -47,7 +48,7 @@ export async function startRelay(
   let situation = (): Situation => ({ callsInFlight: 0, ready: false });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
-  const memory = createLoginMemory(Date.now);
+  const memory = createMemory(Date.now);
   const create = (by: Config) => createRelay(by, logger, Date.now, observers, memory);
   // Opened first, so that metrics are served while the relay waits for its issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);
@@ -110,7 +111,13 @@ async function createMetricsFor(
   if (wanted === undefined) return undefined;
   const { createMetrics } = await import('../observability/metrics.ts');
   const login = `/auth/${pathName}`;
-  const routes = { login, callback: `${login}/callback`, user: '/api/user' };
+  const routes = {
+    login,
+    callback: `${login}/callback`,
+    token: `${login}/token`,
+    revocation: `${login}/revoke`,
+    user: '/api/user',
+  };
   return createMetrics(routes, situation);
 }
 

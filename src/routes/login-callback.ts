@@ -12,15 +12,16 @@ import type { Provider } from '../providers/provider.ts';
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(
   registration: Registration,
-  { delivery }: FrontEnd,
+  frontEnd: FrontEnd,
 ): Middleware<RequestState> {
   const { exchanges, protection } = registration;
   return async (ctx: Context) => {
     const response = parseAuthorizationResponse(ctx.querystring);
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
+    const delivery = frontEnd.deliveryOf(login?.request);
     if (login !== undefined) {
-      ctx.state.answerFailure = (_, failure) => delivery.fail(ctx, failure, login);
+      ctx.state.answerFailure = delivery.fail;
       protection?.checkAge(ctx, login);
     }
 
@@ -37,11 +38,14 @@ export function loginCallback(
     let wantsExchange = false;
     try {
       const grant = grantOf(response, provider, login);
-      await delivery.succeed(ctx, login, () => {
-        wantsExchange = true;
-        if (login === undefined) return exchange(grant, () => {});
-        // A repeated callback joins the first one here, also while that one waits for its turn.
-        return exchanges.once(keyOf(login), (spend) => exchange(grant, spend));
+      await delivery.succeed(ctx, {
+        ...grant,
+        exchange() {
+          wantsExchange = true;
+          if (login === undefined) return exchange(grant, () => {});
+          // A repeated callback joins the first one here, also while that one waits for its turn.
+          return exchanges.once(keyOf(login), (spend) => exchange(grant, spend));
+        },
       });
     } finally {
       if (login !== undefined) {

@@ -1,38 +1,93 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
-import { limits } from '../limits.ts';
-import type { FrontEnd, Registration } from '../login/login.ts';
+import type { FrontEnd, FrontEndRequest, Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
-import { parseQuery } from '../oauth/query.ts';
+import {
+  codeChallengeOf,
+  frontEndState,
+  isOAuthRequest,
+  narrowedScope,
+  registeredRedirectUri,
+} from '../oauth/front-end-request.ts';
+import { parseQuery, type Query } from '../oauth/query.ts';
 
-/** `GET /auth/<registration>`: redirects the browser to the provider. */
+/**
+ * `GET /auth/<registration>`: redirects the browser to the provider.
+ *
+ * @param answerInPlace answers OAuth requests whose front end or redirect URI is unknown
+ */
 export function startLogin(
   registration: Registration,
   frontEnd: FrontEnd,
+  answerInPlace: AnswerFailure,
 ): Middleware<RequestState> {
-  const { protection } = registration;
   return async (ctx: Context) => {
-    const url = registration.authorizationRequestUrl();
-    const { scope, pkce } = registration.provider();
-    const nonce = newNonce(scope);
-    if (protection === undefined) {
-      redirect(ctx, withLoginParameters(url, { nonce }));
-      return;
-    }
-    const { state, codeVerifier } = protection.start(ctx, frontEnd.name, frontEndState(ctx));
-    const challenge = pkce ? codeChallenge(codeVerifier) : undefined;
-    redirect(ctx, withLoginParameters(url, { state, codeChallenge: challenge, nonce }));
+    const query = parseQuery(ctx.querystring);
+    if (isOAuthRequest(query)) startOAuthLogin(ctx, query, registration, frontEnd, answerInPlace);
+    else startPlainLogin(ctx, query, registration, frontEnd);
   };
 }
 
-function frontEndState(ctx: Context): string | undefined {
-  if (ctx.querystring === '') return undefined;
-  const state = parseQuery(ctx.querystring)['state'];
-  if (state === undefined || state === '') return undefined;
-  const usable = typeof state === 'string' && state.isWellFormed();
-  if (usable && [...state].length <= limits.frontEndStateLength) return state;
-  throw new RelayError('front_end_state_unusable');
+/** The contract's start. Its only parameter is the front end's own state. */
+function startPlainLogin(
+  ctx: Context,
+  query: Query,
+  registration: Registration,
+  frontEnd: FrontEnd,
+): void {
+  if (frontEnd.pkceRequired) throw new RelayError('pkce_required');
+  const url = registration.authorizationRequestUrl();
+  const { scope } = registration.provider();
+  const state = registration.protection && frontEndState(query);
+  redirectToProvider(ctx, url, scope, registration, frontEnd, { state, oauth: undefined });
+}
+
+/** @see RFC 6749 §4.1.1 */
+function startOAuthLogin(
+  ctx: Context,
+  query: Query,
+  registration: Registration,
+  frontEnd: FrontEnd,
+  answerInPlace: AnswerFailure,
+): void {
+  ctx.state.answerFailure = answerInPlace;
+  if (query['client_id'] !== frontEnd.name) throw new RelayError('client_unknown');
+  const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
+  // From here on, failures go back to the front end.
+  const deliverFailures = (state: string | undefined): void => {
+    const oauth = { redirectUri, codeChallenge: '' };
+    ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth }).fail;
+  };
+  deliverFailures(undefined);
+  const state = frontEndState(query);
+  deliverFailures(state);
+
+  if (registration.protection === undefined) throw new RelayError('oauth_off');
+  const oauth = { redirectUri, codeChallenge: codeChallengeOf(query) };
+  const configured = registration.provider().scope;
+  const scope = narrowedScope(query, configured);
+  const url = registration.authorizationRequestUrlFor({ scope });
+  redirectToProvider(ctx, url, scope ?? configured, registration, frontEnd, { state, oauth });
+}
+
+function redirectToProvider(
+  ctx: Context,
+  url: string,
+  scope: string | undefined,
+  { protection, provider }: Registration,
+  frontEnd: FrontEnd,
+  request: FrontEndRequest,
+): void {
+  const nonce = newNonce(scope);
+  if (protection === undefined) {
+    redirect(ctx, withLoginParameters(url, { nonce }));
+    return;
+  }
+  const { state, codeVerifier } = protection.start(ctx, frontEnd.name, request);
+  const challenge = provider().pkce ? codeChallenge(codeVerifier) : undefined;
+  redirect(ctx, withLoginParameters(url, { state, codeChallenge: challenge, nonce }));
 }

@@ -10,7 +10,6 @@ const content: CodeContent = {
   frontEnd: 'app',
   redirectUri: 'https://app.example/signed-in?kept=1',
   codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-  scope: 'read:user',
   providerCode: 'the provider’s code',
   codeVerifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
 };
@@ -27,10 +26,10 @@ describe('a code of the relay', () => {
     expect(await codes.open(await codes.issue(content))).to.deep.equal(content);
   });
 
-  it('needs no scope, and no verifier at a provider without PKCE', async () => {
-    const { scope, codeVerifier, ...least } = content;
+  it('needs no verifier at a provider without PKCE', async () => {
+    const { codeVerifier, ...least } = content;
     expect(await codes.open(await codes.issue(least))).to.deep.equal(least);
-    const unknown = { ...least, scope: undefined, codeVerifier: undefined };
+    const unknown = { ...least, codeVerifier: undefined };
     expect(await codes.open(await codes.issue(unknown))).to.deep.equal(least);
   });
 

@@ -25,7 +25,10 @@ describe('login protection', () => {
 
   function start(frontEndState?: string, at = protection) {
     const ctx = koaContext();
-    const { state, codeVerifier: verifier } = at.start(ctx, 'app', frontEndState);
+    const { state, codeVerifier: verifier } = at.start(ctx, 'app', {
+      state: frontEndState,
+      oauth: undefined,
+    });
     const [cookie] = setCookies(answerOf(ctx));
     if (cookie === undefined) throw new Error('no cookie was set');
     return { state, verifier, cookie, headers: { cookie: `${cookie.name}=${cookie.value}` } };
@@ -55,7 +58,7 @@ describe('login protection', () => {
 
   it("knows the front end's state once the callback has proved it, and not before", () => {
     const { state, headers } = start('own');
-    expect(finish(headers, state).login?.frontEndState).to.equal('own');
+    expect(finish(headers, state).login?.request.state).to.equal('own');
     expect(finish({}, state).login).to.equal(undefined);
     const other = start('own').headers.cookie.replace(/^[^=]+/, headers.cookie.split('=')[0] ?? '');
     const refused = finish({ cookie: other }, state);
@@ -86,7 +89,7 @@ describe('login protection', () => {
       expect(finished.failure).to.equal(failure);
       // Whatever its age, it was this browser's own: its cookie goes, its front end is told.
       expect(clearedCookies(answerOf(finished.ctx))).to.deep.equal([cookie.name]);
-      expect(finished.login?.frontEndState).to.equal('own');
+      expect(finished.login?.request.state).to.equal('own');
     });
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { FrontEndRequest } from '../../src/login/login.ts';
 import {
   createStateSigner,
   type LoginState,
@@ -15,8 +16,14 @@ const redirectUri = 'https://relay.example/auth/provider/callback';
 const client = { clientId, redirectUri };
 const secret = randomBytes(32);
 
-function newLogin(issuedAt: number, frontEndState: string): LoginState {
-  return { id: newLoginId(), issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
+function newLogin(issuedAt: number, request: Partial<FrontEndRequest> = {}): LoginState {
+  return {
+    id: newLoginId(),
+    issuedAt,
+    registration: 'provider',
+    frontEnd: 'app',
+    request: { state: undefined, oauth: undefined, ...request },
+  };
 }
 
 function parsed(state: string): ReceivedState {
@@ -27,17 +34,17 @@ function parsed(state: string): ReceivedState {
 
 describe('the state parameter', () => {
   const signer = createStateSigner([key], client);
-  const signed = () => signer.sign(newLogin(1_800_000_000, 'own'), secret);
+  const signed = () => signer.sign(newLogin(1_800_000_000, { state: 'own' }), secret);
 
   it('carries a login there and back', () => {
-    const login = newLogin(1_800_000_000, 'own ✓');
+    const login = newLogin(1_800_000_000, { state: 'own ✓' });
     const received = parsed(signer.sign(login, secret));
     expect(received.login).to.deep.equal(login);
     expect(signer.verify(received, secret)).to.equal(true);
   });
 
   it('names no two logins the same', () => {
-    const ids = Array.from({ length: 1000 }, () => newLogin(0, '').id.toString('hex'));
+    const ids = Array.from({ length: 1000 }, () => newLogin(0).id.toString('hex'));
     expect(new Set(ids).size).to.equal(1000);
     for (const id of ids) expect(id).to.match(/^[0-9a-f]{32}$/);
   });
@@ -46,35 +53,38 @@ describe('the state parameter', () => {
     for (let count = 0; count < 100; count += 1) expect(signed()).to.match(/^[\w-]+$/);
   });
 
-  it('fits into 4,096 characters with the longest state that a front end can send', () => {
-    const state = signer.sign(newLogin(0, '🔑'.repeat(512)), secret);
-    expect(state.length).to.be.at.most(4096);
-    expect(parsed(state).login.frontEndState).to.equal('🔑'.repeat(512));
+  it('fits into 5,120 characters with the longest request of a front end', () => {
+    const redirectUri = `https://app.example/${'x'.repeat(492)}`;
+    const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
+    const request = { state: '🔑'.repeat(512), oauth };
+    const state = signer.sign(newLogin(0, request), secret);
+    expect(state.length).to.be.at.most(5120);
+    expect(parsed(state).login.request).to.deep.equal(request);
   });
 
   it('can be signed until the year 2106', () => {
-    const login = newLogin(2 ** 32 - 1, '');
+    const login = newLogin(2 ** 32 - 1);
     expect(parsed(signer.sign(login, secret)).login).to.deep.equal(login);
   });
 
   it('is refused if its version is unknown, or it is too short or too long', () => {
     const bytes = Buffer.from(signed(), 'base64url');
-    for (const version of [0, 1, 3, 255]) {
+    for (const version of [0, 1, 2, 4, 255]) {
       const other = Buffer.from(bytes);
       other.writeUInt8(version, 0);
       expect(parseState(other.toString('base64url'))).to.equal(undefined);
     }
-    const shortest = Buffer.alloc(1 + 4 + 16 + 3 * 4 + 32);
-    shortest.writeUInt8(2, 0);
+    const shortest = Buffer.alloc(1 + 4 + 16 + 5 * 4 + 32);
+    shortest.writeUInt8(3, 0);
     expect(parseState(shortest.toString('base64url'))).not.to.equal(undefined);
     expect(parseState(shortest.subarray(0, -1).toString('base64url'))).to.equal(undefined);
     const ofLength = (length: number) => {
-      const login = newLogin(0, '');
+      const login = newLogin(0);
       const spare = length - Buffer.from(signer.sign(login, secret), 'base64url').length;
-      return parseState(signer.sign({ ...login, frontEndState: 'x'.repeat(spare) }, secret));
+      return parseState(signer.sign(newLogin(0, { state: 'x'.repeat(spare) }), secret));
     };
-    expect(ofLength(3072)).not.to.equal(undefined);
-    expect(ofLength(3073)).to.equal(undefined);
+    expect(ofLength(3840)).not.to.equal(undefined);
+    expect(ofLength(3841)).to.equal(undefined);
     expect(parseState('')).to.equal(undefined);
   });
 
@@ -159,7 +169,7 @@ describe('the state parameter', () => {
       it(`not at a relay of ${kind}`, () => {
         const elsewhere = createStateSigner([key], other);
         expect(elsewhere.verify(parsed(signed()), secret)).to.equal(false);
-        const fromElsewhere = parsed(elsewhere.sign(newLogin(0, ''), secret));
+        const fromElsewhere = parsed(elsewhere.sign(newLogin(0), secret));
         expect(signer.verify(fromElsewhere, secret)).to.equal(false);
       });
     }
@@ -171,7 +181,7 @@ describe('the state parameter', () => {
       });
       fc.assert(
         fc.property(audience, audience, (one, two) => {
-          const state = createStateSigner([key], one).sign(newLogin(0, ''), secret);
+          const state = createStateSigner([key], one).sign(newLogin(0), secret);
           const same = one.clientId === two.clientId && one.redirectUri === two.redirectUri;
           expect(createStateSigner([key], two).verify(parsed(state), secret)).to.equal(same);
         }),
@@ -197,20 +207,20 @@ describe('the state parameter', () => {
     const rotated = createStateSigner([newKey, oldKey], client);
 
     it('is signed with the first', () => {
-      const received = parsed(rotated.sign(newLogin(0, ''), secret));
+      const received = parsed(rotated.sign(newLogin(0), secret));
       expect(createStateSigner([newKey], client).verify(received, secret)).to.equal(true);
       expect(createStateSigner([oldKey], client).verify(received, secret)).to.equal(false);
     });
 
     it('is authentic under any', () => {
       for (const one of [oldKey, newKey]) {
-        const received = parsed(createStateSigner([one], client).sign(newLogin(0, ''), secret));
+        const received = parsed(createStateSigner([one], client).sign(newLogin(0), secret));
         expect(rotated.verify(received, secret)).to.equal(true);
       }
     });
 
     it('is authentic under no other', () => {
-      const received = parsed(createStateSigner([otherKey], client).sign(newLogin(0, ''), secret));
+      const received = parsed(createStateSigner([otherKey], client).sign(newLogin(0), secret));
       expect(rotated.verify(received, secret)).to.equal(false);
     });
   });

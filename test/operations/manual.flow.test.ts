@@ -12,6 +12,7 @@ import { providerErrorCodes } from '../../src/provider-error-codes.ts';
 import { createRelay } from '../../src/relay/relay.ts';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
+import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, reset } from '../harness/provider/provider-behaviours.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { withRelayIn } from '../harness/relay/relay-anywhere.ts';
@@ -67,6 +68,7 @@ describe('the operations manual', () => {
       await underTest.get(`${callbackPath}?error=server_error`);
       await underTest.logIn();
       await underTest.send({ path: loginPath, headers: [['Origin', 'https://other.example']] });
+      await requestToken(underTest, { client_id: 'app', grant_type: 'authorization_code' });
       provider.onUser = reset;
       await underTest.lookUp();
       provider.onUser = answer(503);

@@ -22,6 +22,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   sealedLength: 'a code or refresh token of the relay',
   proofLength: 'a DPoP proof',
   providerCalls: 'calls to the provider in flight',
+  requestBodySize: 'body of a token or revocation request',
   providerAnswerSize: "body of a provider's answer",
 };
 const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 * 1024 };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { keysFromFile } from '../../../src/keys.ts';
+import type { OAuthRequest } from '../../../src/login/login.ts';
 import { codeChallenge, codeVerifier } from '../../../src/login/pkce.ts';
 import { createStateSigner, newLoginId } from '../../../src/login/state.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -15,6 +16,8 @@ export interface Sealing {
   /** Seconds that the login is old; negative for one from the future. */
   readonly age?: number;
   readonly frontEndState?: string;
+  /** What the OAuth request asked for, if the login was started with one. */
+  readonly oauth?: OAuthRequest;
 }
 
 /** Makes a login as the relay itself would, without asking it: any age, any audience, any key. */
@@ -22,13 +25,13 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { clientId, redirectUri } = { ...registration(), ...sealing };
   const issuedAt = Math.floor(Date.now() / 1000) - (sealing.age ?? 0);
   const id = newLoginId();
-  const frontEndState = sealing.frontEndState ?? '';
+  const request = { state: sealing.frontEndState, oauth: sealing.oauth };
   const secret = randomBytes(32);
   const signer = createStateSigner(keysFromFile([new Secret(sealing.key)]).state, {
     clientId,
     redirectUri,
   });
-  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', frontEndState };
+  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', request };
   const state = signer.sign(login, secret);
   const authorizationRequest = new URL(provider.authorizeUrl);
   authorizationRequest.search = new URLSearchParams({

@@ -63,7 +63,18 @@ const logins = fc.record({
   issuedAt: fc.nat(2 ** 32 - 1),
   registration: fc.stringMatching(/^[\w-]{1,64}$/),
   frontEnd: fc.stringMatching(/^[\w-]{1,64}$/),
-  frontEndState: fc.string({ unit: 'binary', maxLength: 512 }),
+  request: fc.record({
+    state: fc.option(fc.string({ unit: 'binary', minLength: 1, maxLength: 512 }), {
+      nil: undefined,
+    }),
+    oauth: fc.option(
+      fc.record({
+        redirectUri: fc.webUrl(),
+        codeChallenge: fc.stringMatching(/^[\w-]{43}$/),
+      }),
+      { nil: undefined },
+    ),
+  }),
 });
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 
@@ -89,7 +100,7 @@ describe('of any states and cookies', () => {
   it('none that is made up passes', () => {
     const lookalike = fc
       .uint8Array({ minLength: 48, maxLength: 200 })
-      .map((bytes) => Buffer.from([2, ...bytes]).toString('base64url'));
+      .map((bytes) => Buffer.from([3, ...bytes]).toString('base64url'));
     fc.assert(
       fc.property(fc.oneof(anyText, lookalike), (state) => {
         expect(passes(state, secret)).to.equal(false);
@@ -106,7 +117,7 @@ describe('of any states and cookies', () => {
           issuedAt: 1_800_000_000 + index,
           registration: 'provider',
           frontEnd: 'app',
-          frontEndState: 'own'.repeat(index),
+          request: { state: 'own'.repeat(index + 1), oauth: undefined },
         },
         secret,
       ),
@@ -127,7 +138,7 @@ describe('of any states and cookies', () => {
     );
     const logins = Array.from({ length: 5 }, () => {
       const ctx = koaContext();
-      const { state } = protection.start(ctx, 'app', 'own');
+      const { state } = protection.start(ctx, 'app', { state: 'own', oauth: undefined });
       const [cookie] = setCookies(answerOf(ctx));
       return { state, name: cookie?.name ?? '', value: cookie?.value ?? '' };
     });
@@ -190,12 +201,12 @@ describe('of any states and cookies', () => {
       fc.assert(
         fc.property(cookieHeaders, fc.string({ unit: 'binary', maxLength: 512 }), (cookie, own) => {
           const ctx = koaContext({ cookie });
-          const { state } = protection.start(ctx, 'app', own);
+          const { state } = protection.start(ctx, 'app', { state: own, oauth: undefined });
           const [set] = setCookies(answerOf(ctx)).filter(({ maxAge }) => maxAge !== '0');
           const callback = koaContext({ cookie: `${set?.name}=${set?.value}` });
           const login = protection.verify(callback, state);
           expect(login?.codeVerifier).to.match(/^[\w-]{43}$/);
-          expect(login?.frontEndState ?? '').to.equal(own);
+          expect(login?.request.state ?? '').to.equal(own);
         }),
         { numRuns: 10_000 },
       );

@@ -1,0 +1,44 @@
+import type { Codes } from '../grants/codes.ts';
+import { redirect } from '../http/redirect.ts';
+import type { Delivery, OAuthRequest } from '../login/login.ts';
+import { withPart } from './redirect-delivery.ts';
+
+/**
+ * The delivery of an OAuth request: redirects to the front end with a code of the relay. It holds the
+ * provider's code, which is exchanged when the front end redeems the relay's code.
+ *
+ * @param issuer the relay's name in `iss`
+ * @param state the front end's own `state`
+ * @see RFC 6749 §4.1.2, RFC 9207 §2
+ */
+export function codeDelivery(
+  { codes, issuer, ...names }: CodeIssuer,
+  { redirectUri, codeChallenge }: OAuthRequest,
+  state: string | undefined,
+): Delivery {
+  return {
+    async succeed(ctx, { code: providerCode, codeVerifier }) {
+      const content = { ...names, redirectUri, codeChallenge, providerCode, codeVerifier };
+      const code = await codes.issue(content);
+      redirect(ctx, withPart(redirectUri, 'query', { code, state, iss: issuer }));
+    },
+    fail(ctx, failure) {
+      const parameters = {
+        error: failure.oauthError,
+        error_description: failure.detail,
+        state,
+        iss: issuer,
+        request_id: ctx.state.requestId,
+      };
+      redirect(ctx, withPart(redirectUri, 'query', parameters));
+    },
+  };
+}
+
+/** Who issues the codes of a login, and for whom. */
+interface CodeIssuer {
+  readonly codes: Codes;
+  readonly issuer: string;
+  readonly registration: string;
+  readonly frontEnd: string;
+}

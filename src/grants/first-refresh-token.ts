@@ -1,0 +1,54 @@
+import type { TokenResponse } from '../oauth/token-response.ts';
+import type { ProviderToken, RefreshTokens } from './refresh-tokens.ts';
+
+/** Which front ends get refresh tokens, and for how long. */
+export interface RefreshPolicy {
+  /** `bound`: only front ends that prove a key. `bearer`: all of them. */
+  readonly mode: 'bound' | 'bearer';
+  /** Seconds from the login until the last refresh token expires. */
+  readonly lifetime: number;
+}
+
+/** A login that a front end redeems. */
+export interface RedeemedLogin {
+  readonly registration: string;
+  readonly frontEnd: string;
+  /** The thumbprint of the key that the front end proves; undefined if it proves none. */
+  readonly thumbprint: string | undefined;
+}
+
+/**
+ * Issues the first refresh token of a login.
+ *
+ * @param now milliseconds since 1970
+ * @returns undefined if the policy grants none, or if the provider's token is too long for one
+ */
+export async function firstRefreshToken(
+  refreshTokens: RefreshTokens,
+  { mode, lifetime }: RefreshPolicy,
+  token: TokenResponse,
+  login: RedeemedLogin,
+  now: () => number,
+): Promise<string | undefined> {
+  if (mode === 'bound' && login.thumbprint === undefined) return undefined;
+  const loggedInAt = Math.floor(now() / 1000);
+  const providerToken = providerTokenOf(token, loggedInAt);
+  const most = 'refreshToken' in providerToken ? token.refreshExpiresIn : token.expiresIn;
+  const endsAt = loggedInAt + Math.min(lifetime, most ?? lifetime);
+  return await refreshTokens.issue({
+    ...login,
+    scope: token.scope,
+    loggedInAt,
+    endsAt,
+    providerToken,
+  });
+}
+
+function providerTokenOf(
+  { accessToken, tokenType, expiresIn, refreshToken }: TokenResponse,
+  now: number,
+): ProviderToken {
+  if (refreshToken !== undefined) return { refreshToken };
+  const endsAt = expiresIn === undefined ? undefined : now + expiresIn;
+  return { accessToken, tokenType, endsAt };
+}

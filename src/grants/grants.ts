@@ -1,0 +1,30 @@
+import type { Codes } from './codes.ts';
+import type { RefreshPolicy } from './first-refresh-token.ts';
+import { createProofs, type Proofs } from './proofs.ts';
+import { createRedeemedCodes, type RedeemedCodes } from './redeemed-codes.ts';
+import type { RefreshTokens } from './refresh-tokens.ts';
+import { createRefreshes, type Refreshes } from './refreshes.ts';
+
+/** What the relay grants to front ends, and what this process remembers of it. */
+export interface Grants extends GrantMemory {
+  readonly codes: Codes;
+  readonly refreshTokens: RefreshTokens;
+  /** Undefined: no refresh tokens are issued or taken. */
+  readonly refreshPolicy: RefreshPolicy | undefined;
+}
+
+/** What a process remembers of grants, for a few minutes. A reload of the configuration keeps it. */
+export interface GrantMemory {
+  readonly proofs: Proofs;
+  readonly redeemedCodes: RedeemedCodes;
+  readonly refreshes: Refreshes;
+}
+
+/** @param now milliseconds since 1970 */
+export function createGrantMemory(now: () => number): GrantMemory {
+  return {
+    proofs: createProofs(now),
+    redeemedCodes: createRedeemedCodes(now),
+    refreshes: createRefreshes(now),
+  };
+}

@@ -1,0 +1,59 @@
+import { RelayError } from '../errors.ts';
+import { parseJsonObject } from './json.ts';
+import { parseQuery } from './query.ts';
+
+/** The parameters that the relay's token and revocation endpoints take. */
+const names = [
+  'client_id',
+  'code',
+  'code_verifier',
+  'grant_type',
+  'redirect_uri',
+  'refresh_token',
+  'scope',
+  'token',
+] as const;
+
+/** The parameters of a request. An empty one counts as absent. @see RFC 6749 §3.2 */
+export type EndpointParameters = Readonly<Partial<Record<(typeof names)[number], string>>>;
+
+/**
+ * Parses the body of a request to the token or the revocation endpoint: a form or a JSON object.
+ * Parameters that the endpoints do not take are ignored.
+ *
+ * @throws {RelayError} `content_type_unsupported`, or `token_request_invalid` if the body is malformed
+ *   or a parameter is repeated or not text
+ * @see RFC 6749 §3.2 and §4.1.3
+ */
+export function parseEndpointParameters(
+  headers: {
+    readonly 'content-type'?: string | undefined;
+    readonly 'content-encoding'?: string | undefined;
+  },
+  body: Buffer,
+): EndpointParameters {
+  if (headers['content-encoding'] !== undefined) throw new RelayError('content_type_unsupported');
+  const given = fieldsOf(mediaType(headers['content-type']), body);
+  const parameters: Partial<Record<(typeof names)[number], string>> = {};
+  for (const name of names) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined || value === '') continue;
+    const usable = typeof value === 'string' && value.isWellFormed();
+    if (!usable) throw new RelayError('token_request_invalid');
+    parameters[name] = value;
+  }
+  return parameters;
+}
+
+function fieldsOf(type: string | undefined, body: Buffer): Readonly<Record<string, unknown>> {
+  if (type === 'application/x-www-form-urlencoded') return parseQuery(body.toString('latin1'));
+  if (type !== 'application/json') throw new RelayError('content_type_unsupported');
+  const object = parseJsonObject(body);
+  if (object === undefined) throw new RelayError('token_request_invalid');
+  return object;
+}
+
+/** Without its parameters: both formats are always UTF-8. */
+function mediaType(contentType = ''): string | undefined {
+  return contentType.split(';')[0]?.trim().toLowerCase();
+}

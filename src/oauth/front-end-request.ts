@@ -1,0 +1,94 @@
+import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Query } from './query.ts';
+
+/** A base64url SHA-256. @see RFC 7636 §4.2 */
+const s256Challenge = /^[A-Za-z0-9_-]{43}$/;
+
+/** The parameters of an authorization request that must not come twice. @see RFC 6749 §3.1 */
+const singleParameters = [
+  'response_type',
+  'response_mode',
+  'scope',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
+
+/** Whether a start is an OAuth request. Any other start is the contract's. */
+export function isOAuthRequest(query: Query): boolean {
+  return query['response_type'] === 'code' || query['code_challenge'] !== undefined;
+}
+
+/**
+ * The redirect URI of an OAuth request, as it is registered. It is compared after URL parsing.
+ *
+ * @param registered as the URL parser writes them
+ * @throws {RelayError} `redirect_uri_unknown`
+ * @see RFC 9700 §4.1.3
+ */
+export function registeredRedirectUri(query: Query, registered: readonly string[]): string {
+  const given = query['redirect_uri'] || undefined;
+  const href = typeof given === 'string' ? URL.parse(given)?.href : undefined;
+  const isOnlyOne = given === undefined && registered.length === 1;
+  const found = registered.find((uri) => isOnlyOne || uri === href);
+  if (found === undefined) throw new RelayError('redirect_uri_unknown');
+  return found;
+}
+
+/**
+ * The front end's own state; undefined if there is none.
+ *
+ * @throws {RelayError} `front_end_state_unusable` if it cannot be given back to the letter
+ */
+export function frontEndState(query: Query): string | undefined {
+  const { state } = query;
+  if (state === undefined || state === '') return undefined;
+  const usable = typeof state === 'string' && state.isWellFormed();
+  if (usable && [...state].length <= limits.frontEndStateLength) return state;
+  throw new RelayError('front_end_state_unusable');
+}
+
+/**
+ * The S256 challenge of an OAuth request, after every other parameter is checked.
+ *
+ * @throws {RelayError} `request_invalid` or `response_type_unsupported`
+ * @see RFC 6749 §4.1.1, RFC 7636 §4.3
+ */
+export function codeChallengeOf(query: Query): string {
+  for (const name of singleParameters) {
+    if (Array.isArray(query[name])) throw invalid(`The parameter ${name} is given more than once.`);
+  }
+  const { response_type, response_mode, code_challenge, code_challenge_method } = query;
+  if (response_type === undefined) throw invalid('The response_type is missing: it must be code.');
+  if (response_type !== 'code') throw new RelayError('response_type_unsupported');
+  if (response_mode !== undefined && response_mode !== 'query') {
+    throw invalid('The response_mode must be query.');
+  }
+  if (code_challenge_method !== 'S256') throw invalid('The code_challenge_method must be S256.');
+  if (typeof code_challenge !== 'string' || !s256Challenge.test(code_challenge)) {
+    throw invalid(
+      'The code_challenge is missing, or is not one of S256: 43 characters of base64url.',
+    );
+  }
+  return code_challenge;
+}
+
+/**
+ * The scope of an OAuth request, which narrows the configured one.
+ *
+ * @returns undefined: the configured scope
+ * @throws {RelayError} `scope_refused`
+ * @see RFC 6749 §3.3
+ */
+export function narrowedScope(query: Query, configured: string | undefined): string | undefined {
+  const { scope } = query;
+  if (scope === undefined || scope === '') return undefined;
+  const allowed = configured?.split(' ') ?? [];
+  const words = typeof scope === 'string' ? scope.split(' ') : [''];
+  if (!words.every((word) => allowed.includes(word))) throw new RelayError('scope_refused');
+  return words.join(' ');
+}
+
+function invalid(detail: string): RelayError {
+  return new RelayError('request_invalid', { detail });
+}

@@ -1,0 +1,36 @@
+import type { Config } from '../config/config.ts';
+import { createCodes } from '../grants/codes.ts';
+import type { GrantMemory, Grants } from '../grants/grants.ts';
+import { createRefreshTokens } from '../grants/refresh-tokens.ts';
+import type { Keys } from '../keys.ts';
+import { isLoopback } from '../urls.ts';
+
+/**
+ * Creates what the relay grants to front ends.
+ *
+ * @param now milliseconds since 1970
+ */
+export function createGrants(
+  config: Config,
+  keys: Keys,
+  memory: GrantMemory,
+  now: () => number,
+): Grants {
+  const { refreshTokens: mode, refreshLifetime: lifetime } = config;
+  const refreshes = mode !== 'off' && issuesRefreshTokens(config);
+  return {
+    ...memory,
+    codes: createCodes(keys.code, now),
+    refreshTokens: createRefreshTokens(keys.refreshToken, now),
+    refreshPolicy: refreshes ? { mode, lifetime } : undefined,
+  };
+}
+
+/**
+ * Whether front ends can get refresh tokens. Beyond this machine they need a key file: otherwise the
+ * client secret would open them.
+ */
+function issuesRefreshTokens({ refreshTokens, keySecrets, baseUrl }: Config): boolean {
+  const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
+  return refreshTokens !== 'off' && isKeySafe;
+}

@@ -1,0 +1,47 @@
+import type { Middleware } from 'koa';
+import { RelayError } from '../errors.ts';
+import type { Context, RequestState } from '../http/context.ts';
+import { type AnswerFailure, answerWith } from '../http/error-responder.ts';
+import { readBody } from '../http/read-body.ts';
+import { limits } from '../limits.ts';
+import type { FrontEnd } from '../login/login.ts';
+import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+
+const badGateway = 502;
+const tooManyRequests = 429;
+
+/** Answers failures as OAuth clients read them. @see RFC 6749 §5.2 */
+const answerOAuthError: AnswerFailure = (ctx, failure) => {
+  const { oauthError: error, detail } = failure;
+  answerWith(ctx, failure, { error, error_description: detail, detail });
+  // The contract's callback answers with 400 if the provider has refused the relay itself.
+  const isOurs = error === 'server_error' || error === 'temporarily_unavailable';
+  if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
+};
+
+/** Answers failures of everything that follows as OAuth clients read them. */
+export const answerOAuthErrors: Middleware<RequestState> = (ctx, next) => {
+  ctx.state.answerFailure = answerOAuthError;
+  return next();
+};
+
+/**
+ * An endpoint that the front end itself calls: a POST with parameters, from its own origin or from no
+ * page at all. The front end is a public client, so it only names itself.
+ *
+ * @param serve answers a request of this front end
+ * @see RFC 6749 §3.2.1, RFC 9700 §2.6
+ */
+export function frontEndEndpoint(
+  frontEnd: FrontEnd,
+  serve: (ctx: Context, parameters: EndpointParameters) => Promise<void>,
+): Middleware<RequestState> {
+  return async (ctx: Context) => {
+    const { origin } = ctx.req.headers;
+    if (origin !== undefined && origin !== frontEnd.origin) throw new RelayError('origin_foreign');
+    const body = await readBody(ctx.req, limits.requestBodySize);
+    const parameters = parseEndpointParameters(ctx.req.headers, body);
+    if (parameters.client_id !== frontEnd.name) throw new RelayError('client_id_wrong');
+    await serve(ctx, parameters);
+  };
+}

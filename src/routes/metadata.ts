@@ -1,0 +1,52 @@
+import type { Middleware } from 'koa';
+import type { Grants } from '../grants/grants.ts';
+import { proofAlgorithms } from '../grants/proofs.ts';
+import type { Registration } from '../login/login.ts';
+
+const wellKnown = '/.well-known/oauth-authorization-server';
+
+/**
+ * Where the metadata is. A proxy may pass the path of the base URL on, or remove it.
+ *
+ * @param loginPath the path of the issuer below the base URL
+ * @see RFC 8414 §3.1
+ */
+export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<string> {
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
+  return new Set([wellKnown + loginPath, wellKnown + basePath + loginPath]);
+}
+
+/**
+ * `GET /.well-known/oauth-authorization-server/auth/<registration>`: describes the relay to OAuth
+ * clients on any page.
+ *
+ * @param issuer the relay's name in `iss`
+ * @see RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1
+ */
+export function serverMetadata(
+  issuer: string,
+  { provider }: Registration,
+  { refreshPolicy }: Grants,
+): Middleware {
+  const refresh = refreshPolicy === undefined ? [] : ['refresh_token'];
+  const metadata = {
+    issuer,
+    authorization_endpoint: issuer,
+    token_endpoint: `${issuer}/token`,
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint: `${issuer}/revoke`,
+    revocation_endpoint_auth_methods_supported: ['none'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', ...refresh],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    dpop_signing_alg_values_supported: proofAlgorithms,
+  };
+  return async (ctx) => {
+    // The front end's own origin is there already.
+    const isReadable = ctx.response.get('Access-Control-Allow-Origin') !== '';
+    if (!isReadable) ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.body = { ...metadata, scopes_supported: provider().scope?.split(' ') };
+  };
+}

@@ -1,0 +1,77 @@
+import { timingSafeEqual } from 'node:crypto';
+import { RelayError } from '../errors.ts';
+import type { CodeContent } from '../grants/codes.ts';
+import { firstRefreshToken } from '../grants/first-refresh-token.ts';
+import type { Grants } from '../grants/grants.ts';
+import type { FrontEnd, Registration } from '../login/login.ts';
+import { codeChallenge } from '../login/pkce.ts';
+import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { proofOf } from './proof.ts';
+import type { ServeGrant } from './token.ts';
+
+/**
+ * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
+ * before the exchange, because the provider's code works once.
+ *
+ * @param tokenUrl the endpoint's public address
+ * @param now milliseconds since 1970
+ * @see RFC 6749 §4.1.3, RFC 7636 §4.6
+ */
+export function redeemCode(
+  registration: Registration,
+  { name: frontEnd }: FrontEnd,
+  { codes, proofs, redeemedCodes, refreshPolicy, refreshTokens }: Grants,
+  tokenUrl: string,
+  now: () => number,
+): ServeGrant {
+  return async (ctx, parameters) => {
+    const login = await codes.open(required(parameters, 'code'));
+    if (login === undefined || login.registration !== registration.name) throw invalid();
+    if (login.frontEnd !== frontEnd || !isSameRedirectUri(parameters, login)) throw invalid();
+    if (!isVerifier(required(parameters, 'code_verifier'), login)) {
+      throw new RelayError('verifier_wrong');
+    }
+    const thumbprint = await proofOf(ctx, proofs, tokenUrl);
+
+    const { providerCode: code, codeVerifier } = login;
+    const token = await redeemedCodes.redeem(login, (sent) =>
+      registration.limitExchange(ctx.req, async () => {
+        registration.expectRoom();
+        return await registration.exchangeCode({ code, codeVerifier }, (call) => {
+          ctx.state.providerCall = call;
+          if (!call.sent) return;
+          sent();
+          ctx.state.codeMayBeSpent = true;
+        });
+      }),
+    );
+    const redeemed = { registration: registration.name, frontEnd, thumbprint };
+    const refreshToken =
+      refreshPolicy &&
+      (await firstRefreshToken(refreshTokens, refreshPolicy, token, redeemed, now));
+    return { ...token, refreshToken };
+  };
+}
+
+/** @see RFC 6749 §4.1.3 */
+function isSameRedirectUri({ redirect_uri: given }: EndpointParameters, login: CodeContent) {
+  return given === undefined || URL.parse(given)?.href === login.redirectUri;
+}
+
+/** @see RFC 7636 §4.1 and §4.6 */
+function isVerifier(verifier: string, login: CodeContent): boolean {
+  if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
+  const proved = Buffer.from(codeChallenge(verifier));
+  const asked = Buffer.from(login.codeChallenge);
+  return proved.length === asked.length && timingSafeEqual(proved, asked);
+}
+
+function required(parameters: EndpointParameters, name: 'code' | 'code_verifier'): string {
+  const value = parameters[name];
+  if (value !== undefined) return value;
+  throw new RelayError('token_request_invalid', { detail: `The ${name} is missing.` });
+}
+
+function invalid(): RelayError {
+  return new RelayError('grant_invalid');
+}

@@ -1,0 +1,49 @@
+import type { Middleware } from 'koa';
+import { RelayError } from '../errors.ts';
+import type { Context, RequestState } from '../http/context.ts';
+import type { FrontEnd } from '../login/login.ts';
+import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { frontEndEndpoint } from './front-end-endpoint.ts';
+
+/** A token for the front end. Its refresh token is one of the relay. */
+type GrantedToken = Omit<TokenResponse, 'refreshExpiresIn'>;
+
+/** Serves the token requests of one `grant_type`. */
+export type ServeGrant = (ctx: Context, parameters: EndpointParameters) => Promise<GrantedToken>;
+
+/** The grants by their `grant_type`. */
+export interface ServedGrants {
+  readonly authorization_code: ServeGrant;
+  /** Undefined: refresh tokens are off. */
+  readonly refresh_token: ServeGrant | undefined;
+}
+
+/**
+ * `POST /auth/<registration>/token`: gives the front end its token.
+ *
+ * @see RFC 6749 §3.2
+ */
+export function tokenEndpoint(frontEnd: FrontEnd, grants: ServedGrants): Middleware<RequestState> {
+  return frontEndEndpoint(frontEnd, async (ctx, parameters) => {
+    const { grant_type: type } = parameters;
+    if (type === undefined) {
+      throw new RelayError('token_request_invalid', { detail: 'The grant_type is missing.' });
+    }
+    const serve = isGrantType(type) ? grants[type] : undefined;
+    if (serve === undefined || !isGrantType(type)) throw new RelayError('grant_unsupported');
+    ctx.state.grant = type;
+    const { accessToken, tokenType, expiresIn, scope, refreshToken } = await serve(ctx, parameters);
+    ctx.body = {
+      access_token: accessToken,
+      token_type: tokenType ?? 'bearer',
+      expires_in: expiresIn,
+      scope,
+      refresh_token: refreshToken,
+    };
+  });
+}
+
+function isGrantType(type: string): type is keyof ServedGrants {
+  return type === 'authorization_code' || type === 'refresh_token';
+}

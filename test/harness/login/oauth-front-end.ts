@@ -1,0 +1,114 @@
+import { hash, randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import type { FakeBrowser } from '../browser/fake-browser.ts';
+import type { Answer } from '../client/http-client.ts';
+import { expectRedirect } from '../expect/expectations.ts';
+import {
+  baseUrl,
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  type RelayUnderTest,
+} from '../relay/relay-under-test.ts';
+
+/** The relay's name in `iss`. */
+export const issuer = baseUrl + loginPath;
+export const tokenPath = `${loginPath}/token`;
+/** The only redirect URI of the front end, unless a test says otherwise. */
+export const redirectUri = `${frontendOrigin}/`;
+
+/** The parameters of a request. Undefined leaves one out; a list repeats it. */
+export type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A front end's request for a login, with what only the front end knows. */
+export interface OAuthStart {
+  readonly parameters: Parameters;
+  readonly state: string;
+  readonly codeVerifier: string;
+}
+
+/** What came back to the front end: the parameters at its redirect URI. */
+export interface OAuthResponse {
+  readonly start: OAuthStart;
+  readonly location: URL;
+  readonly code: string;
+}
+
+/** A request of the front end `app`, with changes. */
+export function oauthStart(changes: Parameters = {}): OAuthStart {
+  const codeVerifier = randomBytes(32).toString('base64url');
+  const state = randomBytes(16).toString('base64url');
+  const parameters = {
+    response_type: 'code',
+    client_id: 'app',
+    redirect_uri: redirectUri,
+    code_challenge: hash('sha256', codeVerifier, 'base64url'),
+    code_challenge_method: 'S256',
+    state,
+    ...changes,
+  };
+  return { parameters, state, codeVerifier };
+}
+
+/** Parameters as a form has them. */
+export function encoded(parameters: Parameters): string {
+  const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => [name, one]),
+  );
+  return new URLSearchParams(pairs).toString();
+}
+
+/** Opens the start of a login. */
+export async function openStart(browser: FakeBrowser, start: OAuthStart): Promise<Answer> {
+  return await browser.open(`${loginPath}?${encoded(start.parameters)}`);
+}
+
+/** Logs in up to the front end's redirect URI. */
+export async function logInTo(
+  browser: FakeBrowser,
+  { provider }: RelayUnderTest,
+  start: OAuthStart = oauthStart(),
+): Promise<OAuthResponse> {
+  const request = expectRedirect(await openStart(browser, start));
+  const relayState = request.searchParams.get('state') ?? '';
+  const callback = encoded({ code: provider.authorize(request), state: relayState });
+  const location = expectRedirect(await browser.open(`${callbackPath}?${callback}`));
+  expect(location.searchParams.get('iss')).to.equal(issuer);
+  return { start, location, code: location.searchParams.get('code') ?? '' };
+}
+
+/** The parameters of the redemption, with changes. */
+export function redemption({ start, code }: OAuthResponse, changes: Parameters = {}): Parameters {
+  return {
+    grant_type: 'authorization_code',
+    client_id: 'app',
+    redirect_uri: redirectUri,
+    code,
+    code_verifier: start.codeVerifier,
+    ...changes,
+  };
+}
+
+/** Sends a request to the token endpoint, as the front end's page would. */
+export async function requestToken(
+  relay: RelayUnderTest,
+  parameters: Parameters,
+  headers: [name: string, value: string][] = [],
+  path = tokenPath,
+): Promise<Answer> {
+  const body = encoded(parameters);
+  const form: [string, string][] = [
+    ['Origin', frontendOrigin],
+    ['Content-Type', 'application/x-www-form-urlencoded'],
+    ['Content-Length', `${Buffer.byteLength(body)}`],
+  ];
+  return await relay.send({ method: 'POST', path, headers: [...form, ...headers], body });
+}
+
+/** A refusal as OAuth clients read it. @see RFC 6749 §5.2 */
+export function expectOAuthError(answer: Answer, error: string, status = 400): void {
+  const body: unknown = JSON.parse(`${answer.body}`);
+  expect(body).to.have.keys('error', 'error_description', 'detail').and.to.include({ error });
+  expect(answer.status).to.equal(status);
+  expect(answer.headers['cache-control']).to.equal('no-store');
+}

@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
+import { FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/http-client.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import {
+  encoded,
+  issuer,
+  logInTo,
+  oauthStart,
+  openStart,
+  type Parameters,
+  redirectUri,
+} from '../harness/login/oauth-front-end.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import { frontendOrigin, loginPath } from '../harness/relay/relay-under-test.ts';
+
+/** The front end is told of an error at its redirect URI, and no login is started. */
+function expectErrorAt(page: string, answer: Answer, error: string): URLSearchParams {
+  const { origin, pathname, searchParams } = expectRedirect(answer);
+  expect(origin + pathname).to.equal(page);
+  expect(searchParams.get('error')).to.equal(error);
+  expect(searchParams.get('iss')).to.equal(issuer);
+  expect(searchParams.get('request_id')).to.equal(answer.headers['x-request-id']);
+  expect(searchParams.get('error_description')).to.match(/\w+ \w+/);
+  expect(setCookies(answer)).to.deep.equal([]);
+  return searchParams;
+}
+
+describe('the start of a login with an OAuth request', () => {
+  const underTest = protectedRelay({ scope: 'read:user repo' });
+  let browser: FakeBrowser;
+  beforeEach(() => {
+    browser = new FakeBrowser(underTest);
+  });
+
+  it('redirects to the provider as every start does, with a state and a cookie', async () => {
+    const answer = await openStart(browser, oauthStart());
+    const request = expectRedirect(answer);
+    expect(request.origin + request.pathname).to.equal(underTest().provider.authorizeUrl);
+    expect(request.searchParams.get('scope')).to.equal('read:user repo');
+    expect(request.searchParams.get('code_challenge_method')).to.equal('S256');
+    expect(setCookies(answer)).to.have.lengthOf(1);
+  });
+
+  it("shows the provider neither the front end's challenge nor its state", async () => {
+    const start = oauthStart();
+    const { href } = expectRedirect(await openStart(browser, start));
+    expect(href).not.to.contain(start.state);
+    expect(href).not.to.contain(`${start.parameters['code_challenge']}`);
+  });
+
+  it('needs no redirect_uri, because there is only one', async () => {
+    const { location } = await logInTo(
+      browser,
+      underTest(),
+      oauthStart({ redirect_uri: undefined }),
+    );
+    expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);
+  });
+
+  it('asks the provider for the narrower scope that the front end names', async () => {
+    const request = expectRedirect(await openStart(browser, oauthStart({ scope: 'repo' })));
+    expect(request.searchParams.get('scope')).to.equal('repo');
+  });
+
+  const faults: Readonly<Record<string, [changes: Parameters, error: string]>> = {
+    'has no challenge': [
+      { code_challenge: undefined, code_challenge_method: undefined },
+      'invalid_request',
+    ],
+    'has a plain challenge': [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    'names no challenge method, which means plain': [
+      { code_challenge_method: undefined },
+      'invalid_request',
+    ],
+    'has a challenge that is no SHA-256': [{ code_challenge: 'short' }, 'invalid_request'],
+    'has two challenges': [{ code_challenge: ['a', 'b'] }, 'invalid_request'],
+    'has no response type': [{ response_type: undefined }, 'invalid_request'],
+    'asks for a token': [{ response_type: 'token' }, 'unsupported_response_type'],
+    'asks for a code and a token': [{ response_type: 'code token' }, 'unsupported_response_type'],
+    'asks for the response in a fragment': [{ response_mode: 'fragment' }, 'invalid_request'],
+    'asks for more scope than configured': [{ scope: 'repo admin:org' }, 'invalid_scope'],
+    'has a scope with two spaces': [{ scope: 'repo  read:user' }, 'invalid_scope'],
+    'has two scopes': [{ scope: ['repo', 'repo'] }, 'invalid_request'],
+  };
+  for (const [fault, [changes, error]] of Object.entries(faults)) {
+    it(`goes back to the front end with ${error} if the request ${fault}`, async () => {
+      const start = oauthStart(changes);
+      const answer = await openStart(browser, start);
+      expect(expectErrorAt(redirectUri, answer, error).get('state')).to.equal(start.state);
+    });
+  }
+
+  for (const [fault, state] of Object.entries({
+    'has 513 characters': 's'.repeat(513),
+    'is given twice': ['a', 'b'],
+  })) {
+    it(`goes back without a state if that ${fault}`, async () => {
+      const answer = await openStart(browser, oauthStart({ state }));
+      expect(expectErrorAt(redirectUri, answer, 'invalid_request').has('state')).to.equal(false);
+    });
+  }
+
+  const unknown: Readonly<Record<string, Parameters>> = {
+    'no client_id': { client_id: undefined },
+    'an unknown client_id': { client_id: 'other' },
+    'a client_id in other case': { client_id: 'App' },
+    'two client_ids': { client_id: ['app', 'app'] },
+    'two redirect URIs': { redirect_uri: [redirectUri, redirectUri] },
+    'a foreign redirect URI': { redirect_uri: 'https://evil.example/' },
+    'another path': { redirect_uri: `${frontendOrigin}/other` },
+    'another port': { redirect_uri: `${frontendOrigin}:8443/` },
+    'plain http': { redirect_uri: 'http://app.example/' },
+    'a user name': { redirect_uri: 'https://app.example@evil.example/' },
+    'a user name before the right host': { redirect_uri: 'https://evil@app.example/' },
+    'a fragment': { redirect_uri: `${redirectUri}#x` },
+    'a query': { redirect_uri: `${redirectUri}?x=1` },
+    'a longer host': { redirect_uri: 'https://app.example.evil.example/' },
+    'a script': { redirect_uri: 'javascript:alert(1)//app.example/' },
+  };
+  for (const [what, changes] of Object.entries(unknown)) {
+    it(`is refused in place with ${what}: JSON for programs, a page for people`, async () => {
+      const path = `${loginPath}?${encoded(oauthStart(changes).parameters)}`;
+      const detail = expectError(await underTest().get(path), 400);
+      expect(detail).to.match(/client_id|redirect_uri/);
+      const page = await browser.open(path, { headers: navigation });
+      expect(page.status).to.equal(400);
+      expect(page.headers['content-type']).to.match(/^text\/html/);
+      expect(page.headers).not.to.have.property('location');
+      expect(`${page.body}`).to.match(/client_id|redirect_uri/);
+    });
+  }
+
+  for (const spelling of [
+    'HTTPS://APP.example',
+    'https://app.example:443/',
+    'https:\\\\app.example\\',
+  ]) {
+    it(`redirects to the URI as it is configured if it is written as ${spelling}`, async () => {
+      const start = oauthStart({ redirect_uri: spelling });
+      const { location } = await logInTo(browser, underTest(), start);
+      expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);
+    });
+  }
+
+  it('leaves a start without PKCE as it is, whatever else it carries', async () => {
+    const answer = await browser.open(
+      `${loginPath}?client_id=other&redirect_uri=https://evil.example/`,
+    );
+    expect(expectRedirect(answer).origin).to.equal(
+      new URL(underTest().provider.authorizeUrl).origin,
+    );
+  });
+
+  it('takes a state of 512 characters of any script back to the letter', async () => {
+    for (const state of [
+      'a=b&c=d?e#f/g+h%20i;j"k',
+      '東'.repeat(512),
+      '🔑'.repeat(512),
+      ' padded ',
+    ]) {
+      const { location } = await logInTo(browser, underTest(), oauthStart({ state }));
+      expect(location.searchParams.get('state')).to.equal(state);
+    }
+  });
+});
+
+describe('an OAuth request to a relay without a configured scope', () => {
+  const underTest = protectedRelay();
+
+  it('may not ask for any scope', async () => {
+    const answer = await openStart(new FakeBrowser(underTest), oauthStart({ scope: 'repo' }));
+    expectErrorAt(redirectUri, answer, 'invalid_scope');
+  });
+});
+
+describe('an OAuth request to a relay that checks no state', () => {
+  const underTest = protectedRelay({ 'state-check': 'off' });
+
+  it('goes back with unauthorized_client', async () => {
+    const answer = await openStart(new FakeBrowser(underTest), oauthStart());
+    expectErrorAt(redirectUri, answer, 'unauthorized_client');
+  });
+});
+
+describe('a relay with --token-delivery code', () => {
+  const pages = [`${frontendOrigin}/signed-in?theme=dark`, `${frontendOrigin}/other`];
+  const underTest = protectedRelay({ 'token-delivery': 'code', 'redirect-uri': pages.join(' ') });
+
+  it('refuses a start without PKCE, in place', async () => {
+    expect(expectError(await underTest().get(loginPath), 400)).to.contain('code_challenge');
+  });
+
+  it('needs a redirect_uri, because there are several', async () => {
+    const start = oauthStart({ redirect_uri: undefined });
+    const answer = await underTest().get(`${loginPath}?${encoded(start.parameters)}`);
+    expect(expectError(answer, 400)).to.contain('redirect_uri');
+  });
+
+  it('keeps the query of the redirect URI', async () => {
+    const browser = new FakeBrowser(underTest);
+    const { location } = await logInTo(
+      browser,
+      underTest(),
+      oauthStart({ redirect_uri: pages[0] }),
+    );
+    expect(location.href.startsWith(`${pages[0]}&code=`)).to.equal(true);
+    expect([...location.searchParams.keys()]).to.deep.equal(['theme', 'code', 'state', 'iss']);
+  });
+
+  it('redirects to each of its redirect URIs', async () => {
+    const browser = new FakeBrowser(underTest);
+    const { location } = await logInTo(
+      browser,
+      underTest(),
+      oauthStart({ redirect_uri: pages[1] }),
+    );
+    expect(location.pathname).to.equal('/other');
+  });
+});

@@ -1,0 +1,180 @@
+import { createServer } from 'node:http';
+import { expect } from 'chai';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import {
+  encoded,
+  expectOAuthError,
+  logInTo,
+  type OAuthResponse,
+  type Parameters,
+  redemption,
+  requestToken,
+  tokenPath,
+} from '../harness/login/oauth-front-end.ts';
+import { json, reset } from '../harness/provider/provider-behaviours.ts';
+import { protectedRelay } from '../harness/relay/protected-relay.ts';
+import { frontendOrigin } from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
+
+describe('the redemption of a code', () => {
+  const underTest = protectedRelay();
+  let login: OAuthResponse;
+  beforeEach(async () => {
+    login = await logInTo(new FakeBrowser(underTest), underTest());
+  });
+
+  const redeem = (changes: Parameters = {}) =>
+    requestToken(underTest(), redemption(login, changes));
+
+  function sendFrom(origin: string, parameters: Parameters) {
+    const body = encoded(parameters);
+    const headers: [string, string][] = [
+      ['Origin', origin],
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['Content-Length', `${Buffer.byteLength(body)}`],
+    ];
+    return underTest().send({ method: 'POST', path: tokenPath, headers, body });
+  }
+
+  function expectNoCall(): void {
+    expect(underTest().provider.calls).to.deep.equal([]);
+  }
+
+  it('is the first time that the provider is called', () => {
+    expectNoCall();
+  });
+
+  it("gives the provider's token, and no refresh token to a page that proves no key", async () => {
+    const answer = await redeem();
+    expect(answer.status, `${answer.body}`).to.equal(200);
+    const [code] = underTest().provider.credentials('token');
+    expect(JSON.parse(`${answer.body}`)).to.deep.equal({
+      access_token: underTest().provider.tokenFor(code ?? ''),
+      token_type: 'bearer',
+    });
+    expect(answer.headers['cache-control']).to.equal('no-store');
+    expect(answer.headers['access-control-allow-origin']).to.equal(frontendOrigin);
+  });
+
+  it('needs no redirect_uri', async () => {
+    expect((await redeem({ redirect_uri: undefined })).status).to.equal(200);
+  });
+
+  it('takes JSON too', async () => {
+    const body = JSON.stringify(redemption(login));
+    const answer = await underTest().send({
+      method: 'POST',
+      path: tokenPath,
+      headers: [
+        ['Content-Type', 'application/json; charset=utf-8'],
+        ['Content-Length', `${Buffer.byteLength(body)}`],
+      ],
+      body,
+    });
+    expect(answer.status, `${answer.body}`).to.equal(200);
+  });
+
+  const refused: Readonly<Record<string, [changes: Parameters, error: string]>> = {
+    'another verifier': [{ code_verifier: 'v'.repeat(43) }, 'invalid_grant'],
+    'a verifier that is too short': [{ code_verifier: 'v' }, 'invalid_grant'],
+    'no verifier': [{ code_verifier: undefined }, 'invalid_request'],
+    'another redirect URI': [{ redirect_uri: `${frontendOrigin}/x` }, 'invalid_grant'],
+    'another client': [{ client_id: 'other' }, 'invalid_client'],
+    'no client': [{ client_id: undefined }, 'invalid_client'],
+    'no code': [{ code: undefined }, 'invalid_request'],
+    'an empty code': [{ code: '' }, 'invalid_request'],
+    'two codes': [{ code: ['a', 'b'] }, 'invalid_request'],
+    'a code that is not one of the relay': [{ code: 'x' }, 'invalid_grant'],
+    'no grant type': [{ grant_type: undefined }, 'invalid_request'],
+    'another grant type': [{ grant_type: 'password' }, 'unsupported_grant_type'],
+    'a grant type of every object': [{ grant_type: 'constructor' }, 'unsupported_grant_type'],
+  };
+  for (const [what, [changes, error]] of Object.entries(refused)) {
+    it(`is refused with ${what}, and spends nothing`, async () => {
+      expectOAuthError(await redeem(changes), error);
+      expectNoCall();
+      expect((await redeem()).status).to.equal(200);
+    });
+  }
+
+  it('is refused if the code is altered at any place, and spends nothing', async () => {
+    for (let place = 0; place < login.code.length; place += 7) {
+      const other = login.code[place] === 'A' ? 'B' : 'A';
+      const code = login.code.slice(0, place) + other + login.code.slice(place + 1);
+      expectOAuthError(await redeem({ code }), 'invalid_grant');
+    }
+    expectNoCall();
+  });
+
+  it('is refused with the code of another login', async () => {
+    const other = await logInTo(new FakeBrowser(underTest), underTest());
+    expectOAuthError(await redeem({ code: other.code }), 'invalid_grant');
+    expectNoCall();
+  });
+
+  it('is refused the second time, without a call', async () => {
+    expect((await redeem()).status).to.equal(200);
+    expectOAuthError(await redeem(), 'invalid_grant');
+    expect(underTest().provider.calls).to.have.lengthOf(1);
+  });
+
+  it('works once if it is sent twenty times at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => redeem()));
+    expect(answers.filter(({ status }) => status === 200)).to.have.lengthOf(1);
+    expect(underTest().provider.calls).to.have.lengthOf(1);
+  });
+
+  for (const origin of [
+    'https://evil.example',
+    'null',
+    'http://app.example',
+    'https://APP.example',
+  ]) {
+    it(`is refused from a page of ${origin}, without a call`, async () => {
+      const answer = await sendFrom(origin, redemption(login));
+      expectOAuthError(answer, 'invalid_request', 403);
+      expect(answer.headers).not.to.have.property('access-control-allow-origin');
+      expectNoCall();
+    });
+  }
+
+  it('tells of a code that the provider refuses', async () => {
+    underTest().provider.onToken = json({ error: 'bad_verification_code' });
+    expectOAuthError(await redeem(), 'invalid_grant');
+  });
+
+  it("tells of the operator's faults and the provider's trouble with 502", async () => {
+    underTest().provider.onToken = json({ error: 'incorrect_client_credentials' });
+    expectOAuthError(await redeem(), 'server_error', 502);
+    login = await logInTo(new FakeBrowser(underTest), underTest());
+    underTest().provider.onToken = reset;
+    expectOAuthError(await redeem(), 'temporarily_unavailable', 502);
+  });
+});
+
+describe('the redemption of a code while the provider cannot be reached', () => {
+  let port: number;
+  const underTest = protectedRelay(async () => {
+    port = await freePort();
+    return { 'token-url': `http://127.0.0.1:${port}/token` };
+  });
+
+  it('fails, and works with the same code once the provider is back', async () => {
+    const login = await logInTo(new FakeBrowser(underTest), underTest());
+    const first = await requestToken(underTest(), redemption(login));
+    expectOAuthError(first, 'temporarily_unavailable', 502);
+    expect(`${first.body}`).to.contain('Try again');
+    const provider = createServer((_, response) => response.end('{"access_token":"opaque"}'));
+    provider.listen(port, '127.0.0.1');
+    try {
+      const second = await requestToken(underTest(), redemption(login));
+      expect(JSON.parse(`${second.body}`)).to.deep.equal({
+        access_token: 'opaque',
+        token_type: 'bearer',
+      });
+    } finally {
+      provider.close();
+      provider.closeAllConnections();
+    }
+  });
+});

@@ -30,7 +30,7 @@ export function createGrants(
  * Whether front ends can get refresh tokens. Beyond this machine they need a key file: otherwise the
  * client secret would open them.
  */
-function issuesRefreshTokens({ refreshTokens, keySecrets, baseUrl }: Config): boolean {
+export function issuesRefreshTokens({ refreshTokens, keySecrets, baseUrl }: Config): boolean {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
   return refreshTokens !== 'off' && isKeySafe;
 }

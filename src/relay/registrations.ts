@@ -11,6 +11,7 @@ import { lookUpUser } from '../upstream/look-up-user.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
 import { refreshToken } from '../upstream/refresh-token.ts';
 import { revokeToken } from '../upstream/revoke-token.ts';
+import { issuesRefreshTokens } from './grants.ts';
 
 /**
  * Creates the configured registration.
@@ -28,6 +29,7 @@ export function createRegistration(
   const { pathName: name, clientId, clientSecret, baseUrl, redirectUri, stateCheck } = config;
   const registered = { clientId, clientSecret, redirectUri };
   const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...registered }));
+  const asksForRefresh = issuesRefreshTokens(config);
   const audience = { registration: name, clientId, baseUrl, redirectUri };
   return {
     name,
@@ -39,10 +41,8 @@ export function createRegistration(
     authorizationRequestUrl: derivedFrom(source, (provider) =>
       authorizationRequestUrl(registered, provider),
     ),
-    authorizationRequestUrlFor({ scope }) {
-      const provider = source.current();
-      return authorizationRequestUrl(registered, { ...provider, scope: scope ?? provider.scope });
-    },
+    authorizationRequestUrlFor: ({ scope }) =>
+      authorizationRequestUrl(registered, source.current(), { scope, refresh: asksForRefresh }),
     expectRoom: () => client.expectRoom('token'),
     exchanges: memory.exchanges,
     limitExchange: exchangeLimit(config, memory),

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -39,20 +39,20 @@ describe('the templates', () => {
     });
   }
 
-  it('give Kubernetes a state key of its own, beside the client secret', () => {
+  it('give Kubernetes a key file, beside the client secret', () => {
     const [container] = deployment.spec.template.spec.containers;
     const environment: { name: string; value: string }[] = container.env;
-    const path = environment.find(({ name }) => name === 'STATE_KEY_FILE')?.value;
-    expect(path).to.equal(`${container.volumeMounts[0].mountPath}/state-key`);
+    const path = environment.find(({ name }) => name === 'KEY_FILE')?.value;
+    expect(path).to.equal(`${container.volumeMounts[0].mountPath}/key`);
     expect(text('deploy/kubernetes/kustomization.yaml')).to.match(
-      /^# +openssl rand -base64 32 >state-key\n.*--from-file=state-key$/m,
+      /^# +openssl rand -base64 32 >key\n.*--from-file=key$/m,
     );
   });
 
-  describe('give Compose a state key of its own, which', () => {
-    const { relay, 'state-key': maker } = compose.services;
+  describe('give Compose a key file, which', () => {
+    const { relay, key: maker } = compose.services;
     const directory = mkdtempSync(join(tmpdir(), 'login-relay-keys-'));
-    const file = join(directory, 'state-key');
+    const file = join(directory, 'key');
     after('the key is removed', () => rmSync(directory, { recursive: true }));
 
     function make(): { mode: number; uid: number; content: string } {
@@ -64,10 +64,10 @@ describe('the templates', () => {
     }
 
     it('is made before the relay starts, where the relay reads it', () => {
-      expect(relay.depends_on['state-key'].condition).to.equal('service_completed_successfully');
+      expect(relay.depends_on.key.condition).to.equal('service_completed_successfully');
       expect(relay.volumes).to.include('keys:/keys:ro');
       expect(maker.volumes).to.deep.equal(['keys:/keys']);
-      expect(relay.environment.STATE_KEY_FILE).to.equal('/keys/state-key');
+      expect(relay.environment.KEY_FILE).to.equal('/keys/key');
       expect(compose.volumes).to.have.property('keys');
     });
 
@@ -76,6 +76,12 @@ describe('the templates', () => {
       expect(made).to.include({ mode: 0o600, uid: 65532 });
       expect(made.content).to.match(/^[A-Za-z0-9+/]{43}=\n$/);
       expect(make()).to.deep.equal(made);
+    });
+
+    it('is the one of before 0.2, if there is one', () => {
+      rmSync(file, { force: true });
+      writeFileSync(join(directory, 'state-key'), 'the key of before\n', { mode: 0o600 });
+      expect(make().content).to.equal('the key of before\n');
     });
   });
 });

@@ -33,9 +33,16 @@ for (const [name, argument] of Object.entries(units)) {
       expect(text).to.not.match(/^Environment=/m);
     });
 
-    it('passes a state key on as a credential, if there is one', () => {
-      expect(text).to.match(/^LoadCredential=state-key:\/etc\/login-relay\/state-key$/m);
-      expect(text).to.match(/^SetCredential=state-key:\\n$/m);
+    it('passes the key file on as a credential, else has the relay create one', () => {
+      expect(text).to.match(/^LoadCredential=key:\/etc\/login-relay\/key$/m);
+      expect(text).to.match(/^SetCredential=key:\\n$/m);
+      expect(text).to.match(/^StateDirectory=login-relay$/m);
+    });
+
+    it('runs as the user of all relays of the machine, which share the state directory', () => {
+      expect(text)
+        .to.match(/^User=login-relay$/m)
+        .and.match(/^DynamicUser=yes$/m);
     });
 
     it('starts the relay without a secret and without settings, so that the relay can say so', () => {

@@ -4,7 +4,7 @@ import * as schemas from '../schemas.ts';
 
 /** How many requests one client may send, and how a client is recognised. */
 export interface Clients {
-  /** Callbacks, user lookups, and requests to the token and revocation endpoints a minute, together. Undefined: no limit. */
+  /** Callbacks, user lookups, token requests and revocations a minute, together. Undefined: no limit. */
   readonly rateLimit: number | undefined;
   /** Refused token exchanges in ten minutes; 0: no limit. */
   readonly refusedExchanges: number;

@@ -137,20 +137,20 @@ describe('the Debian package', function () {
       ]);
     });
 
-    it('makes a state key of its own when it is first installed, and keeps it from other users', () => {
-      const key = '/etc/login-relay/state-key';
-      const lines = inThrowawaySystem(install, `stat -c '%a %U:%G' ${key}`, `cat ${key}`);
-      expect(lines[0]).to.equal('600 root:root');
-      expect(lines[1]).to.match(/^[A-Za-z0-9+/]{43}=$/);
-      expect(inThrowawaySystem(install, 'ls /etc/login-relay')).to.deep.equal(['state-key']);
-      expect(inThrowawaySystem(install, `cat ${key}`)).not.to.include(lines[1]);
+    it('leaves the key file to the relay, and keeps one that there is', () => {
+      const list = 'ls /etc/login-relay';
+      const before = ['echo mine >/etc/login-relay/key', 'echo old >/etc/login-relay/state-key'];
+      const upgrade = [...before, install, 'cat /etc/login-relay/key'];
+      expect(inThrowawaySystem(install, list, ...upgrade)).to.deep.equal(['mine']);
     });
 
-    it('keeps the state key when it is upgraded, and makes none where there was none', () => {
-      const key = '/etc/login-relay/state-key';
-      const commands = [`cp ${key} /before`, install, `cmp ${key} /before && echo same`];
-      const without = [`rm ${key}`, install, `[ -e ${key} ] || echo none`];
-      expect(inThrowawaySystem(install, ...commands, ...without)).to.deep.equal(['same', 'none']);
+    it('renames the key file of before 0.2 when it is upgraded', () => {
+      const before = '(umask 077; echo old >/etc/login-relay/state-key)';
+      const after = ["stat -c '%n %a' /etc/login-relay/*", 'cat /etc/login-relay/*'];
+      expect(inThrowawaySystem(install, before, install, ...after)).to.deep.equal([
+        '/etc/login-relay/key 600',
+        'old',
+      ]);
     });
 
     it('starts nothing when it is installed: it has no configuration yet', () => {
@@ -206,6 +206,8 @@ describe('the Debian package', function () {
           ...configure,
           'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay@8001 2>/dev/null',
           'echo METRICS_PORT=9001 >/etc/default/login-relay-8001',
+          'mkdir -p /var/lib/private/login-relay; echo secret >/var/lib/private/login-relay/key',
+          'ln -s private/login-relay /var/lib/login-relay',
           'dpkg -L login-relay >/before',
           `dpkg --no-triggers -P login-relay ${quietly}`,
           'grep login-relay /before | while read f; do if [ -e "$f" ]; then echo "$f"; fi; done',

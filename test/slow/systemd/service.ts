@@ -23,7 +23,7 @@ import { freePort } from '../../harness/system/free-port.ts';
 import { BootedSystem } from './booted-system.ts';
 
 const restarts = 20;
-const stateKey = 'the-state-key-of-this-very-service-1';
+const key = 'the-key-of-this-very-service-00001';
 const requestsPerSecond = 200;
 const executable = process.env['LOGIN_RELAY'];
 const relay = executable
@@ -181,13 +181,21 @@ describe('the service', function () {
     `);
   });
 
-  it('signs login states with the state key, once there is one', async () => {
-    const login = sealLogin(provider, { key: stateKey });
+  it('has made a key file that only it can read, and uses it in every instance', () => {
+    const file = '/var/lib/login-relay/key';
+    expect(system.run(`stat -c %a ${file}`)).to.equal('600\n');
+    const [made, ...others] =
+      system.run('journalctl --output cat | grep "KEY_FILE"').match(/created \S+/g) ?? [];
+    expect({ made, others }).to.deep.equal({ made: `created ${file}.`, others: [] });
+  });
+
+  it('uses the key file of the operator, once there is one', async () => {
+    const login = sealLogin(provider, { key });
     const path = `${callbackPath}?code=${login.code}&state=${login.state}`;
     const cookie: [string, string] = ['Cookie', `${login.cookie.name}=${login.cookie.value}`];
     expectError(await send(port, { path, headers: [cookie] }), 400);
     system.run(`
-      (umask 077; echo ${stateKey} >/etc/login-relay/state-key)
+      (umask 077; echo ${key} >/etc/login-relay/key)
       systemctl restart login-relay
     `);
     expectToken(await send(port, { path, headers: [cookie] }));

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { untilItListens } from '../test/harness/system/until-it-listens.ts';
+import { eventually } from '../test/harness/system/eventually.ts';
 import { type Contender, contenders } from './contenders.ts';
 import { HttpConnection } from './http-connection.ts';
 import { closedLoop, during, openLoop } from './load.ts';
@@ -65,7 +65,7 @@ async function start(contender: Contender): Promise<Running> {
     PROVIDER_CLIENT_SECRET: registration.clientSecret,
   });
   const port = await process.port();
-  (await untilItListens(() => HttpConnection.open(port))).close();
+  (await eventually(() => HttpConnection.open(port), 1)).close();
   return {
     ...{ name, process, target: { port, protection, loginPath, providerPort } },
     ...{ start: performance.now() - begun, memory: [process.memory()] },

@@ -13,17 +13,10 @@ import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError } from '../harness/expect/expectations.ts';
 import { answer, reset, silence } from '../harness/provider/provider-behaviours.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import {
-  flagsFor,
-  listening,
-  RelayUnderTest,
-  registration,
-} from '../harness/relay/relay-under-test.ts';
+import { relayUnderTest, startRelay } from '../harness/relay/relay-under-test.ts';
 
 describe('a callback that is opened more than once', () => {
-  const underTest = protectedRelay({ 'provider-timeout': '2' });
+  const underTest = relayUnderTest({ 'provider-timeout': '2' });
   let browser: FakeBrowser;
   beforeEach(() => {
     browser = new FakeBrowser(underTest);
@@ -122,7 +115,7 @@ describe('a callback that is opened more than once', () => {
 
 describe('a callback that waits for its turn and is opened again', () => {
   const flags = { 'trusted-proxies': '127.0.0.1', 'refused-exchanges': '1' };
-  const underTest = protectedRelay(flags);
+  const underTest = relayUnderTest(flags);
   const headers: [string, string][] = [...navigation, ['X-Forwarded-For', '198.51.100.1']];
 
   /** A login whose exchange is in flight until `proceed` is called. */
@@ -154,17 +147,12 @@ describe('a callback that waits for its turn and is opened again', () => {
 });
 
 it('a callback that is repeated after a reload of the configuration makes no call either', async () => {
-  const provider = await StrictProvider.start(registration());
-  const flags = { ...flagsFor(provider, ''), 'client-secret-file': undefined };
-  const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
-  const { relay, port } = await listening({ flags, env });
-  const underTest = new RelayUnderTest(relay, port, provider);
+  const underTest = await startRelay();
   const browser = new FakeBrowser(() => underTest);
   const login = await browser.start();
   expectLogin(underTest, await browser.finish(login), login);
-  provider.forget();
-  process.kill(relay.pid, 'SIGHUP');
-  await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+  underTest.provider.forget();
+  await underTest.reload();
   browser.cookies.set(login.cookie.name, login.cookie.value);
   expectRefusal(underTest, await browser.finish(login), 'state_finished');
   await underTest.stop();

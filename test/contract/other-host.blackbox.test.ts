@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
 import { baseUrl, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 const otherHost = /^login started under another host name/;
 
 describe('a login that starts under another name of the relay', () => {
-  const underTest = protectedRelay();
+  const underTest = relayUnderTest();
   const warnings = () => underTest().process.logLines.filter(({ msg }) => otherHost.test(`${msg}`));
   const startAt = (host: string) =>
     underTest().sendBytes(

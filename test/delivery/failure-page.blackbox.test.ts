@@ -8,21 +8,21 @@ import {
   navigationWith,
   plainNavigation,
 } from '../harness/browser/fake-browser.ts';
-import { type Answer, send } from '../harness/client/http-client.ts';
+import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
 import {
   baseUrl,
   callbackPath,
   frontendOrigin,
-  listening,
   loginPath,
   relayUnderTest,
+  startRelay,
+  undiscovered,
   userPath,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -39,7 +39,7 @@ function expectPage(answer: Answer, status: number, detail: string | RegExp): vo
 
 describe('a failure with --error-delivery page', () => {
   const keyFile = temporaryKeyFile();
-  const underTest = protectedRelay(async () => ({
+  const underTest = relayUnderTest(async () => ({
     'key-file': await keyFile.write(key),
     'error-delivery': 'page',
     'provider-timeout': '2',
@@ -303,23 +303,13 @@ describe('the failure page', () => {
   });
 
   it('says that the provider has not told its addresses yet', async () => {
-    const { relay, port } = await listening({
-      flags: {
-        port: '0',
-        origin: frontendOrigin,
-        'base-url': baseUrl,
-        'client-id': 'client',
-        issuer: 'http://127.0.0.1:1',
-        'error-delivery': 'page',
-      },
-      env: { PROVIDER_CLIENT_SECRET: canary('secret') },
-    });
+    const relay = await startRelay({ ...undiscovered, 'error-delivery': 'page' });
     for (const path of [`${loginPath}?state=own`, callback({ error: 'access_denied' })]) {
-      const answered = await send(port, { path, headers: navigation });
+      const answered = await relay.send({ path, headers: navigation });
       expectPage(answered, 503, new RelayError('provider_undiscovered').detail);
       expect(answered.headers['retry-after']).to.equal('5');
     }
-    expectError(await send(port, { path: '/readyz', headers: navigation }), 503);
+    expectError(await relay.send({ path: '/readyz', headers: navigation }), 503);
     await relay.stop();
   });
 });

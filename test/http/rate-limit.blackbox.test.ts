@@ -78,11 +78,8 @@ describe('the rate limit', () => {
     });
 
     it('is counted, and in the log by name', async () => {
-      const { process } = underTest();
-      await process.logLine(({ outcome }) => outcome === 'rate_limited');
-      const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
-      const metricsPort = Number(new URL(String(metricsAddress)).port);
-      const text = (await send(metricsPort, { path: '/metrics' })).body.toString();
+      await underTest().requestLine('rate_limited');
+      const text = await underTest().metrics();
       expect(text).to.match(/login_relay_limits_hit_total\{limit="rate"\} [1-9]/);
     });
   });

@@ -12,15 +12,14 @@ import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { answer, json, reset, silence } from '../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../harness/provider/strict-provider.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import { loginPath } from '../harness/relay/relay-under-test.ts';
+import { loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 const plainBaseUrl = 'http://127.0.0.1:8000';
 const secretForm = /^[\w-]{43}$/;
 
 describe('the cookie of a login', () => {
   describe('where the relay is reached over https', () => {
-    const underTest = protectedRelay({ 'provider-timeout': '2' });
+    const underTest = relayUnderTest({ 'provider-timeout': '2' });
     let browser: FakeBrowser;
     beforeEach(() => {
       browser = new FakeBrowser(underTest);
@@ -382,7 +381,7 @@ describe('the cookie of a login', () => {
   });
 
   describe('where the relay is reached over plain http on this machine', () => {
-    const underTest = protectedRelay(
+    const underTest = relayUnderTest(
       { 'base-url': plainBaseUrl },
       { redirectUri: `${plainBaseUrl}/auth/provider/callback` },
     );

@@ -11,11 +11,10 @@ import {
 } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import { callbackPath, loginPath } from '../harness/relay/relay-under-test.ts';
+import { callbackPath, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 describe('login forgery', () => {
-  const underTest = protectedRelay();
+  const underTest = relayUnderTest();
   let attacker: FakeBrowser;
   let victim: FakeBrowser;
   beforeEach(() => {
@@ -262,7 +261,7 @@ describe('login forgery', () => {
 
 describe('the issuer in the callback', () => {
   // The preset's own issuer is known as long as its own authorization endpoint is used.
-  const underTest = protectedRelay({ 'authorize-url': undefined });
+  const underTest = relayUnderTest({ 'authorize-url': undefined });
 
   async function start(browser: FakeBrowser) {
     const answer = await browser.open(loginPath);

@@ -14,11 +14,11 @@ import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
 import {
   callbackPath,
   frontendOrigin,
   loginPath,
+  relayUnderTest,
   startRelay,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -42,7 +42,7 @@ const ownStates: Record<string, string> = {
 
 describe("the front end's own state", () => {
   describe('with the token in the query', () => {
-    const underTest = protectedRelay();
+    const underTest = relayUnderTest();
     let browser: FakeBrowser;
     beforeEach(() => {
       browser = new FakeBrowser(underTest);
@@ -131,7 +131,7 @@ describe("the front end's own state", () => {
 
   describe('with the token in the fragment of a page that has a query', () => {
     const page = `${frontendOrigin}/app/?theme=dark`;
-    const underTest = protectedRelay({ 'token-delivery': 'fragment', 'frontend-url': page });
+    const underTest = relayUnderTest({ 'token-delivery': 'fragment', 'frontend-url': page });
 
     for (const [kind, state] of Object.entries(ownStates)) {
       it(`comes back there as it was: ${kind}`, async () => {
@@ -168,7 +168,7 @@ describe('a failed callback with --error-delivery redirect', () => {
   for (const delivery of ['query', 'fragment'] as const) {
     describe(`and --token-delivery ${delivery}`, () => {
       const keyFile = temporaryKeyFile();
-      const underTest = protectedRelay(async () => ({
+      const underTest = relayUnderTest(async () => ({
         'key-file': await keyFile.write(key),
         'error-delivery': 'redirect',
         'token-delivery': delivery,

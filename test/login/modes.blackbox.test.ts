@@ -13,8 +13,12 @@ import {
 } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import { callbackPath, frontendOrigin, loginPath } from '../harness/relay/relay-under-test.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  relayUnderTest,
+} from '../harness/relay/relay-under-test.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
 
 /** What a client saw of an answer. */
@@ -100,7 +104,7 @@ const noSigns: [name: string, value: string][] = [
 
 describe('who must bring a state', () => {
   describe('with --state-check browsers, the default', () => {
-    const underTest = protectedRelay();
+    const underTest = relayUnderTest();
 
     for (const [name, open] of Object.entries(plainClients)) {
       const { it } = needsPrograms(...(name === 'curl' ? ['curl'] : []));
@@ -184,7 +188,7 @@ describe('who must bring a state', () => {
   });
 
   describe('with --state-check always', () => {
-    const underTest = protectedRelay({ 'state-check': 'always' });
+    const underTest = relayUnderTest({ 'state-check': 'always' });
 
     for (const [name, open] of Object.entries(plainClients)) {
       const { it } = needsPrograms(...(name === 'curl' ? ['curl'] : []));
@@ -215,7 +219,7 @@ describe('who must bring a state', () => {
   });
 
   describe('with --state-check off', () => {
-    const underTest = protectedRelay({ 'state-check': 'off' });
+    const underTest = relayUnderTest({ 'state-check': 'off' });
 
     it('is nobody, and a login starts with the bare protocol', async () => {
       const browser = new FakeBrowser(underTest);

@@ -5,13 +5,12 @@ import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectToken } from '../harness/expect/expectations.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import { registration } from '../harness/relay/relay-under-test.ts';
+import { registration, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 describe('PKCE (RFC 7636)', () => {
   for (const tokenRequest of ['query', 'body', 'basic'] as const) {
     describe(`with the token request in the ${tokenRequest}`, () => {
-      const underTest = protectedRelay({ 'token-request': tokenRequest }, { tokenRequest });
+      const underTest = relayUnderTest({ 'token-request': tokenRequest }, { tokenRequest });
       let browser: FakeBrowser;
       beforeEach(() => {
         browser = new FakeBrowser(underTest);
@@ -57,7 +56,7 @@ describe('PKCE (RFC 7636)', () => {
   }
 
   describe('where a code is injected into the login of someone else', () => {
-    const underTest = protectedRelay();
+    const underTest = relayUnderTest();
 
     it('sends the verifier of that login, with which the provider refuses the code', async () => {
       const attacker = await new FakeBrowser(underTest).start();

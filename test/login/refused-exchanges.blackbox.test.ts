@@ -10,14 +10,11 @@ import {
   expectUser,
 } from '../harness/expect/expectations.ts';
 import { answer, json } from '../harness/provider/provider-behaviours.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   callbackPath,
-  flagsFor,
-  listening,
-  RelayUnderTest,
-  registration,
+  type RelayUnderTest,
   relayUnderTest,
+  startRelay,
 } from '../harness/relay/relay-under-test.ts';
 
 const refusal = json({ error: 'bad_verification_code' });
@@ -115,11 +112,8 @@ describe('callbacks with made-up codes', () => {
     it('are counted, and in the log by name', async () => {
       await useUp();
       expectError(await callbackFrom(underTest(), client), 429);
-      const { process } = underTest();
-      await process.logLine(({ outcome }) => outcome === 'too_many_refusals');
-      const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
-      const port = Number(new URL(String(metricsAddress)).port);
-      const text = (await send(port, { path: '/metrics' })).body.toString();
+      await underTest().requestLine('too_many_refusals');
+      const text = await underTest().metrics();
       expect(text).to.match(/login_relay_limits_hit_total\{limit="refused_exchanges"\} [1-9]/);
     });
   });
@@ -182,17 +176,12 @@ describe('callbacks with made-up codes', () => {
 
 it('a callback that waits for its turn is not cut off when the configuration is reloaded', async () => {
   const timeout = 3000;
-  const provider = await StrictProvider.start(registration());
-  const flags = {
-    ...flagsFor(provider, ''),
+  const underTest = await startRelay({
     ...trusting,
-    'client-secret-file': undefined,
     'refused-exchanges': '1',
     'provider-timeout': String(timeout / 1000),
-  };
-  const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
-  const { relay, port } = await listening({ flags, env });
-  const underTest = new RelayUnderTest(relay, port, provider);
+  });
+  const { provider, port } = underTest;
   const answerTimes: number[] = [];
   provider.onToken = (response, call) => {
     setTimeout(() => provider.issueToken(response, call), answerTimes.shift());
@@ -203,8 +192,7 @@ it('a callback that waits for its turn is not cut off when the configuration is 
   answerTimes.push(timeout * 0.7, timeout * 0.7);
   const opened = [open(), open()];
   while (provider.calls.length === 0) await underTest.get('/healthz');
-  process.kill(relay.pid, 'SIGHUP');
-  await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
+  await underTest.reload();
   for (const answered of await Promise.all(opened)) expectToken(answered);
   expect(provider.calls).to.have.lengthOf(2);
   await underTest.stop();

@@ -11,15 +11,14 @@ import {
 import { keepAliveAgent } from '../harness/client/http-client.ts';
 import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { type Sealing, sealLogin } from '../harness/login/sealed-login.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import { callbackPath, redirectUri } from '../harness/relay/relay-under-test.ts';
+import { callbackPath, redirectUri, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 const key = 'the-current-key-of-this-very-relay-1';
 const minute = 60;
 
 describe('the state of a login', () => {
   const keyFile = temporaryKeyFile();
-  const underTest = protectedRelay(async () => ({ 'key-file': await keyFile.write(key) }));
+  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
   let agent: Agent;
   let browser: FakeBrowser;
   before(() => {

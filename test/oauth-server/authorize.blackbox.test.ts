@@ -12,8 +12,7 @@ import {
   type Parameters,
   redirectUri,
 } from '../harness/login/oauth-front-end.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import { frontendOrigin, loginPath } from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 /** The front end is told of an error at its redirect URI, and no login is started. */
 function expectErrorAt(page: string, answer: Answer, error: string): URLSearchParams {
@@ -28,7 +27,7 @@ function expectErrorAt(page: string, answer: Answer, error: string): URLSearchPa
 }
 
 describe('the start of a login with an OAuth request', () => {
-  const underTest = protectedRelay({ scope: 'read:user repo' });
+  const underTest = relayUnderTest({ scope: 'read:user repo' });
   let browser: FakeBrowser;
   beforeEach(() => {
     browser = new FakeBrowser(underTest);
@@ -167,7 +166,7 @@ describe('the start of a login with an OAuth request', () => {
 });
 
 describe('an OAuth request to a relay without a configured scope', () => {
-  const underTest = protectedRelay();
+  const underTest = relayUnderTest();
 
   it('may not ask for any scope', async () => {
     const answer = await openStart(new FakeBrowser(underTest), oauthStart({ scope: 'repo' }));
@@ -176,7 +175,7 @@ describe('an OAuth request to a relay without a configured scope', () => {
 });
 
 describe('an OAuth request to a relay that checks no state', () => {
-  const underTest = protectedRelay({ 'state-check': 'off' });
+  const underTest = relayUnderTest({ 'state-check': 'off' });
 
   it('goes back with unauthorized_client', async () => {
     const answer = await openStart(new FakeBrowser(underTest), oauthStart());
@@ -186,7 +185,7 @@ describe('an OAuth request to a relay that checks no state', () => {
 
 describe('a relay with --token-delivery code', () => {
   const pages = [`${frontendOrigin}/signed-in?theme=dark`, `${frontendOrigin}/other`];
-  const underTest = protectedRelay({ 'token-delivery': 'code', 'redirect-uri': pages.join(' ') });
+  const underTest = relayUnderTest({ 'token-delivery': 'code', 'redirect-uri': pages.join(' ') });
 
   it('refuses a start without PKCE, in place', async () => {
     expect(expectError(await underTest().get(loginPath), 400)).to.contain('code_challenge');

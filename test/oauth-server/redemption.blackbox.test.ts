@@ -12,12 +12,11 @@ import {
   tokenPath,
 } from '../harness/login/oauth-front-end.ts';
 import { json, reset } from '../harness/provider/provider-behaviours.ts';
-import { protectedRelay } from '../harness/relay/protected-relay.ts';
-import { frontendOrigin } from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
 describe('the redemption of a code', () => {
-  const underTest = protectedRelay();
+  const underTest = relayUnderTest();
   let login: OAuthResponse;
   beforeEach(async () => {
     login = await logInTo(new FakeBrowser(underTest), underTest());
@@ -154,7 +153,7 @@ describe('the redemption of a code', () => {
 
 describe('the redemption of a code while the provider cannot be reached', () => {
   let port: number;
-  const underTest = protectedRelay(async () => {
+  const underTest = relayUnderTest(async () => {
     port = await freePort();
     return { 'token-url': `http://127.0.0.1:${port}/token` };
   });

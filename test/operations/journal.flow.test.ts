@@ -6,7 +6,7 @@ import {
   callbackPath,
   flagsFor,
   registration,
-  withSecretFile,
+  secretFile,
 } from '../harness/relay/relay-under-test.ts';
 
 /** Words that start a command as systemd does, with this descriptor for the journal. */
@@ -24,15 +24,14 @@ describe('the journal of systemd', () => {
 
   /** What the relay wrote by the end of a refused and of an unknown request. */
   async function logOf(launcher: string[], format: string, env = {}): Promise<string> {
-    return await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const flags = { ...flagsFor(provider, file), 'log-format': format };
-      const relay = new RelayProcess({ launcher, flags, env });
-      const port = await relay.output((text) => /127\.0\.0\.1:(\d+)/.exec(text)?.[1]);
-      await send(Number(port), { path: `${callbackPath}?error=access_denied` });
-      await send(Number(port), { path: '/unknown' });
-      await relay.output((text) => (text.includes('not_found') ? true : undefined));
-      return (await relay.stop()).stdout;
-    });
+    const file = await secretFile(provider.registration.clientSecret);
+    const flags = { ...flagsFor(provider, file), 'log-format': format };
+    const relay = new RelayProcess({ launcher, flags, env });
+    const port = await relay.output((text) => /127\.0\.0\.1:(\d+)/.exec(text)?.[1]);
+    await send(Number(port), { path: `${callbackPath}?error=access_denied` });
+    await send(Number(port), { path: '/unknown' });
+    await relay.output((text) => (text.includes('not_found') ? true : undefined));
+    return (await relay.stop()).stdout;
   }
 
   const priorityOf = (log: string, part: string) =>

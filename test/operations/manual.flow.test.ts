@@ -14,18 +14,15 @@ import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, reset } from '../harness/provider/provider-behaviours.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { withRelayIn } from '../harness/relay/relay-anywhere.ts';
 import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
-  flagsFor,
   frontendOrigin,
-  listening,
   loginPath,
-  RelayUnderTest,
-  registration,
-  withSecretFile,
+  type RelayUnderTest,
+  secretFile,
+  startRelay,
+  withRelay,
 } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { FullDisk } from '../harness/system/full-disk.ts';
@@ -53,40 +50,31 @@ describe('the operations manual', () => {
 
   before('a relay meets everything there is to count and to log', async function () {
     this.timeout(30_000);
-    const provider = await StrictProvider.start(registration());
-    await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const flags = { ...flagsFor(provider, file), 'metrics-port': '0' };
-      const limited = {
-        'max-connections': '1',
-        'rate-limit': '5',
-        'log-client-address': 'whole',
-        'log-level': 'debug',
-      };
-      const { relay, port } = await listening({ flags: { ...flags, ...limited } });
-      const underTest = new RelayUnderTest(relay, port, provider);
-      await underTest.get(loginPath);
-      await underTest.get(`${callbackPath}?error=server_error`);
-      await underTest.logIn();
-      await underTest.send({ path: loginPath, headers: [['Origin', 'https://other.example']] });
-      await requestToken(underTest, { client_id: 'app', grant_type: 'authorization_code' });
-      provider.onUser = reset;
-      await underTest.lookUp();
-      provider.onUser = answer(503);
-      await underTest.lookUp();
-      await overflow(underTest);
-      const { metricsAddress } = await relay.logLine(({ msg }) => msg === 'listening');
-      const metricsPort = Number(new URL(String(metricsAddress)).port);
-      metrics = `${(await send(metricsPort, { path: '/metrics' })).body}`;
-      await writeFile(file, canary('secret'));
-      process.kill(relay.pid, 'SIGHUP');
-      await relay.logLine(({ changed }) => changed !== undefined);
-      await writeFile(file, '');
-      process.kill(relay.pid, 'SIGHUP');
-      await relay.logLine(({ faults }) => faults !== undefined);
-      await relay.stop();
-      lines.push(...relay.logLines);
+    const underTest = await startRelay({
+      'metrics-port': '0',
+      'max-connections': '1',
+      'rate-limit': '5',
+      'log-client-address': 'whole',
+      'log-level': 'debug',
     });
-    await provider.stop();
+    const { process: relay, provider } = underTest;
+    await underTest.get(loginPath);
+    await underTest.get(`${callbackPath}?error=server_error`);
+    await underTest.logIn();
+    await underTest.send({ path: loginPath, headers: [['Origin', 'https://other.example']] });
+    await requestToken(underTest, { client_id: 'app', grant_type: 'authorization_code' });
+    provider.onUser = reset;
+    await underTest.lookUp();
+    provider.onUser = answer(503);
+    await underTest.lookUp();
+    await overflow(underTest);
+    metrics = await underTest.metrics();
+    await writeFile(underTest.secretFile, canary('secret'));
+    expect(await underTest.reload()).to.have.property('changed');
+    await writeFile(underTest.secretFile, '');
+    expect(await underTest.reload()).to.have.property('faults');
+    await underTest.stop();
+    lines.push(...relay.logLines);
     lines.push(await unexpectedError());
   });
 
@@ -163,7 +151,7 @@ async function overflow({ port, process }: RelayUnderTest): Promise<void> {
 async function lineOfLostLines(): Promise<LogLine> {
   const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
   const disk = new FullDisk(join(directory, 'log'));
-  await withRelayIn({ launcher: disk.launcher }, async (underTest) => {
+  await withRelay({ launcher: disk.launcher }, async (underTest) => {
     for (let left = 120; left > 0; left -= 1) await underTest.get(loginPath);
     disk.makeRoom(underTest);
     await underTest.get(loginPath);
@@ -206,21 +194,19 @@ function fieldsOf(line: LogLine): string[] {
 async function linesOnSystemdSocket(): Promise<LogLine[]> {
   const port = await freePort();
   const socket = ['--listen', `127.0.0.1:${port}`];
-  return await withSecretFile(canary('secret'), async (file) => {
-    const relay = new RelayProcess({
-      launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
-      flags: {
-        origin: frontendOrigin,
-        'base-url': 'https://relay.example',
-        'client-id': 'client',
-        'client-secret-file': file,
-        issuer: 'http://127.0.0.1:1',
-      },
-    });
-    while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
-    await relay.logLine(({ msg }) => msg === 'provider discovery');
-    await relay.logLine(({ msg }) => String(msg).startsWith('systemd-notify'));
-    await relay.stop();
-    return relay.logLines;
+  const relay = new RelayProcess({
+    launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
+    flags: {
+      origin: frontendOrigin,
+      'base-url': 'https://relay.example',
+      'client-id': 'client',
+      'client-secret-file': await secretFile(canary('secret')),
+      issuer: 'http://127.0.0.1:1',
+    },
   });
+  while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
+  await relay.logLine(({ msg }) => msg === 'provider discovery');
+  await relay.logLine(({ msg }) => String(msg).startsWith('systemd-notify'));
+  await relay.stop();
+  return relay.logLines;
 }

@@ -13,16 +13,8 @@ import {
   startRelay,
   userPath,
 } from '../harness/relay/relay-under-test.ts';
+import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
-import { untilItListens } from '../harness/system/until-it-listens.ts';
-
-async function metricsOf({ process }: RelayUnderTest): Promise<string> {
-  const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
-  const port = Number(new URL(String(metricsAddress)).port);
-  const answered = await send(port, { path: '/metrics' });
-  expect(answered.status).to.equal(200);
-  return answered.body.toString();
-}
 
 /** An issuer that takes connections and says nothing. */
 async function silentIssuer(): Promise<{ url: string; connected: Promise<unknown>; end(): void }> {
@@ -55,7 +47,7 @@ describe('metrics', () => {
   after(() => underTest.stop());
 
   it('count requests by route and status, and paths without a route as one', async () => {
-    const text = await metricsOf(underTest);
+    const text = await underTest.metrics();
     for (const line of [
       'login_relay_requests_total{route="/auth/provider",status="307"} 1',
       'login_relay_requests_total{route="/auth/provider/callback",status="307"} 1',
@@ -71,7 +63,7 @@ describe('metrics', () => {
   });
 
   it('count logins that started, finished and failed, by reason', async () => {
-    const text = await metricsOf(underTest);
+    const text = await underTest.metrics();
     for (const line of [
       'login_relay_logins_started_total 1',
       'login_relay_logins_finished_total 1',
@@ -86,7 +78,7 @@ describe('metrics', () => {
     await underTest.get('/auth/provider/callback?error=server_error');
     await underTest.get('/auth/provider/callback?error=h0st1le');
     await underTest.get('/auth/provider/callback?error=__proto__');
-    const text = await metricsOf(underTest);
+    const text = await underTest.metrics();
     expect(
       text.split('\n').filter((line) => line.startsWith('login_relay_provider_errors_total{')),
     ).to.have.members([
@@ -97,7 +89,7 @@ describe('metrics', () => {
   });
 
   it('count calls to the provider by endpoint and outcome', async () => {
-    const text = await metricsOf(underTest);
+    const text = await underTest.metrics();
     expect(text).to.contain(
       'login_relay_provider_calls_total{endpoint="token",outcome="answered",status="2xx"} 2',
     );
@@ -113,7 +105,7 @@ describe('metrics', () => {
   it('count callbacks that were excused from the state check', async () => {
     const excused = 'login_relay_callbacks_excused_total';
     const before = Number(
-      new RegExp(`^${excused} (\\d+)$`, 'm').exec(await metricsOf(underTest))?.[1],
+      new RegExp(`^${excused} (\\d+)$`, 'm').exec(await underTest.metrics())?.[1],
     );
     expect(before).to.be.above(0);
     await underTest.send({
@@ -121,13 +113,13 @@ describe('metrics', () => {
       headers: [['Sec-Fetch-Site', 'none']],
     });
     await underTest.get('/auth/provider');
-    expect(await metricsOf(underTest)).to.contain(`${excused} ${before}\n`);
+    expect(await underTest.metrics()).to.contain(`${excused} ${before}\n`);
     await underTest.logIn();
-    expect(await metricsOf(underTest)).to.contain(`${excused} ${before + 1}\n`);
+    expect(await underTest.metrics()).to.contain(`${excused} ${before + 1}\n`);
   });
 
   it('tell the build and the process, its event loop among them', async () => {
-    const text = await metricsOf(underTest);
+    const text = await underTest.metrics();
     expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);
     expect(text).to.match(/login_relay_nodejs_eventloop_lag_p99_seconds \d/);
     expect(text).to.match(/login_relay_process_resident_memory_bytes \d/);
@@ -162,7 +154,7 @@ describe('metrics', () => {
     }
     await underTest.sendBytes(`${mark} /${mark} HTTP/1.1\r\nHost: ${mark}\r\n\r\n`);
     await underTest.sendBytes(`GET /${mark} ${mark}/1.1\r\nHost: ${mark}\r\n\r\n`);
-    const text = await metricsOf(underTest);
+    const text = await underTest.metrics();
     expect(text)
       .not.to.contain(mark)
       .and.not.match(/c4n4ry/i);
@@ -199,7 +191,7 @@ describe('metrics', () => {
       env: { PROVIDER_CLIENT_SECRET: canary('secret') },
     });
     await issuer.connected;
-    const answered = await untilItListens(() => send(metricsPort, { path: '/metrics' }));
+    const answered = await eventually(() => send(metricsPort, { path: '/metrics' }));
     expect(answered.status).to.equal(200);
     expect(answered.body.toString()).to.contain('login_relay_provider_calls_in_flight 0');
     expect(answered.body.toString()).to.contain('login_relay_ready 0\n');

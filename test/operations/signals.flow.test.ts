@@ -15,7 +15,8 @@ import {
   flagsFor,
   RelayUnderTest,
   registration,
-  withSecretFile,
+  secretFile,
+  startRelay,
 } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
@@ -45,20 +46,18 @@ describe('signals that come while a relay waits for its issuer', () => {
     act: (relay: RelayProcess, port: number, file: string) => Promise<void>,
     flags: Flags = {},
   ): Promise<void> {
-    await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const port = await freePort();
-      const keyFile = `${file}.key`;
-      await writeFile(keyFile, 'a-key-that-need-not-be-derived-from-anything', { mode: 0o600 });
-      const discovered = { issuer: issuer.origin, 'token-request': 'query' };
-      const own = { 'key-file': keyFile, port: `${port}` };
-      const usual = { ...flagsFor(provider, file), ...discovered, ...own };
-      const relay = new RelayProcess({ flags: { ...usual, ...flags } });
-      try {
-        await act(relay, port, file);
-      } finally {
-        await relay.stop('SIGKILL');
-      }
-    });
+    const file = await secretFile(provider.registration.clientSecret);
+    const port = await freePort();
+    const discovered = { issuer: issuer.origin, 'token-request': 'query' };
+    const key = await secretFile('a-key-that-need-not-be-derived-from-anything');
+    const own = { 'key-file': key, port: `${port}` };
+    const usual = { ...flagsFor(provider, file), ...discovered, ...own };
+    const relay = new RelayProcess({ flags: { ...usual, ...flags } });
+    try {
+      await act(relay, port, file);
+    } finally {
+      await relay.stop('SIGKILL');
+    }
   }
 
   /** Keeps the next request for metadata waiting; resolves once it has come, with what answers it. */
@@ -146,28 +145,22 @@ describe('signals that come while a relay waits for its issuer', () => {
 
 describe('a reload', () => {
   it('warns of what works but should be mended, as the start does', async () => {
-    const provider = await StrictProvider.start(registration());
-    await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const port = await freePort();
-      const pem = `${file}.pem`;
-      const [right, wrong] = await Promise.all(
-        ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),
-      );
-      await writeFile(pem, right ?? '', { mode: 0o600 });
-      const tls = { 'tls-cert': pem, 'tls-key': pem, 'refresh-tokens': 'off' };
-      const flags = { ...flagsFor(provider, file), ...tls, 'token-request': 'query' };
-      const relay = new RelayProcess({ flags: { ...flags, port: `${port}` } });
-      try {
-        await relay.logLine(({ msg }) => msg === 'listening');
-        expect(relay.logLines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
-        await writeFile(pem, wrong ?? '');
-        process.kill(relay.pid, 'SIGHUP');
-        const warning = await relay.logLine(({ level }) => level === 'warn');
-        expect(warning['msg']).to.contain('--tls-cert').and.contain('not for the host');
-      } finally {
-        await relay.stop('SIGKILL');
-        await provider.stop();
-      }
-    });
+    const [right, wrong] = await Promise.all(
+      ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),
+    );
+    const pem = await secretFile(right ?? '');
+    const tls = { 'tls-cert': pem, 'tls-key': pem, 'refresh-tokens': 'off' };
+    const flags = { ...tls, 'token-request': 'query' };
+    const underTest = await startRelay(flags);
+    const { process: relay } = underTest;
+    try {
+      expect(relay.logLines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
+      await writeFile(pem, wrong ?? '');
+      process.kill(relay.pid, 'SIGHUP');
+      const warning = await relay.logLine(({ level }) => level === 'warn');
+      expect(warning['msg']).to.contain('--tls-cert').and.contain('not for the host');
+    } finally {
+      await underTest.stop();
+    }
   });
 });

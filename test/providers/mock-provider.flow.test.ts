@@ -8,8 +8,13 @@ import {
   type MockProviderOptions,
   startMockProvider,
 } from '../harness/provider/mock-provider.ts';
-import { loginPath, redirectUri } from '../harness/relay/relay-under-test.ts';
-import { type Client, type Relay, useRelays } from '../harness/relay/relays.ts';
+import {
+  type Client,
+  loginPath,
+  type Relay,
+  redirectUri,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
 
 const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
 
@@ -32,7 +37,7 @@ describe('oauth2-mock-server, found by discovery', () => {
   async function expectLogin(browser: FakeBrowser): Promise<void> {
     const { url } = await browser.visit(loginPath);
     expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
-    const answer = await relay.lookUp(url.searchParams.get('access_token') ?? '');
+    const answer = await relay.userOf(url.searchParams.get('access_token') ?? '');
     expect(expectUser(answer)).to.deep.equal({ sub: 'johndoe' });
   }
 
@@ -131,7 +136,7 @@ describe('oauth2-mock-server, found by discovery', () => {
       };
       expectFailedVisit(await browser.visit(loginPath), 'issuer_mismatch');
       expect(provider.tokenRequests).to.deep.equal([]);
-      expectFailure(await relay.lookUp('not-issued'), 'token_invalid');
+      expectFailure(await relay.userOf('not-issued'), 'token_invalid');
     });
   });
 });

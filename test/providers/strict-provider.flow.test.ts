@@ -3,8 +3,12 @@ import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectUser } from '../harness/expect/expectations.ts';
 import { type Issuer, json, metadata, oauthPath, startIssuer } from '../harness/provider/issuer.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { loginPath, redirectUri, registration } from '../harness/relay/relay-under-test.ts';
-import { useRelays } from '../harness/relay/relays.ts';
+import {
+  loginPath,
+  redirectUri,
+  registration,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
 
 describe('an issuer with a path that has OAuth metadata alone', () => {
   const startRelay = useRelays();
@@ -55,7 +59,7 @@ describe('an issuer with a path that has OAuth metadata alone', () => {
     const { url } = await browser.visit(loginPath);
     const [code = ''] = provider.credentials('token');
     expect(url.searchParams.get('access_token')).to.equal(provider.tokenFor(code));
-    expectUser(await relay.lookUp(provider.tokenFor(code) ?? ''));
+    expectUser(await relay.userOf(provider.tokenFor(code) ?? ''));
     expect(provider.calls[0]?.codeVerifier).to.be.a('string');
     expect(provider.violations).to.deep.equal([]);
   });

@@ -100,11 +100,8 @@ describe('a greedy client', () => {
   });
 
   it('is counted, by the limit that it met', async () => {
-    const { process } = underTest();
     await (await open()).say(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`).closed;
-    const { metricsAddress } = await process.logLine(({ msg }) => msg === 'listening');
-    const metricsPort = Number(new URL(String(metricsAddress)).port);
-    const text = (await send(metricsPort, { path: '/metrics' })).body.toString();
+    const text = await underTest().metrics();
     expect(text).to.match(/login_relay_limits_hit_total\{limit="connections"\} [1-9]/);
     expect(text).to.contain('login_relay_limits_hit_total{limit="header_size"} 1\n');
     expect(text).to.contain('login_relay_limits_hit_total{limit="request_time"} 0\n');

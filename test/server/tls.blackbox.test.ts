@@ -4,15 +4,8 @@ import { request } from 'node:https';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { RawConnection } from '../harness/client/raw-connection.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
-import {
-  flagsFor,
-  listening,
-  loginPath,
-  RelayUnderTest,
-  registration,
-} from '../harness/relay/relay-under-test.ts';
+import { loginPath, type RelayUnderTest, startRelay } from '../harness/relay/relay-under-test.ts';
 import { type CertificateFiles, certificateFiles } from '../harness/system/certificate-files.ts';
 import { strongSuites, weakSuites } from '../harness/system/cipher-suites.ts';
 
@@ -25,17 +18,8 @@ describe('a relay that ends TLS itself', () => {
   before(async () => {
     files = await certificateFiles(host);
     authority = files.authority;
-    const provider = await StrictProvider.start(registration());
-    const flags = {
-      ...flagsFor(provider, ''),
-      'client-secret-file': undefined,
-      'tls-cert': files.cert,
-      'tls-key': files.key,
-      'max-connections': '20',
-    };
-    const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
-    const { relay, port } = await listening({ flags, env });
-    underTest = new RelayUnderTest(relay, port, provider);
+    const { cert, key } = files;
+    underTest = await startRelay({ 'tls-cert': cert, 'tls-key': key, 'max-connections': '20' });
   });
   after(async () => {
     await underTest.stop();

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { canary } from '../harness/expect/canaries.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
@@ -13,9 +12,10 @@ import {
   callbackPath,
   flagsFor,
   registration,
+  secretFile,
   userPath,
-  withSecretFile,
 } from '../harness/relay/relay-under-test.ts';
+import { eventually } from '../harness/system/eventually.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
 
 const unixUntrusted = /^--trusted-proxies \(TRUSTED_PROXIES\) does not list unix/;
@@ -40,15 +40,14 @@ async function withRelay(flags: Flags, act: (running: Running) => Promise<void>)
     return response.statusCode;
   }
   try {
-    await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const relay = new RelayProcess({
-        launcher: ['systemd-socket-activate', '--listen', socketPath],
-        flags: { ...flagsFor(provider, file), ...flags },
-      });
-      while (!(await ask('/healthz', '192.0.2.9').catch(() => undefined))) await delay(20);
-      await act({ relay, provider, ask });
-      await relay.stop('SIGKILL');
+    const file = await secretFile(provider.registration.clientSecret);
+    const relay = new RelayProcess({
+      launcher: ['systemd-socket-activate', '--listen', socketPath],
+      flags: { ...flagsFor(provider, file), ...flags },
     });
+    await eventually(() => ask('/healthz', '192.0.2.9'));
+    await act({ relay, provider, ask });
+    await relay.stop('SIGKILL');
   } finally {
     await provider.stop();
     await rm(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { diagnose } from '../../../src/cli/commands/check.ts';
 import { type OptionName, options } from '../../../src/config/options.ts';
 import { canary, inspectForLeaks } from '../../harness/expect/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
-import { withSecretFile } from '../../harness/relay/relay-under-test.ts';
+import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { clientId, ownAddress } from './own-addresses.ts';
 
 /** One finding of the report. */
@@ -44,24 +44,21 @@ export const redirectUri = `${ownAddress}/auth/provider/callback`;
 /** Runs `login-relay check` with everything that is required, and reads what it prints for people. */
 export async function checkAsText(checkup: Checkup, ...words: string[]): Promise<Ending> {
   const { env = {}, switches = [] } = checkup;
-  return await withRequiredFlags(checkup, (flags) =>
-    runRelay({ words: ['check', ...words, ...switches], env, flags }),
-  );
+  const flags = await withRequiredFlags(checkup);
+  return await runRelay({ words: ['check', ...words, ...switches], env, flags });
 }
 
-async function withRequiredFlags<T>(
-  { flags = {}, secret = clientSecret }: Checkup,
-  task: (flags: Flags) => Promise<T>,
-): Promise<T> {
-  return await withSecretFile(secret, (file) =>
-    task({
-      origin: ownAddress,
-      'base-url': ownAddress,
-      'client-id': clientId,
-      'client-secret-file': file,
-      ...flags,
-    }),
-  );
+async function withRequiredFlags({
+  flags = {},
+  secret = clientSecret,
+}: Pick<Checkup, 'flags' | 'secret'>): Promise<Flags> {
+  return {
+    origin: ownAddress,
+    'base-url': ownAddress,
+    'client-id': clientId,
+    'client-secret-file': await secretFile(secret),
+    ...flags,
+  };
 }
 
 /** What came of a run with `--json`. */
@@ -107,15 +104,14 @@ export async function check(checkup: Checkup): Promise<Result> {
  * ways in which a provider can answer.
  */
 export async function diagnoseHere(checkup: Pick<Checkup, 'flags' | 'secret'>): Promise<Result> {
-  return await withRequiredFlags(checkup, async (flags) => {
-    const given = (Object.keys(options) as OptionName[]).flatMap((name) => {
-      const value = flags[options[name].flag.slice(2)];
-      return value === undefined ? [] : [[name, [value]] as const];
-    });
-    const sources = { flags: Object.fromEntries(given), environment: {} };
-    const { report, code } = await diagnose(sources);
-    const stdout = JSON.stringify(report);
-    inspectForLeaks('the report', stdout);
-    return new Result({ code, signal: null, stdout, stderr: '' });
+  const flags = await withRequiredFlags(checkup);
+  const given = (Object.keys(options) as OptionName[]).flatMap((name) => {
+    const value = flags[options[name].flag.slice(2)];
+    return value === undefined ? [] : [[name, [value]] as const];
   });
+  const sources = { flags: Object.fromEntries(given), environment: {} };
+  const { report, code } = await diagnose(sources);
+  const stdout = JSON.stringify(report);
+  inspectForLeaks('the report', stdout);
+  return new Result({ code, signal: null, stdout, stderr: '' });
 }

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../../src/errors.ts';
 import { type Answer, type Sending, send } from '../client/http-client.ts';
 import { request } from '../client/request.ts';
+import { expectNoneRemembered, remember } from '../expect/canaries.ts';
 import { expectError, expectRedirect } from '../expect/expectations.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';
 import { baseUrl, callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
@@ -209,16 +210,4 @@ export function expectLogin(target: Target, answer: Answer, { code }: { code: st
   for (const { codeVerifier = '' } of target.provider.calls) remember(codeVerifier);
   expectNoneRemembered(location.href);
   return location;
-}
-
-const remembered = new Set<string>();
-
-/** Takes note of what must never be seen in a log. */
-export function remember(...secrets: string[]): void {
-  for (const secret of secrets) if (secret !== '') remembered.add(secret);
-}
-
-/** Fails where a text holds a state, cookie, challenge or verifier that any test has seen. */
-export function expectNoneRemembered(text: string): void {
-  expect([...remembered].filter((secret) => text.includes(secret))).to.deep.equal([]);
 }

@@ -44,6 +44,19 @@ export function inspectForLeaks(where: string, text: string, allowed: CanaryKind
   }
 }
 
+const remembered = new Set<string>();
+
+/** Takes note of what a browser was given, and of what must never be in a log. */
+export function remember(...secrets: string[]): void {
+  for (const secret of secrets) if (secret !== '') remembered.add(secret);
+}
+
+/** Fails if a text holds a state, cookie, challenge or verifier that any test has seen. */
+export function expectNoneRemembered(text: string): void {
+  const found = [...remembered].filter((secret) => text.includes(secret));
+  if (found.length > 0) throw new Error(`remembered secrets in the text: ${found.join(' ')}`);
+}
+
 /** Mocha runs this after the last test; with `--parallel`, after the last test of every file. */
 export const mochaHooks = {
   afterAll: function noSecretHasLeaked() {

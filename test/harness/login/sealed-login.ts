@@ -4,7 +4,8 @@ import type { OAuthRequest } from '../../../src/login/login.ts';
 import { codeChallenge, codeVerifier } from '../../../src/login/pkce.ts';
 import { createStateSigner, newLoginId } from '../../../src/login/state.ts';
 import { Secret } from '../../../src/secret.ts';
-import { type Login, remember } from '../browser/fake-browser.ts';
+import type { Login } from '../browser/fake-browser.ts';
+import { remember } from '../expect/canaries.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';
 import { registration } from '../relay/relay-under-test.ts';
 

@@ -3,8 +3,7 @@ import { mock } from 'node:test';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import { openPort } from '../../../src/demo/open-port.ts';
 import type { FakeBrowser, Page } from '../browser/fake-browser.ts';
-import { redirectUri } from '../relay/relay-under-test.ts';
-import type { Client } from '../relay/relays.ts';
+import { type Client, redirectUri } from '../relay/relay-under-test.ts';
 
 type ClientAuthentication = 'client_secret_basic' | 'client_secret_post';
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Events, type MutableResponse, OAuth2Server } from 'oauth2-mock-server';
-import { redirectUri } from '../relay/relay-under-test.ts';
-import type { Client } from '../relay/relays.ts';
+import { type Client, redirectUri } from '../relay/relay-under-test.ts';
 import type { TokenRequest } from './certified-provider.ts';
 
 /** How the mock server is set up. */

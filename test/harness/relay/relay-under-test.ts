@@ -1,67 +1,42 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Answer, type Sending, send, sendBytes } from '../client/http-client.ts';
-import { canary } from '../expect/canaries.ts';
+import { canary, expectNoneRemembered } from '../expect/canaries.ts';
 import { type ClientRegistration, StrictProvider } from '../provider/strict-provider.ts';
+import { eventually } from '../system/eventually.ts';
+import { freePort } from '../system/free-port.ts';
+import { baseUrl, frontendOrigin, Relay, redirectUri } from './relay.ts';
 import { type Flags, type Invocation, RelayProcess } from './relay-process.ts';
 
-/** The front end's origin in every test that does not say otherwise. */
-export const frontendOrigin = 'https://app.example';
-/** The relay's address as the outside world sees it: nothing a request says can be mistaken for it. */
-export const baseUrl = 'https://relay.example';
-export const redirectUri = `${baseUrl}/auth/provider/callback`;
-export const loginPath = '/auth/provider';
-export const callbackPath = '/auth/provider/callback';
-export const userPath = '/api/user';
+export * from './relay.ts';
 
 /** A relay that listens, and the strict provider that it was configured with. */
-export class RelayUnderTest {
-  readonly #relay: RelayProcess;
-  readonly port: number;
+export class RelayUnderTest extends Relay {
   readonly provider: StrictProvider;
+  /** The file with the client secret. */
+  readonly secretFile: string;
 
-  constructor(relay: RelayProcess, port: number, provider: StrictProvider) {
-    this.#relay = relay;
-    this.port = port;
+  constructor(process: RelayProcess, port: number, provider: StrictProvider, secretFile = '') {
+    super(process, port);
     this.provider = provider;
+    this.secretFile = secretFile;
   }
 
-  get process(): RelayProcess {
-    return this.#relay;
-  }
-
-  async send(sending: Sending): Promise<Answer> {
-    return await send(this.port, sending);
-  }
-
-  async sendBytes(bytes: string | Buffer): Promise<Answer> {
-    return await sendBytes(this.port, bytes);
-  }
-
-  async get(path: string): Promise<Answer> {
-    return await this.send({ path });
-  }
-
-  /** The callback with this `code`, encoded. */
-  async logIn(code = canary('code')): Promise<Answer> {
-    return await this.get(`${callbackPath}?code=${encodeURIComponent(code)}`);
-  }
-
-  /** The user lookup with this `Authorization` value. */
-  async lookUp(authorization = `Bearer ${canary('token')}`): Promise<Answer> {
-    return await this.send({ path: userPath, headers: [['Authorization', authorization]] });
-  }
-
-  /** Stops both; the relay must end well, with nothing to complain about. */
-  async stop(): Promise<void> {
-    const ended = this.process.stop();
+  /** Stops both; the relay must end well. */
+  override async stop(): Promise<void> {
+    const ended = super.stop();
     // Without a provider no call stays in flight, whatever a failed test has left behind.
     await this.provider.stop();
-    const { code, stderr } = await ended;
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    await ended;
   }
+}
+
+/** The relay as a client of a provider. */
+export interface Client {
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 /** A client registration whose secret is a canary. */
@@ -99,22 +74,41 @@ export async function listening(
   return { relay, port, callbackUrl };
 }
 
+/** Flags with which a relay has to learn its provider's addresses, and cannot. */
+export const undiscovered: Flags = {
+  issuer: 'http://127.0.0.1:1',
+  'authorize-url': undefined,
+  'token-url': undefined,
+  'user-url': undefined,
+};
+
 /** Flags that change the usual ones, or what makes them once the provider listens. */
 export type FlagChanges = Flags | ((provider: StrictProvider) => Flags | Promise<Flags>);
+
+/** Starts a relay for the provider; the caller stops them. */
+export async function startRelayFor(
+  provider: StrictProvider,
+  changes: FlagChanges = {},
+  how: Omit<Invocation, 'flags'> = {},
+): Promise<RelayUnderTest> {
+  const file = await secretFile(provider.registration.clientSecret);
+  const changed = typeof changes === 'function' ? await changes(provider) : changes;
+  const { relay, port } = await listening({
+    ...how,
+    flags: { ...flagsFor(provider, file), ...changed },
+  });
+  return new RelayUnderTest(relay, port, provider, file);
+}
 
 /** Starts a strict provider and a relay for it; the caller stops them. */
 export async function startRelay(
   changes: FlagChanges = {},
   client: Partial<ClientRegistration> = {},
+  how: Omit<Invocation, 'flags'> = {},
 ): Promise<RelayUnderTest> {
   const provider = await StrictProvider.start(registration(client));
   try {
-    return await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const changed = typeof changes === 'function' ? await changes(provider) : changes;
-      const flags = { ...flagsFor(provider, file), ...changed };
-      const { relay, port } = await listening({ flags });
-      return new RelayUnderTest(relay, port, provider);
-    });
+    return await startRelayFor(provider, changes, how);
   } catch (error) {
     await provider.stop();
     throw error;
@@ -123,7 +117,8 @@ export async function startRelay(
 
 /**
  * One relay and one provider for the whole `describe` that this is called in. The provider behaves
- * well at the start of every test, and a violation that it records fails the test.
+ * well at the start of every test, and a violation that it records fails the test. At the end, the
+ * log is searched for everything that browsers were given.
  */
 export function relayUnderTest(
   flags: FlagChanges = {},
@@ -138,23 +133,93 @@ export function relayUnderTest(
     expect(underTest?.provider.violations).to.deep.equal([]);
   });
   after('stop the relay', async () => await underTest?.stop());
+  after('no state, cookie or challenge is in the log', () => {
+    if (underTest) expectNoneRemembered(underTest.process.stdout + underTest.process.stderr);
+  });
   return () => {
     if (!underTest) throw new Error('the relay has not started');
     return underTest;
   };
 }
 
-/** Runs the task with a file that only its owner can read and that holds exactly this content. */
-export async function withSecretFile<T>(
-  content: string,
-  task: (file: string) => Promise<T>,
+/**
+ * Returns a function that starts relays for other providers than the strict one. The relays of a
+ * test end with the test, those of a hook with the `describe` that this is called in.
+ */
+export function useRelays(): (
+  settings: Omit<Invocation, 'words'> & { readonly client: Client },
+) => Promise<Relay> {
+  const ofSuite: Relay[] = [];
+  const ofTest: Relay[] = [];
+  let started = ofSuite;
+  const stopAll = (relays: Relay[]) => Promise.all(relays.splice(0).map((relay) => relay.stop()));
+  beforeEach(() => {
+    started = ofTest;
+  });
+  afterEach('stop the relays of the test', async () => {
+    started = ofSuite;
+    await stopAll(ofTest);
+  });
+  after('stop the relays', async () => void (await stopAll(ofSuite)));
+
+  return async ({ client, flags, ...how }) => {
+    const own = {
+      port: '0',
+      origin: frontendOrigin,
+      'base-url': baseUrl,
+      'client-id': client.clientId,
+      'client-secret-file': await secretFile(client.clientSecret),
+    };
+    const { relay, port } = await listening({ ...how, flags: { ...own, ...flags } });
+    const running = new Relay(relay, port);
+    started.push(running);
+    return running;
+  };
+}
+
+/** How a relay is started that may be unable to log that it listens. */
+interface Surroundings extends Omit<Invocation, 'flags'> {
+  readonly flags?: FlagChanges;
+  /** The port that it answers on; any free one, if left out. */
+  readonly port?: number;
+  /** The address that the provider listens on; 127.0.0.1 if left out. */
+  readonly providerHost?: string;
+}
+
+/** Runs the task with a relay and its provider. Kills both, whether or not the task has ended them. */
+export async function withRelay<T>(
+  { flags: changes = {}, providerHost, ...how }: Surroundings,
+  task: (underTest: RelayUnderTest) => Promise<T>,
 ): Promise<T> {
-  const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  const provider = await StrictProvider.start(registration(), providerHost);
   try {
-    const file = join(directory, 'provider-client-secret');
-    await writeFile(file, content, { mode: 0o600 });
-    return await task(file);
+    const port = how.port ?? (await freePort());
+    const changed = typeof changes === 'function' ? await changes(provider) : changes;
+    const file = await secretFile(provider.registration.clientSecret);
+    const flags = { ...flagsFor(provider, file), port: `${port}`, ...changed };
+    const relay = new RelayProcess({ ...how, flags });
+    const underTest = new RelayUnderTest(relay, port, provider);
+    try {
+      const tooEarly = relay.ended.then(({ code, stderr }) => {
+        throw new Error(`the relay ended with ${code} too early: ${stderr}`);
+      });
+      await Promise.race([eventually(() => underTest.get('/healthz')), tooEarly]);
+      tooEarly.catch(() => {});
+      return await task(underTest);
+    } finally {
+      await relay.stop('SIGKILL');
+    }
   } finally {
-    await rm(directory, { recursive: true });
+    await provider.stop();
   }
 }
+
+/** Writes a file that only its owner can read, in a directory of its own. It lasts as long as the tests. */
+export async function secretFile(content: string): Promise<string> {
+  const file = join(mkdtempSync(join(secrets, 'secret-')), 'provider-client-secret');
+  await writeFile(file, content, { mode: 0o600 });
+  return file;
+}
+
+const secrets = mkdtempSync(join(tmpdir(), 'login-relay-'));
+process.on('exit', () => rmSync(secrets, { recursive: true, force: true }));

@@ -61,17 +61,3 @@ after('the table of faults is written', async () => {
   const head = '| done | expected | happened | recovered after |\n|---|---|---|---|\n';
   await writeFile(file, head + rows.join(''));
 });
-
-/** Repeats `attempt` until it succeeds; gives up, with its last error, when the test's time is over. */
-export async function eventually(attempt: () => Promise<unknown>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-}

@@ -6,7 +6,7 @@ import {
   redirectBack,
   type UpstreamRequest,
 } from '../../harness/provider/fake-provider.ts';
-import type { Client } from '../../harness/relay/relays.ts';
+import type { Client } from '../../harness/relay/relay-under-test.ts';
 
 /** The record of the one user; identifiers are larger than numbers can be. */
 export const discordUser = `{"id":"90071992547409931","username":"ada","discriminator":"0","global_name":"Ada Lovelace","avatar":null,"public_flags":64}`;

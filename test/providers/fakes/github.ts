@@ -7,7 +7,7 @@ import {
   redirectBack,
   type UpstreamRequest,
 } from '../../harness/provider/fake-provider.ts';
-import type { Client } from '../../harness/relay/relays.ts';
+import type { Client } from '../../harness/relay/relay-under-test.ts';
 
 /** The record of the one user, as the REST API writes it. */
 export const githubUser = `{"login":"ada","id":9007199254740993,"avatar_url":"https://avatars.githubusercontent.com/u/1?v=4","html_url":"https://github.com/ada","name":null,"site_admin":false}`;

@@ -5,7 +5,7 @@ import {
   page,
   redirectBack,
 } from '../../harness/provider/fake-provider.ts';
-import type { Client } from '../../harness/relay/relays.ts';
+import type { Client } from '../../harness/relay/relay-under-test.ts';
 
 /** The record of the one user, as the REST API writes it. */
 export const gitlabUser = `{"id":7,"username":"ada","name":"Ada Lovelace","state":"active","avatar_url":null,"web_url":"https://gitlab.com/ada"}`;

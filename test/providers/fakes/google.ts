@@ -5,7 +5,7 @@ import {
   page,
   redirectBack,
 } from '../../harness/provider/fake-provider.ts';
-import type { Client } from '../../harness/relay/relays.ts';
+import type { Client } from '../../harness/relay/relay-under-test.ts';
 
 /** The record of the one user. */
 export const googleUser = `{\n  "sub": "10769150350006150715113082367",\n  "name": "Ada Lovelace",\n  "given_name": "Ada",\n  "family_name": "Lovelace",\n  "picture": "https://lh3.googleusercontent.com/a/x=s96-c"\n}`;

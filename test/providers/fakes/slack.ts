@@ -5,7 +5,7 @@ import {
   page,
   redirectBack,
 } from '../../harness/provider/fake-provider.ts';
-import type { Client } from '../../harness/relay/relays.ts';
+import type { Client } from '../../harness/relay/relay-under-test.ts';
 
 /** The record of the one user. */
 export const slackUser = `{"ok":true,"sub":"U1","https:\\/\\/slack.com\\/user_id":"U1","https:\\/\\/slack.com\\/team_id":"T1","name":"ada","picture":"https:\\/\\/secure.gravatar.com\\/a.jpg","locale":"en-US"}`;

@@ -7,8 +7,7 @@ import {
   recordOf,
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
-import { frontendOrigin } from '../../harness/relay/relay-under-test.ts';
-import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import { frontendOrigin, type Relay, useRelays } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
 const { describe } = needsChromium();
@@ -49,7 +48,7 @@ describe('a login at oidc-provider, found by discovery, in Chromium', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.waitForURL(`${frontendOrigin}/**`);
     const token = new URL(page.url()).searchParams.get('access_token') ?? '';
-    expect(expectUser(await relay.lookUp(token))).to.deep.equal(recordOf('ada'));
+    expect(expectUser(await relay.userOf(token))).to.deep.equal(recordOf('ada'));
     const cookies = await page.context().cookies(baseUrl);
     const pending = cookies.filter(({ name }) => /^lr_[0-9a-f]{16}$/.test(name));
     expect(pending, 'the cookie of the login is gone').to.deep.equal([]);

@@ -11,7 +11,7 @@ import {
   type Invocation,
   runRelay,
 } from '../../harness/relay/relay-process.ts';
-import { withSecretFile } from '../../harness/relay/relay-under-test.ts';
+import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { issueCertificate } from '../../harness/system/certificate.ts';
 
 interface Fault {
@@ -291,13 +291,9 @@ describe('a configuration with faults', () => {
   async function runWith(
     change: (file: string) => Invocation | Promise<Invocation>,
   ): Promise<Ending> {
-    return await withSecretFile(canary('secret'), async (file) => {
-      const { flags, env } = await change(file);
-      return await runRelay({
-        flags: { port, ...sound(file), ...flags },
-        ...(env && { env }),
-      });
-    });
+    const file = await secretFile(canary('secret'));
+    const { flags, env } = await change(file);
+    return await runRelay({ flags: { port, ...sound(file), ...flags }, ...(env && { env }) });
   }
 
   it('is refused where everything required is missing, all at once', async () => {
@@ -529,9 +525,9 @@ describe('a port that cannot be opened', () => {
   after(() => taken.close());
 
   async function complaint(flags: Flags): Promise<string> {
-    const { code, stdout, stderr } = await withSecretFile(canary('secret'), (file) =>
-      runRelay({ flags: { ...sound(file), port: '0', ...flags } }),
-    );
+    const file = await secretFile(canary('secret'));
+    const complete = { ...sound(file), port: '0', ...flags };
+    const { code, stdout, stderr } = await runRelay({ flags: complete });
     expect(code).to.equal(1);
     expect(stdout).not.to.contain('listening');
     expect(stderr).to.match(/^[^\n]+\n$/);

@@ -14,18 +14,18 @@ import {
 } from '../../harness/expect/expectations.ts';
 import { silence } from '../../harness/provider/provider-behaviours.ts';
 import { type ClientRegistration, StrictProvider } from '../../harness/provider/strict-provider.ts';
-import { type Invocation, RelayProcess } from '../../harness/relay/relay-process.ts';
+import type { Invocation } from '../../harness/relay/relay-process.ts';
 import {
   flagsFor,
   listening,
   loginPath,
   RelayUnderTest,
   registration,
-  withSecretFile,
+  secretFile,
+  withRelay as withQuietRelay,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { needs } from '../../harness/system/needs.ts';
-import { untilItListens } from '../../harness/system/until-it-listens.ts';
 
 /** Starts a relay in a way of its own, lets the test look at it, and stops it. */
 async function withRelay(
@@ -37,13 +37,11 @@ async function withRelay(
   const provider = await StrictProvider.start(registration(client));
   let underTest: RelayUnderTest | undefined;
   try {
-    const content = fileContent ?? provider.registration.clientSecret;
-    await withSecretFile(content, async (file) => {
-      const { relay, port, callbackUrl } = await listening(await invoke(provider, file));
-      underTest = new RelayUnderTest(relay, port, provider);
-      await look(underTest, callbackUrl);
-      expect(provider.violations).to.deep.equal([]);
-    });
+    const file = await secretFile(fileContent ?? provider.registration.clientSecret);
+    const { relay, port, callbackUrl } = await listening(await invoke(provider, file));
+    underTest = new RelayUnderTest(relay, port, provider);
+    await look(underTest, callbackUrl);
+    expect(provider.violations).to.deep.equal([]);
   } finally {
     await (underTest ?? provider).stop();
   }
@@ -326,45 +324,25 @@ describe('configuration', () => {
     );
   });
 
-  it('logs for people where it is told to', async () => {
-    const provider = await StrictProvider.start(registration());
-    try {
-      await withSecretFile(provider.registration.clientSecret, async (file) => {
-        const relay = new RelayProcess({
-          flags: { ...flagsFor(provider, file), 'log-format': 'pretty' },
-        });
-        const port = await relay.output((text) => /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]);
-        await relay.output((text) => text.includes('/auth/provider/callback') || undefined);
-        const code = canary('code');
-        await send(Number(port), { path: `/auth/provider/callback?code=${code}` });
-        const text = await relay.output((text) => (text.includes('307') ? text : undefined));
-        expect(text).not.to.match(/^\{/m);
-        expect((await relay.stop()).code).to.equal(0);
-      });
-    } finally {
-      await provider.stop();
-    }
+  it('logs for people with --log-format pretty', async () => {
+    await withQuietRelay({ flags: { 'log-format': 'pretty' } }, async ({ port, process }) => {
+      await process.output((text) => text.includes('/auth/provider/callback') || undefined);
+      const code = canary('code');
+      await send(port, { path: `/auth/provider/callback?code=${code}` });
+      const text = await process.output((text) => (text.includes('307') ? text : undefined));
+      expect(text).to.contain(`http://127.0.0.1:${port}`);
+      expect(text).not.to.match(/^\{/m);
+      expect((await process.stop()).code).to.equal(0);
+    });
   });
 
   for (const level of ['error', 'silent']) {
-    it(`logs nothing of what is in order at level ${level}`, async () => {
-      const provider = await StrictProvider.start(registration());
-      const port = await freePort();
-      try {
-        await withSecretFile(provider.registration.clientSecret, async (file) => {
-          const relay = new RelayProcess({
-            flags: { ...flagsFor(provider, file), port: String(port), 'log-level': level },
-          });
-          const answered = await untilItListens(() =>
-            send(port, { path: '/auth/provider/callback?code=one' }),
-          );
-          expectToken(answered);
-          const { code, stdout, stderr } = await relay.stop();
-          expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '', stderr: '' });
-        });
-      } finally {
-        await provider.stop();
-      }
+    it(`logs no success at level ${level}`, async () => {
+      await withQuietRelay({ flags: { 'log-level': level } }, async (underTest) => {
+        expectToken(await underTest.logIn());
+        const { code, stdout, stderr } = await underTest.process.stop();
+        expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+      });
     });
   }
 });

@@ -2,15 +2,10 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
-import {
-  expectLogin,
-  expectNoneRemembered,
-  FakeBrowser,
-  navigation,
-} from '../../harness/browser/fake-browser.ts';
+import { expectLogin, FakeBrowser, navigation } from '../../harness/browser/fake-browser.ts';
 import { type Answer, send } from '../../harness/client/http-client.ts';
 import { RawConnection } from '../../harness/client/raw-connection.ts';
-import { canary } from '../../harness/expect/canaries.ts';
+import { canary, expectNoneRemembered } from '../../harness/expect/canaries.ts';
 import {
   expectError,
   expectRedirect,
@@ -18,17 +13,14 @@ import {
   expectUser,
 } from '../../harness/expect/expectations.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import type { RelayProcess } from '../../harness/relay/relay-process.ts';
 import {
   callbackPath,
-  flagsFor,
-  listening,
   loginPath,
   type RelayUnderTest,
   registration,
   startRelay,
+  startRelayFor,
   userPath,
-  withSecretFile,
 } from '../../harness/relay/relay-under-test.ts';
 import { strongSuites, weakSuites } from '../../harness/system/cipher-suites.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
@@ -46,21 +38,19 @@ for (const [name, kind] of Object.entries(kinds)) {
 
   describe(`${name}, as deploy has it, in front of two relays`, () => {
     let provider: StrictProvider;
-    let relays: { relay: RelayProcess; port: number }[];
+    let relays: RelayUnderTest[];
     let balancer: Balancer;
 
     before('start the relays and the balancer', async () => {
       provider = await StrictProvider.start(registration());
-      relays = await withSecretFile(provider.registration.clientSecret, (file) =>
-        Promise.all([1, 2].map(() => listening({ flags: flagsFor(provider, file) }))),
-      );
+      relays = await Promise.all([1, 2].map(() => startRelayFor(provider)));
       const ports = relays.map(({ port }) => port);
       balancer = await Balancer.start(kind, ports);
     });
     beforeEach(() => provider.forget());
     after('stop them', async () => {
       await balancer.stop();
-      await Promise.all(relays.map(({ relay }) => relay.stop()));
+      await Promise.all(relays.map((relay) => relay.process.stop()));
       await provider.stop();
     });
 
@@ -78,7 +68,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     }
 
     it('passes logins and lookups on, to either relay', async () => {
-      const hasServed = ({ relay }: { relay: RelayProcess }) =>
+      const hasServed = ({ process: relay }: RelayUnderTest) =>
         relay.logLines.some(({ route }) => route === userPath || route === callbackPath);
       // Some choose by chance.
       while (!relays.every(hasServed)) {
@@ -133,13 +123,9 @@ for (const [name, kind] of Object.entries(kinds)) {
           expectUser(await lookUp());
         }
       };
-      await victim.relay.stop('SIGKILL');
+      await victim.process.stop('SIGKILL');
       await ask();
-      const { clientSecret } = provider.registration;
-      const { relay } = await withSecretFile(clientSecret, (file) =>
-        listening({ flags: { ...flagsFor(provider, file), port: `${victim.port}` } }),
-      );
-      victim.relay = relay;
+      relays[0] = await startRelayFor(provider, { port: `${victim.port}` });
       await ask();
     });
 

@@ -1,15 +1,11 @@
 import { expect } from 'chai';
-import {
-  expectLogin,
-  expectNoneRemembered,
-  FakeBrowser,
-} from '../../harness/browser/fake-browser.ts';
+import { expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { LoginTraffic } from '../../harness/client/login-traffic.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
-import { canariesIn } from '../../harness/expect/canaries.ts';
+import { canariesIn, expectNoneRemembered } from '../../harness/expect/canaries.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
-import { flagsFor, registration, withSecretFile } from '../../harness/relay/relay-under-test.ts';
+import type { RelayProcess } from '../../harness/relay/relay-process.ts';
+import { registration, startRelayFor } from '../../harness/relay/relay-under-test.ts';
 import { commandLineOf } from '../../harness/system/child-processes.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
@@ -31,28 +27,25 @@ describe('three replicas behind HAProxy', () => {
     ) => Promise<void>,
   ): Promise<void> {
     const provider = await StrictProvider.start(registration());
-    await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const flags = flagsFor(provider, file);
-      const replicas = [
-        new Replica('relay1', await freePort(), flags),
-        new Replica('relay2', await freePort(), flags),
-        new Replica('relay3', await freePort(), flags),
-      ] as const;
-      await Promise.all(replicas.map((replica) => replica.start()));
-      const balancer = await Balancer.start(
-        haproxy,
-        replicas.map(({ port }) => port),
-      );
-      try {
-        for (const { name } of replicas) await undrain(balancer, name);
-        await act(replicas, balancer, () => ({ port: balancer.port, provider }));
-        expect(provider.violations).to.deep.equal([]);
-      } finally {
-        await balancer.stop();
-        for (const replica of replicas) await replica.process.stop('SIGKILL');
-        await provider.stop();
-      }
-    });
+    const replicas = [
+      new Replica('relay1', await freePort(), provider),
+      new Replica('relay2', await freePort(), provider),
+      new Replica('relay3', await freePort(), provider),
+    ] as const;
+    await Promise.all(replicas.map((replica) => replica.start()));
+    const balancer = await Balancer.start(
+      haproxy,
+      replicas.map(({ port }) => port),
+    );
+    try {
+      for (const { name } of replicas) await undrain(balancer, name);
+      await act(replicas, balancer, () => ({ port: balancer.port, provider }));
+      expect(provider.violations).to.deep.equal([]);
+    } finally {
+      await balancer.stop();
+      for (const replica of replicas) await replica.process.stop('SIGKILL');
+      await provider.stop();
+    }
   }
 
   it('lose no request and no login while they are restarted in turn, again and again', async function () {
@@ -128,13 +121,13 @@ describe('three replicas behind HAProxy', () => {
 class Replica {
   readonly name: string;
   readonly port: number;
-  readonly #flags: Flags;
+  readonly #provider: StrictProvider;
   #process: RelayProcess | undefined;
 
-  constructor(name: string, port: number, flags: Flags) {
+  constructor(name: string, port: number, provider: StrictProvider) {
     this.name = name;
     this.port = port;
-    this.#flags = { ...flags, port: `${port}` };
+    this.#provider = provider;
   }
 
   get process(): RelayProcess {
@@ -143,7 +136,6 @@ class Replica {
   }
 
   async start(): Promise<void> {
-    this.#process = new RelayProcess({ flags: this.#flags });
-    await this.#process.logLine(({ msg }) => msg === 'listening');
+    this.#process = (await startRelayFor(this.#provider, { port: `${this.port}` })).process;
   }
 }

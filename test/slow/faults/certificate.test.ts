@@ -3,9 +3,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { expectError, expectUser } from '../../harness/expect/expectations.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import { withRelay } from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
-import { eventually, fault } from '../../harness/system/fault.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { fault } from '../../harness/system/fault.ts';
 
 describe('a certificate of the provider', () => {
   const day = 86_400_000;
@@ -52,7 +53,7 @@ describe('a certificate of the provider', () => {
         const url = `https://localhost:${(server.address() as AddressInfo).port}/user`;
         const env = { NODE_EXTRA_CA_CERTS: sound().authorityFile };
         try {
-          await withRelayIn({ flags: { 'user-url': url }, env }, async (underTest) => {
+          await withRelay({ flags: { 'user-url': url }, env }, async (underTest) => {
             expectError(await underTest.lookUp(), 502);
             const line = await underTest.process.logLine(
               ({ outcome }) => outcome === 'provider_unreachable',

@@ -7,7 +7,7 @@ import { RelayError } from '../../../src/errors.ts';
 import { expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { expectError, expectUser } from '../../harness/expect/expectations.ts';
 import { userRecord } from '../../harness/provider/strict-provider.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import { withRelay } from '../../harness/relay/relay-under-test.ts';
 import { fault } from '../../harness/system/fault.ts';
 
 const preload = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketime.so.1`;
@@ -39,7 +39,7 @@ describe('a clock that jumps', () => {
           FAKETIME_NO_CACHE: '1',
           FAKETIME_DONT_FAKE_MONOTONIC: '1',
         };
-        await withRelayIn({ env }, async (underTest) => {
+        await withRelay({ env }, async (underTest) => {
           const { provider } = underTest;
           const browser = new FakeBrowser(() => underTest);
           const login = await browser.start();

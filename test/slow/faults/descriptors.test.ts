@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { hangUp } from '../../harness/provider/provider-behaviours.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
-import type { RelayUnderTest } from '../../harness/relay/relay-under-test.ts';
-import { eventually, fault } from '../../harness/system/fault.ts';
+import { type RelayUnderTest, withRelay } from '../../harness/relay/relay-under-test.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { fault } from '../../harness/system/fault.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 
 const { describe } = needsPrograms('prlimit');
@@ -15,7 +15,7 @@ describe('descriptors that run out', () => {
     '100 connections where 64 descriptors are allowed',
     'the relay stays, and serves once some are free',
     async ({ happened, recovery }) => {
-      await withRelayIn({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
+      await withRelay({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
         const { provider, port, process: relay } = underTest;
         const sockets = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'));
         let refused = 0;
@@ -55,7 +55,7 @@ describe('descriptors that run out', () => {
       `no descriptor is left ${moment}`,
       '502 for clients that are connected, and service once one is free',
       async ({ happened, recovery }) => {
-        await withRelayIn({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
+        await withRelay({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
           const { provider, process: relay } = underTest;
           await prepare(underTest);
           // The provider keeps everyone waiting: each lookup takes two descriptors.

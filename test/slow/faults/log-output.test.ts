@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
 import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
-import { loginPath, type RelayUnderTest } from '../../harness/relay/relay-under-test.ts';
-import { eventually, fault } from '../../harness/system/fault.ts';
+import { loginPath, type RelayUnderTest, withRelay } from '../../harness/relay/relay-under-test.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { fault } from '../../harness/system/fault.ts';
 import { FullDisk } from '../../harness/system/full-disk.ts';
 
 const lostLines = 'lines of the log were lost';
@@ -58,7 +58,7 @@ describe('a log that cannot be written', () => {
     const reader = new Socket({ fd: openSync(pipe, 'r+'), readable: true, writable: false });
     try {
       const launcher = redirected(`>"${pipe}"`);
-      await withRelayIn({ launcher }, async (underTest) => await task(underTest, reader));
+      await withRelay({ launcher }, async (underTest) => await task(underTest, reader));
     } finally {
       reader.destroy();
     }
@@ -69,7 +69,7 @@ describe('a log that cannot be written', () => {
     ['standard output is closed', '>&-'],
   ] as const) {
     fault(name, 'the relay serves on and ends well', async ({ happened }) => {
-      await withRelayIn({ launcher: redirected(redirection) }, async (underTest) => {
+      await withRelay({ launcher: redirected(redirection) }, async (underTest) => {
         await expectService(underTest);
         await startLogins(underTest, 100);
         await expectCleanEnd(underTest);
@@ -141,7 +141,7 @@ describe('a log that cannot be written', () => {
     'the relay serves on, and logs whole lines again after that',
     async ({ happened, recovery }) => {
       const disk = new FullDisk(join(directory, 'log'));
-      await withRelayIn({ launcher: disk.launcher }, async (underTest) => {
+      await withRelay({ launcher: disk.launcher }, async (underTest) => {
         await startLogins(underTest, 200);
         await expectService(underTest);
         disk.makeRoom(underTest);

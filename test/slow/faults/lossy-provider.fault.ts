@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
+import { withRelay } from '../../harness/relay/relay-under-test.ts';
 import { fault } from '../../harness/system/fault.ts';
 
 describe('a provider that is far away', () => {
@@ -28,7 +28,7 @@ describe('a provider that is far away', () => {
     '300 logins and 300 lookups, 20 at a time, none fails, each code sent once',
     async ({ happened }, context) => {
       context.timeout(180_000);
-      await withRelayIn(
+      await withRelay(
         {
           providerHost: here,
           env: { INSECURE_HTTP: 'true' },

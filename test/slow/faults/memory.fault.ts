@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { answer } from '../../harness/provider/provider-behaviours.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
-import { type RelayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
+import { type RelayUnderTest, userPath, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { fault } from '../../harness/system/fault.ts';
 
 const mebibyte = 1024 * 1024;
@@ -42,7 +41,7 @@ async function withMemory(
   try {
     const flags = { 'provider-timeout': '60' };
     const { launcher } = group;
-    await withRelayIn({ launcher, flags }, async (underTest) => await task(underTest, group));
+    await withRelay({ launcher, flags }, async (underTest) => await task(underTest, group));
   } finally {
     group.remove();
   }
@@ -99,7 +98,7 @@ describe('memory that is short', () => {
         happened(`it ended with ${code ?? signal}`);
       });
       await recovery(() =>
-        withRelayIn({}, async (underTest) => expectUser(await underTest.lookUp())),
+        withRelay({}, async (underTest) => expectUser(await underTest.lookUp())),
       );
     },
   );

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
-import { eventually, fault } from '../../harness/system/fault.ts';
+import { withRelay } from '../../harness/relay/relay-under-test.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { fault } from '../../harness/system/fault.ts';
 import { type NameServer, startNameServer } from '../../harness/system/name-server.ts';
 
 describe('names that do not resolve', () => {
@@ -33,7 +34,7 @@ describe('names that do not resolve', () => {
         const server = names;
         if (server === undefined) throw new Error('there is no name server');
         const mount = `mount --bind "${join(directory, 'resolv.conf')}" /etc/resolv.conf`;
-        await withRelayIn(
+        await withRelay(
           {
             launcher: ['unshare', '--mount', 'sh', '-c', `${mount} && exec "$0" "$@"`],
             env: { INSECURE_HTTP: 'true' },

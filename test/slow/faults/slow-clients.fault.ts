@@ -5,9 +5,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { described, servedDuring } from '../../harness/client/honest-client.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { withRelayIn } from '../../harness/relay/relay-anywhere.ts';
-import { loginPath, type RelayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
-import { eventually, fault } from '../../harness/system/fault.ts';
+import {
+  loginPath,
+  type RelayUnderTest,
+  userPath,
+  withRelay,
+} from '../../harness/relay/relay-under-test.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { fault } from '../../harness/system/fault.ts';
 
 const seconds = 20;
 
@@ -38,7 +43,7 @@ describe('clients that are slow on purpose', () => {
       'everyone else is served throughout',
       async ({ happened, recovery }, context) => {
         context.timeout(120_000);
-        await withRelayIn({}, async (underTest) => {
+        await withRelay({}, async (underTest) => {
           const url = `http://127.0.0.1:${underTest.port}${loginPath}`;
           const slow = attack(...options, '-c', '1000', '-r', '500', '-u', url);
           happened(described(await servedDuring(underTest, slow)));
@@ -55,7 +60,7 @@ describe('clients that are slow on purpose', () => {
     'everyone else is served throughout, and the relay closes them',
     async ({ happened, recovery }, context) => {
       context.timeout(180_000);
-      await withRelayIn({}, async (underTest) => {
+      await withRelay({}, async (underTest) => {
         const sockets: Socket[] = [];
         let closed = 0;
         for (let left = idle; left > 0; left -= 100) {
@@ -88,7 +93,7 @@ describe('clients that are slow on purpose', () => {
     'everyone else is served throughout',
     async ({ happened, recovery }, context) => {
       context.timeout(180_000);
-      await withRelayIn({}, async (underTest) => {
+      await withRelay({}, async (underTest) => {
         const sockets = await Promise.all(
           Array.from({ length: 5000 }, async () => {
             const socket = connect(underTest.port, '127.0.0.1');

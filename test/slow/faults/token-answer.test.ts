@@ -3,7 +3,8 @@ import { canary } from '../../harness/expect/canaries.ts';
 import { expectError, expectToken } from '../../harness/expect/expectations.ts';
 import type { Behaviour } from '../../harness/provider/strict-provider.ts';
 import { relayUnderTest } from '../../harness/relay/relay-under-test.ts';
-import { eventually, fault } from '../../harness/system/fault.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { fault } from '../../harness/system/fault.ts';
 
 describe('a connection that ends within the token answer', () => {
   const underTest = relayUnderTest();

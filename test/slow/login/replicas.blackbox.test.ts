@@ -1,20 +1,19 @@
 import { expect } from 'chai';
 import {
   expectLogin,
-  expectNoneRemembered,
   expectRefusal,
   FakeBrowser,
   type Login,
 } from '../../harness/browser/fake-browser.ts';
+import { expectNoneRemembered } from '../../harness/expect/canaries.ts';
 import { temporaryKeyFile } from '../../harness/login/key-file.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import {
-  flagsFor,
-  listening,
-  RelayUnderTest,
+  type RelayUnderTest,
   registration,
-  withSecretFile,
+  secretFile,
+  startRelayFor,
 } from '../../harness/relay/relay-under-test.ts';
 
 const oldKey = 'the-old-key-of-these-replicas-0001';
@@ -45,16 +44,8 @@ describe('replicas share pending logins without talking to each other', () => {
   });
 
   /** Starts one more process; from now on the browser is sent to it. */
-  async function startReplica(
-    changes: Flags = {},
-    clientSecret = provider.registration.clientSecret,
-  ): Promise<RelayUnderTest> {
-    current = await withSecretFile(clientSecret, async (file) => {
-      const { relay, port } = await listening({
-        flags: { ...flagsFor(provider, file), ...changes },
-      });
-      return new RelayUnderTest(relay, port, provider);
-    });
+  async function startReplica(changes: Flags = {}): Promise<RelayUnderTest> {
+    current = await startRelayFor(provider, changes);
     replicas.push(current);
     return current;
   }
@@ -157,7 +148,8 @@ describe('replicas share pending logins without talking to each other', () => {
     });
 
     it('another client secret, where keys are derived from it', async () => {
-      await startReplica({}, `${provider.registration.clientSecret}x`);
+      const another = await secretFile(`${provider.registration.clientSecret}x`);
+      await startReplica({ 'client-secret-file': another });
       const login = await browser.start();
       await startReplica();
       await expectAltered(login);

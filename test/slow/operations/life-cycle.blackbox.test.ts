@@ -13,24 +13,18 @@ import {
   expectToken,
   expectUser,
 } from '../../harness/expect/expectations.ts';
+import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
+import { runRelay } from '../../harness/relay/relay-process.ts';
 import {
-  type Behaviour,
-  StrictProvider,
-  userRecord,
-} from '../../harness/provider/strict-provider.ts';
-import { type LogLine, runRelay } from '../../harness/relay/relay-process.ts';
-import {
-  baseUrl,
   callbackPath,
-  flagsFor,
-  frontendOrigin,
-  listening,
   loginPath,
-  RelayUnderTest,
-  registration,
+  type RelayUnderTest,
+  secretFile,
   startRelay,
+  startRelayFor,
+  undiscovered,
   userPath,
-  withSecretFile,
+  withRelay,
 } from '../../harness/relay/relay-under-test.ts';
 
 /** Holds every lookup at the provider; the result lets them go on. */
@@ -62,20 +56,9 @@ async function listeningSockets(pid: number): Promise<string[]> {
     .map(([, , , , , , , , , inode]) => String(inode));
 }
 
-/** A relay that the test itself ends; whatever comes, nothing of it is left. */
-async function withRelay(act: (underTest: RelayUnderTest) => Promise<void>): Promise<void> {
-  const underTest = await startRelay();
-  try {
-    await act(underTest);
-  } finally {
-    await underTest.process.stop('SIGKILL');
-    await underTest.provider.stop();
-  }
-}
-
 describe('the life of a relay', () => {
   it('ends on SIGTERM once the requests in flight are answered, and takes no new ones', async () => {
-    await withRelay(async (underTest) => {
+    await withRelay({}, async (underTest) => {
       const release = holdLookups(underTest);
       const lookup = underTest.lookUp();
       await underTest.provider.arrivals(1);
@@ -107,7 +90,7 @@ describe('the life of a relay', () => {
   });
 
   it('answers what comes on kept connections while it stops', async () => {
-    await withRelay(async (underTest) => {
+    await withRelay({}, async (underTest) => {
       const agent = new Agent({ keepAlive: true });
       const requests = () =>
         Promise.all([1, 2, 3, 4, 5].map(() => underTest.send({ path: loginPath, agent })));
@@ -131,7 +114,7 @@ describe('the life of a relay', () => {
   });
 
   it('ends at once on a second signal', async () => {
-    await withRelay(async (underTest) => {
+    await withRelay({}, async (underTest) => {
       holdLookups(underTest);
       const lookup = underTest.lookUp().catch(({ code }) => code);
       await underTest.provider.arrivals(1);
@@ -144,86 +127,55 @@ describe('the life of a relay', () => {
   });
 
   describe('on SIGHUP', () => {
-    async function withFile(act: (underTest: RelayUnderTest, file: string) => Promise<void>) {
-      const provider = await StrictProvider.start(registration());
-      await withSecretFile(provider.registration.clientSecret, async (file) => {
-        const { relay, port } = await listening({ flags: flagsFor(provider, file) });
-        const underTest = new RelayUnderTest(relay, port, provider);
-        try {
-          await act(underTest, file);
-        } finally {
-          await underTest.stop();
-        }
-      });
-    }
+    let underTest: RelayUnderTest;
+    beforeEach(async () => {
+      underTest = await startRelay();
+    });
+    afterEach(() => underTest.stop());
 
     it('reads the client secret again, and goes on with the new one', async () => {
-      await withFile(async (underTest, file) => {
-        await writeFile(file, 'wrong');
-        process.kill(underTest.process.pid, 'SIGHUP');
-        await underTest.process.logLine(({ msg }) => String(msg).startsWith('reloaded'));
-        expect((await underTest.logIn()).status).to.equal(400);
-        underTest.provider.forget();
-        await writeFile(file, underTest.provider.registration.clientSecret);
-        process.kill(underTest.process.pid, 'SIGHUP');
-        await underTest.process.output((stdout) =>
-          stdout.split('"reloaded').length > 2 ? true : undefined,
-        );
-        expectToken(await underTest.logIn(canary('code')));
-      });
+      const { provider, secretFile } = underTest;
+      await writeFile(secretFile, 'wrong');
+      await underTest.reload();
+      expect((await underTest.logIn()).status).to.equal(400);
+      provider.forget();
+      await writeFile(secretFile, provider.registration.clientSecret);
+      await underTest.reload();
+      expectToken(await underTest.logIn(canary('code')));
     });
-
-    /** The line about a reload. */
-    async function reload({ process: relay }: RelayUnderTest): Promise<LogLine> {
-      process.kill(relay.pid, 'SIGHUP');
-      return await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
-    }
 
     it('says which files have changed', async () => {
-      await withFile(async (underTest, file) => {
-        await writeFile(file, 'another');
-        expect(await reload(underTest))
-          .to.include({ level: 'info' })
-          .and.deep.include({
-            changed: [file],
-          });
-      });
+      await writeFile(underTest.secretFile, 'another');
+      const line = await underTest.reload();
+      expect(line).to.include({ level: 'info' });
+      expect(line['changed']).to.deep.equal([underTest.secretFile]);
     });
 
-    it('says where no file has changed', async () => {
-      await withFile(async (underTest) => {
-        const line = await reload(underTest);
-        expect(line).to.include({ level: 'info', msg: 'reloaded: no file has changed' });
-        expect(line).to.not.have.property('changed');
-      });
+    it('says if no file has changed', async () => {
+      const line = await underTest.reload();
+      expect(line).to.include({ level: 'info', msg: 'reloaded: no file has changed' });
+      expect(line).to.not.have.property('changed');
     });
 
-    it('warns where it has read the old copies of systemd, which change at a restart alone', async () => {
-      await withSecretFile(canary('secret'), async (file) => {
-        const { relay, port } = await listening({
-          flags: { port: '0', origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
-          env: { CREDENTIALS_DIRECTORY: dirname(file) },
-        });
-        process.kill(relay.pid, 'SIGHUP');
-        const line = await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
-        expect(line['level']).to.equal('warn');
-        expect(line['msg']).to.contain('nothing has changed').and.contain('restart the service');
-        expect((await send(port, { path: '/healthz' })).status).to.equal(200);
-        await relay.stop();
-      });
+    it('warns if it has read the copies of systemd, which change at a restart alone', async () => {
+      const file = await secretFile(underTest.provider.registration.clientSecret);
+      const env = { CREDENTIALS_DIRECTORY: dirname(file) };
+      const flags = { 'client-secret-file': undefined };
+      const relay = await startRelayFor(underTest.provider, flags, { env });
+      const line = await relay.reload();
+      expect(line['level']).to.equal('warn');
+      expect(line['msg']).to.contain('nothing has changed').and.contain('restart the service');
+      expect((await relay.get('/healthz')).status).to.equal(200);
+      await relay.process.stop();
     });
 
-    it('goes on as it was where the new configuration has faults, and says which', async () => {
-      await withFile(async (underTest, file) => {
-        await writeFile(file, '');
-        process.kill(underTest.process.pid, 'SIGHUP');
-        const line = await underTest.process.logLine(({ msg }) =>
-          String(msg).startsWith('not reloaded'),
-        );
-        expect(line).to.have.property('level', 'error');
-        expect(JSON.stringify(line['faults'])).to.contain('--client-secret-file');
-        expectToken(await underTest.logIn());
-      });
+    it('keeps its configuration if the new one has faults, and names them', async () => {
+      await writeFile(underTest.secretFile, '');
+      const line = await underTest.reload();
+      expect(line['msg']).to.match(/^not reloaded/);
+      expect(line).to.have.property('level', 'error');
+      expect(JSON.stringify(line['faults'])).to.contain('--client-secret-file');
+      expectToken(await underTest.logIn());
     });
   });
 
@@ -243,18 +195,9 @@ describe('the life of a relay', () => {
     });
 
     it('as alive but not ready while the issuer has not told the provider’s addresses', async () => {
-      const { relay, port } = await listening({
-        flags: {
-          port: '0',
-          origin: frontendOrigin,
-          'base-url': baseUrl,
-          'client-id': 'client',
-          issuer: 'http://127.0.0.1:1',
-        },
-        env: { PROVIDER_CLIENT_SECRET: canary('secret') },
-      });
-      expect((await send(port, { path: '/healthz' })).status).to.equal(200);
-      const answered = await send(port, { path: '/readyz' });
+      const relay = await startRelay(undiscovered);
+      expect((await relay.get('/healthz')).status).to.equal(200);
+      const answered = await relay.get('/readyz');
       expect(expectError(answered, 503)).to.equal('Not ready: provider_undiscovered.');
       await relay.stop();
     });

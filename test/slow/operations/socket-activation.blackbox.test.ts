@@ -5,23 +5,19 @@ import { send } from '../../harness/client/http-client.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import { type Invocation, RelayProcess, runRelay } from '../../harness/relay/relay-process.ts';
+import { type Invocation, runRelay } from '../../harness/relay/relay-process.ts';
 import {
   baseUrl,
   callbackPath,
-  flagsFor,
   frontendOrigin,
-  listening,
   loginPath,
-  RelayUnderTest,
-  registration,
+  type RelayUnderTest,
+  startRelay,
   userPath,
-  withSecretFile,
+  withRelay,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { untilItListens } from '../../harness/system/until-it-listens.ts';
 
 const supervisor = fileURLToPath(new URL('../../harness/relay/supervise.sh', import.meta.url));
 // `make test-restarts` asks for 20, and for the figures.
@@ -34,25 +30,18 @@ async function withActivatedRelay(
   act: (underTest: RelayUnderTest) => Promise<void>,
   { launcher = [], flags = {} }: Pick<Invocation, 'launcher' | 'flags'> = {},
 ): Promise<void> {
-  const provider = await StrictProvider.start(registration());
   const port = await freePort();
-  try {
-    await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const relay = new RelayProcess({
-        launcher: ['systemd-socket-activate', '--listen', `127.0.0.1:${port}`, ...launcher],
-        flags: { ...flagsFor(provider, file), port: '1', host: '192.0.2.1', ...flags },
-      });
-      try {
-        await untilItListens(() => send(port, { path: '/healthz' }));
-        await act(new RelayUnderTest(relay, port, provider));
-        expect(provider.violations).to.deep.equal([]);
-      } finally {
-        await relay.stop('SIGKILL');
-      }
-    });
-  } finally {
-    await provider.stop();
-  }
+  await withRelay(
+    {
+      port,
+      launcher: ['systemd-socket-activate', '--listen', `127.0.0.1:${port}`, ...launcher],
+      flags: { port: '1', host: '192.0.2.1', ...flags },
+    },
+    async (underTest) => {
+      await act(underTest);
+      expect(underTest.provider.violations).to.deep.equal([]);
+    },
+  );
 }
 
 /** A start of a login, a callback, or a lookup, which is answered as it should be. */
@@ -137,17 +126,10 @@ describe('a relay on a socket that systemd has passed', () => {
   });
 
   it('opens its own port where the socket was passed to another process', async () => {
-    const provider = await StrictProvider.start(registration());
-    await withSecretFile(provider.registration.clientSecret, async (file) => {
-      const { relay } = await listening({
-        flags: flagsFor(provider, file),
-        env: { LISTEN_PID: '1', LISTEN_FDS: '1' },
-      });
-      const line = await relay.logLine(({ msg }) => msg === 'listening');
-      expect(line).to.not.have.property('socketActivated');
-      await relay.stop();
-    });
-    await provider.stop();
+    const underTest = await startRelay({}, {}, { env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
+    const line = await underTest.process.logLine(({ msg }) => msg === 'listening');
+    expect(line).to.not.have.property('socketActivated');
+    await underTest.stop();
   });
 
   const useless = {

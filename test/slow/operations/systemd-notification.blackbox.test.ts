@@ -1,28 +1,7 @@
 import { expect } from 'chai';
-import { send } from '../../harness/client/http-client.ts';
-import { canary } from '../../harness/expect/canaries.ts';
-import type { RelayProcess } from '../../harness/relay/relay-process.ts';
-import { baseUrl, frontendOrigin, listening } from '../../harness/relay/relay-under-test.ts';
+import { withRelay } from '../../harness/relay/relay-under-test.ts';
 import { ServiceManager } from '../../harness/relay/service-manager.ts';
 import { needs } from '../../harness/system/needs.ts';
-
-/** A relay that is started with these variables, and ended by the test. */
-async function withRelay(
-  env: Record<string, string>,
-  act: (relay: RelayProcess, port: number) => Promise<void>,
-  launcher: string[] = [],
-): Promise<void> {
-  const { relay, port } = await listening({
-    launcher,
-    flags: { port: '0', origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
-    env: { PROVIDER_CLIENT_SECRET: canary('secret'), ...env },
-  });
-  try {
-    await act(relay, port);
-  } finally {
-    await relay.stop('SIGKILL');
-  }
-}
 
 const { describe } = needs('Linux', process.platform === 'linux');
 
@@ -35,7 +14,7 @@ describe('a relay that is started by a service manager', () => {
   afterEach(async () => await manager.stop());
 
   it('tells when it is ready, when it reads its configuration again, and when it stops', async () => {
-    await withRelay(manager.environment, async (relay) => {
+    await withRelay({ env: manager.environment }, async ({ process: relay }) => {
       await manager.hears(/^READY=1$/);
       process.kill(relay.pid, 'SIGHUP');
       await manager.hears(/^READY=1$/, 2);
@@ -48,14 +27,15 @@ describe('a relay that is started by a service manager', () => {
   });
 
   it('gives a sign of life again and again where one is awaited', async () => {
-    await withRelay({ ...manager.environment, WATCHDOG_USEC: '200000' }, async () => {
+    const env = { ...manager.environment, WATCHDOG_USEC: '200000' };
+    await withRelay({ env }, async () => {
       await manager.hears(/^WATCHDOG=1$/, 3);
     });
   });
 
   it('gives none where another process is watched', async () => {
-    const watchdog = { WATCHDOG_USEC: '2000', WATCHDOG_PID: '1' };
-    await withRelay({ ...manager.environment, ...watchdog }, async (relay) => {
+    const env = { ...manager.environment, WATCHDOG_USEC: '2000', WATCHDOG_PID: '1' };
+    await withRelay({ env }, async ({ process: relay }) => {
       await manager.hears(/^READY=1$/);
       process.kill(relay.pid, 'SIGTERM');
       await relay.ended;
@@ -74,13 +54,14 @@ describe('a relay that is started by a service manager', () => {
       expect(variables).to.have.members(['NOTIFY_SOCKET', 'PATH']);
       expect(passed).to.not.equal('/dev/null');
     };
-    await withRelay(manager.environment, act, launcher);
+    await withRelay({ env: manager.environment, launcher }, act);
   });
 
   it('ends in time where signs of life take longer to be told than there is between them', async () => {
     const slow = await ServiceManager.start(300);
     try {
-      await withRelay({ ...slow.environment, WATCHDOG_USEC: '2000' }, async (relay) => {
+      const env = { ...slow.environment, WATCHDOG_USEC: '2000' };
+      await withRelay({ env }, async ({ process: relay }) => {
         await slow.hears(/^WATCHDOG=1$/, 3);
         process.kill(relay.pid, 'SIGTERM');
         expect((await relay.ended).code).to.equal(0);
@@ -93,13 +74,14 @@ describe('a relay that is started by a service manager', () => {
 
   it('says once that there is no systemd-notify, and goes on', async () => {
     const env = { ...manager.environment, PATH: '/nowhere', WATCHDOG_USEC: '2000' };
-    await withRelay(env, async (relay, port) => {
+    await withRelay({ env }, async (underTest) => {
+      const { process: relay } = underTest;
       const isWarning = ({ level, error }: Record<string, unknown>) =>
         level === 'warn' && error !== undefined;
       const warning = await relay.logLine(isWarning);
       expect(warning).to.include({ error: 'ENOENT' });
       expect(warning['msg']).to.contain('systemd-notify');
-      expect((await send(port, { path: '/readyz' })).status).to.equal(200);
+      expect((await underTest.get('/readyz')).status).to.equal(200);
       process.kill(relay.pid, 'SIGTERM');
       expect((await relay.ended).code).to.equal(0);
       expect(relay.logLines.filter(isWarning)).to.have.lengthOf(1);

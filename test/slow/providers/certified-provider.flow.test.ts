@@ -10,8 +10,14 @@ import {
   signIn,
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
-import { callbackPath, loginPath, redirectUri } from '../../harness/relay/relay-under-test.ts';
-import { type Client, type Relay, useRelays } from '../../harness/relay/relays.ts';
+import {
+  type Client,
+  callbackPath,
+  loginPath,
+  type Relay,
+  redirectUri,
+  useRelays,
+} from '../../harness/relay/relay-under-test.ts';
 
 const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
 
@@ -43,7 +49,7 @@ describe('oidc-provider, found by discovery', () => {
   async function expectLogin(browser: FakeBrowser): Promise<void> {
     const { url } = await logIn(browser);
     expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
-    const answer = await relay.lookUp(url.searchParams.get('access_token') ?? '');
+    const answer = await relay.userOf(url.searchParams.get('access_token') ?? '');
     expect(expectUser(answer)).to.deep.equal(recordOf('ada'));
   }
 
@@ -154,7 +160,7 @@ describe('oidc-provider, found by discovery', () => {
       const pages = [await one.visit(loginPath), await other.visit(loginPath)] as const;
       const ends = [await signIn(other, pages[1], 'grace'), await signIn(one, pages[0], 'ada')];
       const tokens = ends.map(({ url }) => url.searchParams.get('access_token') ?? '');
-      const records = await Promise.all(tokens.map((token) => relay.lookUp(token)));
+      const records = await Promise.all(tokens.map((token) => relay.userOf(token)));
       expect(records.map(expectUser)).to.deep.equal([recordOf('grace'), recordOf('ada')]);
     });
 
@@ -165,7 +171,7 @@ describe('oidc-provider, found by discovery', () => {
     });
 
     it('refuses a token that it did not issue', async () => {
-      expectFailure(await relay.lookUp('another'), 'token_invalid');
+      expectFailure(await relay.userOf('another'), 'token_invalid');
     });
 
     it('is asked for its metadata at the start alone, never for a request', async () => {

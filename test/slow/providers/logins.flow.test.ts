@@ -11,8 +11,14 @@ import {
   type UpstreamRequest,
 } from '../../harness/provider/fake-provider.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
-import { callbackPath, loginPath, redirectUri } from '../../harness/relay/relay-under-test.ts';
-import { type Client, type Relay, useRelays } from '../../harness/relay/relays.ts';
+import {
+  type Client,
+  callbackPath,
+  loginPath,
+  type Relay,
+  redirectUri,
+  useRelays,
+} from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
 import { discord, discordUser } from '../../providers/fakes/discord.ts';
 import { github, githubUser } from '../../providers/fakes/github.ts';
@@ -179,7 +185,7 @@ describe('a provider that answers as its documentation says', () => {
       });
 
       it('refuses a token that it did not issue', async () => {
-        expectFailure(await relay.lookUp('another'), 'token_invalid');
+        expectFailure(await relay.userOf('another'), 'token_invalid');
       });
 
       if (example.issuer === undefined) {
@@ -241,7 +247,7 @@ describe('a provider that answers as its documentation says', () => {
 async function expectLogin(relay: Relay, browser: FakeBrowser, user: string): Promise<void> {
   const end = await browser.visit(loginPath);
   expect([...end.url.searchParams.keys()], `${end.body}`).to.deep.equal(['access_token']);
-  const answer = await relay.lookUp(tokenIn(end));
+  const answer = await relay.userOf(tokenIn(end));
   expectUser(answer);
   expect(answer.body.toString()).to.equal(user);
 }

@@ -13,8 +13,12 @@ import {
   redirect,
   startIssuer,
 } from '../../harness/provider/issuer.ts';
-import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
-import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import {
+  callbackPath,
+  loginPath,
+  type Relay,
+  useRelays,
+} from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
 const html = '<!doctype html><title>Welcome</title>';
@@ -72,7 +76,7 @@ describe('an issuer that nothing can be learned from', () => {
     expectFailedVisit(await new FakeBrowser(() => relay).visit(loginPath), 'provider_undiscovered');
     expectFailure(await relay.get(loginPath), 'provider_undiscovered');
     expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_undiscovered');
-    expectFailure(await relay.lookUp('any'), 'provider_undiscovered');
+    expectFailure(await relay.userOf('any'), 'provider_undiscovered');
     const { status, provider } = await relay.requestLine('provider_undiscovered');
     expect({ status, provider }).to.deep.equal({ status: 503, provider: undefined });
   }

@@ -8,8 +8,7 @@ import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
 import { metadata, openIdPath } from '../../harness/provider/issuer.ts';
 import { type Serving, serve, serveTls } from '../../harness/provider/serve.ts';
 import { runRelay } from '../../harness/relay/relay-process.ts';
-import { callbackPath } from '../../harness/relay/relay-under-test.ts';
-import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import { callbackPath, type Relay, useRelays } from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
@@ -82,7 +81,7 @@ describe('a relay whose way out is a proxy', () => {
       });
       const logins = 10;
       for (let count = 0; count < logins; count += 1) {
-        expect(expectUser(await relay.lookUp(await logIn(relay)))).to.deep.equal(user);
+        expect(expectUser(await relay.userOf(await logIn(relay)))).to.deep.equal(user);
       }
       expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
       expect(requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(
@@ -101,7 +100,7 @@ describe('a relay whose way out is a proxy', () => {
         if (request.socket === first?.socket) request.socket.destroy();
         else wellBehaved(request, response);
       };
-      expectUser(await relay.lookUp(token));
+      expectUser(await relay.userOf(token));
       expect(requests.map(({ url }) => url)).to.deep.equal(['/token', '/user', '/user']);
       expect(proxy.tunnels).to.have.length(2);
     });
@@ -112,7 +111,7 @@ describe('a relay whose way out is a proxy', () => {
       const env = { HTTPS_PROXY: proxy.url, ...trusting() };
       const relay = await startRelay({ client, flags, env });
       await relay.discoveryLine('discovered');
-      expectUser(await relay.lookUp('any'));
+      expectUser(await relay.userOf('any'));
       expect(requests.map(({ url }) => url)).to.deep.equal([openIdPath, '/userinfo']);
       expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
     });
@@ -123,7 +122,7 @@ describe('a relay whose way out is a proxy', () => {
         NO_PROXY: 'intranet.example,localhost',
         ...trusting(),
       });
-      expectUser(await relay.lookUp('any'));
+      expectUser(await relay.userOf('any'));
       expect(proxy.connections).to.equal(0);
     });
 
@@ -134,7 +133,7 @@ describe('a relay whose way out is a proxy', () => {
         https_proxy: proxy.url.replace('//', `//${authority}@`),
         ...trusting(),
       });
-      expectUser(await relay.lookUp('any'));
+      expectUser(await relay.userOf('any'));
       const [request] = requests;
       expect(request?.headers).not.to.have.property('proxy-authorization');
       expect(relay.process.stdout).not.to.contain('w%');
@@ -159,7 +158,7 @@ describe('a relay whose way out is a proxy', () => {
       it(`answers 502 behind ${what}, and logs an error code`, async () => {
         prepare();
         const relay = await start('https://unknown.example', { ...(await env()), ...trusting() });
-        expectFailure(await relay.lookUp('any'), 'provider_unreachable');
+        expectFailure(await relay.userOf('any'), 'provider_unreachable');
         expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
         const { provider } = await relay.requestLine('provider_unreachable');
         expect(provider)
@@ -173,7 +172,7 @@ describe('a relay whose way out is a proxy', () => {
       proxy.silent = true;
       const env = { HTTPS_PROXY: proxy.url, ...trusting() };
       const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
-      expectFailure(await relay.lookUp('any'), 'provider_timeout');
+      expectFailure(await relay.userOf('any'), 'provider_timeout');
       expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
     });
 
@@ -181,7 +180,7 @@ describe('a relay whose way out is a proxy', () => {
       proxy.silent = true;
       const env = { HTTPS_PROXY: proxy.url, ...trusting() };
       const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
-      expectFailure(await relay.lookUp('any'), 'provider_timeout');
+      expectFailure(await relay.userOf('any'), 'provider_timeout');
       const ended = relay.stop().then(() => 'the relay ended');
       const patience = once(AbortSignal.timeout(10_000), 'abort').then(() => 'it is still there');
       const first = await Promise.race([ended, patience]);
@@ -206,7 +205,7 @@ describe('a relay whose way out is a proxy', () => {
     ] as const) {
       it(`answers 502 where the provider has ${what}, and logs ${error}`, async () => {
         const relay = await start(origin, { HTTPS_PROXY: proxy.url, ...env() });
-        expectFailure(await relay.lookUp('any'), 'provider_unreachable');
+        expectFailure(await relay.userOf('any'), 'provider_unreachable');
         expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
         const { provider } = await relay.requestLine('provider_unreachable');
         expect(provider).to.include({ outcome: 'provider_unreachable', error });
@@ -232,7 +231,7 @@ describe('a relay whose way out is a proxy', () => {
   it('is not taken to a provider on http, which is on this machine', async () => {
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
     const relay = await start(`http://127.0.0.1:${http.port}`, env);
-    expectUser(await relay.lookUp(await logIn(relay)));
+    expectUser(await relay.userOf(await logIn(relay)));
     expect(proxy.connections).to.equal(0);
   });
 });

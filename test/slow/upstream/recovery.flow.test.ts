@@ -14,8 +14,12 @@ import {
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
 import { openIdPath, startIssuer } from '../../harness/provider/issuer.ts';
-import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
-import { type Relay, useRelays } from '../../harness/relay/relays.ts';
+import {
+  callbackPath,
+  loginPath,
+  type Relay,
+  useRelays,
+} from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
 describe('a provider that is down for a while', () => {
@@ -32,7 +36,7 @@ describe('a provider that is down for a while', () => {
     const browser = new FakeBrowser(() => relay);
     const { url } = await signIn(browser, await browser.visit(loginPath), 'ada');
     const token = url.searchParams.get('access_token') ?? '';
-    expect(expectUser(await relay.lookUp(token))).to.deep.equal(recordOf('ada'));
+    expect(expectUser(await relay.userOf(token))).to.deep.equal(recordOf('ada'));
     return token;
   }
 
@@ -55,7 +59,7 @@ describe('a provider that is down for a while', () => {
       const relay = await startRelay({ client, flags: { issuer: issuer.origin } });
       await relay.discoveryLine('failed');
       const answers = await Promise.all(
-        Array.from({ length: 50 }, () => [relay.get(loginPath), relay.lookUp('any')]).flat(),
+        Array.from({ length: 50 }, () => [relay.get(loginPath), relay.userOf('any')]).flat(),
       );
       for (const answer of answers) expectFailure(answer, 'provider_undiscovered');
       expect(issuer.asked.length).to.be.lessThan(20);
@@ -107,7 +111,7 @@ describe('a provider that is down for a while', () => {
 
     await provider.close();
     expect((await relay.get(loginPath)).status).to.equal(307);
-    expectFailure(await relay.lookUp(token), 'provider_unreachable');
+    expectFailure(await relay.userOf(token), 'provider_unreachable');
     const line = await relay.requestLine('provider_unreachable');
     expect(line['provider']).to.include({ endpoint: 'user', error: 'ECONNREFUSED' });
     const iss = encodeURIComponent(provider.issuer);

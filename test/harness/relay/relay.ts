@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { type Answer, type Sending, send, sendBytes } from '../client/http-client.ts';
+import { canary } from '../expect/canaries.ts';
+import type { LogLine, RelayProcess } from './relay-process.ts';
+
+/** The front end's origin in every test that does not say otherwise. */
+export const frontendOrigin = 'https://app.example';
+/** The relay's address as the outside world sees it: nothing a request says can be mistaken for it. */
+export const baseUrl = 'https://relay.example';
+export const redirectUri = `${baseUrl}/auth/provider/callback`;
+export const loginPath = '/auth/provider';
+export const callbackPath = '/auth/provider/callback';
+export const userPath = '/api/user';
+
+/** A relay that listens. */
+export class Relay {
+  readonly process: RelayProcess;
+  readonly port: number;
+
+  constructor(process: RelayProcess, port: number) {
+    this.process = process;
+    this.port = port;
+  }
+
+  async send(sending: Sending): Promise<Answer> {
+    return await send(this.port, sending);
+  }
+
+  async sendBytes(bytes: string | Buffer): Promise<Answer> {
+    return await sendBytes(this.port, bytes);
+  }
+
+  /** A request of a plain HTTP client, which shows no sign of a browser. */
+  async get(path: string): Promise<Answer> {
+    return await this.send({ path });
+  }
+
+  /** The callback with this `code`, encoded. */
+  async logIn(code = canary('code')): Promise<Answer> {
+    return await this.get(`${callbackPath}?code=${encodeURIComponent(code)}`);
+  }
+
+  /** The user lookup with this `Authorization` value. */
+  async lookUp(authorization = `Bearer ${canary('token')}`): Promise<Answer> {
+    return await this.send({ path: userPath, headers: [['Authorization', authorization]] });
+  }
+
+  /** The user lookup with this token. */
+  async userOf(token: string): Promise<Answer> {
+    return await this.lookUp(`Bearer ${token}`);
+  }
+
+  /** The metrics that a relay with `--metrics-port` exports. */
+  async metrics(): Promise<string> {
+    const { metricsAddress } = await this.process.logLine(({ msg }) => msg === 'listening');
+    const { port } = new URL(String(metricsAddress));
+    const { status, body } = await send(Number(port), { path: '/metrics' });
+    expect(status).to.equal(200);
+    return `${body}`;
+  }
+
+  /** The log line of the request that came to this end, once it is written. */
+  async requestLine(outcome: string): Promise<LogLine> {
+    return await this.process.logLine(
+      (line) => line['msg'] === 'request' && line['outcome'] === outcome,
+    );
+  }
+
+  /** The first log line on an attempt at discovery that came to this end. */
+  async discoveryLine(outcome: 'discovered' | 'failed'): Promise<LogLine> {
+    return await this.process.logLine(
+      (line) => line['msg'] === 'provider discovery' && line['outcome'] === outcome,
+    );
+  }
+
+  /** Sends SIGHUP; resolves with the log line about the reload. */
+  async reload(): Promise<LogLine> {
+    const isReload = ({ msg }: LogLine) => /^(not )?reloaded/.test(String(msg));
+    const before = this.process.logLines.filter(isReload).length;
+    process.kill(this.process.pid, 'SIGHUP');
+    return await this.process.output(() => this.process.logLines.filter(isReload)[before]);
+  }
+
+  /** Ends it; it must end well, with an empty standard error. */
+  async stop(): Promise<void> {
+    const { code, stderr } = await this.process.stop();
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+  }
+}

@@ -27,7 +27,7 @@ export async function startRelayUnderAttack(
   flags: Readonly<Record<string, string>>,
 ): Promise<RelayUnderAttack> {
   const folder = mkdtempSync(join(tmpdir(), 'login-relay-'));
-  const keyFile = join(folder, 'state-key');
+  const keyFile = join(folder, 'key');
   writeFileSync(keyFile, stateKey, { mode: 0o600 });
   const outcomes = new Map<string, number>();
   const faults: string[] = [];

@@ -28,7 +28,8 @@ Examples:
   $ login-relay --origin https://app.example.com \\
       --base-url https://login.example.com \\
       --client-id Iv1.0123456789abcdef \\
-      --client-secret-file /etc/login-relay/client-secret
+      --client-secret-file /etc/login-relay/client-secret \\
+      --key-file /etc/login-relay/key
   $ FRONTEND_ORIGIN=http://localhost:3000 \\
       PROVIDER_CLIENT_ID=… \\
       PROVIDER_CLIENT_SECRET=… login-relay`;

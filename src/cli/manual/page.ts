@@ -145,7 +145,8 @@ ${example(
   `${name} --origin https://app.example.com \\`,
   '    --base-url https://login.example.com \\',
   '    --client-id Iv1.0123456789abcdef \\',
-  '    --client-secret-file /etc/login-relay/client-secret',
+  '    --client-secret-file /etc/login-relay/client-secret \\',
+  '    --key-file /etc/login-relay/key',
 )}.PP
 Show the configuration in effect, and check it at the provider:
 ${example(

@@ -34,6 +34,14 @@ function section({ title }: Preset): string {
   return section.split(/\n##/)[0] ?? '';
 }
 
+function revoked(revocation: Preset['revocation']): RegExp {
+  if (revocation === undefined) return / revokes no tokens\./;
+  if (revocation.takes === undefined) return / revokes both[,.]/;
+  return revocation.takes === 'access_token'
+    ? / revokes access tokens\./
+    : / revokes refresh tokens\./;
+}
+
 describe('docs/providers.md', () => {
   it('lists exactly the presets that there are, as they are', () => {
     const rows = tableRows().map((line) => line.replaceAll(unchecked, ''));
@@ -49,6 +57,17 @@ describe('docs/providers.md', () => {
       expect(command).to.match(new RegExp(`^login-relay --provider ${name} `));
       expect(flags.includes('--provider-host')).to.equal(host !== undefined);
       expect(flags.includes('--provider-tenant')).to.equal(tenant !== undefined);
+    });
+
+    it(`says for ${title} when tokens end, how they are renewed, and what is revoked`, () => {
+      const [bullet = ''] = /^- Tokens: .*(\n {2}.*)*/m.exec(section(preset)) ?? [];
+      const tokens = bullet.replaceAll(/\s+/g, ' ');
+      const { scope, parameters = [] } = preset.refreshRequest ?? {};
+      const added = parameters.map((parameter) => parameter.join('='));
+      for (const word of [...(scope?.split(' ') ?? []), ...added]) {
+        expect(tokens).to.match(new RegExp(`the relay adds .*\`${word}\``));
+      }
+      expect(tokens).to.match(revoked(preset.revocation));
     });
 
     it(`says for ${title} where to register, what the record holds and where it is documented`, () => {

@@ -102,16 +102,14 @@ function keyFileEffect(path: string, { environment }: OptionSources): Effect {
 
 function derivedFromProvider(
   config: Config,
-  { authorizeUrl, tokenUrl, userUrl, scope, clientAuthentication, pkce, revocation }: Provider,
+  { authorizeUrl, tokenUrl, userUrl, revocation, scope, clientAuthentication, pkce }: Provider,
 ): Partial<Record<OptionName, Effect>> {
   const source = 'known' in config.provider ? 'preset' : 'issuer';
   return {
     authorizeUrl: { value: authorizeUrl, source },
     tokenUrl: { value: tokenUrl, source },
     userUrl: { value: userUrl, source },
-    ...(revocation && {
-      revocationUrl: { value: revocation.url.replaceAll('{clientId}', config.clientId), source },
-    }),
+    ...(revocation && { revocationUrl: { value: revocation.url, source } }),
     ...(scope !== undefined && { scope: { value: scope, source } }),
     tokenRequest: { value: clientAuthentication, source },
     pkce: { value: pkce ? 'on' : 'off', source },

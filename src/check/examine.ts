@@ -16,6 +16,7 @@ import { createProbe, type Probe } from './probe.ts';
 import { checkProxy } from './proxy.ts';
 import { checkScope } from './scope.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
+import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
 const concurrentCalls = 5;
@@ -57,7 +58,7 @@ export async function examine(
       await ownAddresses,
       ofProxy,
       ofDiscovery,
-      provider ? checkScope(provider) : [],
+      provider ? [...checkScope(provider), ...checkTokens(config, provider)] : [],
       ofProvider,
     ].flat();
     return { findings, provider };

@@ -55,7 +55,8 @@ export function readProviderSettings(
   if (preset === undefined) return undefined;
   const host = placeholder('providerHost', 'host', preset, reading);
   const tenant = placeholder('providerTenant', 'tenant', preset, reading);
-  const filled = filledIn(preset, { host, tenant, baseUrl });
+  const { clientId = '' } = reading.values;
+  const filled = filledIn(preset, { host, tenant, baseUrl, clientId });
   const provider = { ...filled, ...atOtherEndpoints(given), ...given };
   warnOfSecretInUrl(preset, provider, reading);
   return { known: Object.freeze(provider) };
@@ -66,7 +67,7 @@ function atOtherEndpoints({ authorizeUrl, tokenUrl }: GivenProvider): Partial<Pr
   return {
     ...(authorizeUrl !== undefined && { issuer: undefined, refreshRequest: undefined }),
     // The tokens and the secret of another provider are not for the preset's.
-    ...(tokenUrl !== undefined && { revocation: undefined }),
+    ...(tokenUrl !== undefined && { refreshTokens: undefined, revocation: undefined }),
   };
 }
 
@@ -101,10 +102,13 @@ function placeholder(
 
 function filledIn(
   preset: Preset,
-  parts: { readonly host: string; readonly tenant: string; readonly baseUrl: string },
+  parts: Readonly<Record<'host' | 'tenant' | 'baseUrl' | 'clientId', string>>,
 ): Provider {
   const fill = (template: string) =>
-    template.replaceAll('{host}', parts.host).replaceAll('{tenant}', parts.tenant);
+    template
+      .replaceAll('{host}', parts.host)
+      .replaceAll('{tenant}', parts.tenant)
+      .replaceAll('{clientId}', encodeURIComponent(parts.clientId));
   // Some providers require a header that names the calling program and its address.
   const identify = (header: string) =>
     header.replaceAll('{version}', version).replaceAll('{baseUrl}', parts.baseUrl);
@@ -116,6 +120,7 @@ function filledIn(
     clientAuthentication: preset.clientAuthentication,
     pkce: preset.pkce,
     tokenResponse: preset.tokenResponse,
+    refreshTokens: preset.refreshTokens,
     refreshRequest: preset.refreshRequest,
     revocation: preset.revocation && { ...preset.revocation, url: fill(preset.revocation.url) },
     issuer: preset.issuer && fill(preset.issuer),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Provider, RefreshRequest, Revocation } from '../providers/provider.ts';
+import type { Provider, Revocation } from '../providers/provider.ts';
 import { isLoopback, mayBeThisMachine, providerUrl } from '../urls.ts';
 import { DiscoveryError } from './discovery-error.ts';
 import { parseJsonObject } from './json.ts';
@@ -90,7 +90,7 @@ export function providerOf(
     pkce: given.pkce ?? true,
     authorizeParameters: given.authorizeParameters,
     tokenParameters: given.tokenParameters,
-    refreshRequest: refreshRequestOf(metadata),
+    ...refreshOf(metadata),
     revocation: given.revocation ?? revocationOf(metadata, context),
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
@@ -137,10 +137,11 @@ function endpointUrl(
 }
 
 /** @see OpenID Connect Core 1.0 §11 */
-function refreshRequestOf(metadata: Metadata): RefreshRequest | undefined {
-  const refreshes = offers(metadata['grant_types_supported'], 'refresh_token');
+function refreshOf(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refreshRequest'> {
+  if (!offers(metadata['grant_types_supported'], 'refresh_token'))
+    return { refreshTokens: 'never' };
   const scope = 'offline_access';
-  return refreshes && includes(metadata['scopes_supported'], scope) ? { scope } : undefined;
+  return includes(metadata['scopes_supported'], scope) ? { refreshRequest: { scope } } : {};
 }
 
 /** Logins work without it, so an endpoint that cannot be used counts as none. */

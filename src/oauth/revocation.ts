@@ -59,8 +59,7 @@ export function revocationRequest(
   const { url, request, takes } = revocation;
   for (const { kind, token } of revocable) {
     if (token === undefined || (takes !== undefined && takes !== kind)) continue;
-    const of = url.replace('{clientId}', encodeURIComponent(endpoint.clientId));
-    return requests[request](endpoint, of, { kind, token });
+    return requests[request](endpoint, url, { kind, token });
   }
   return undefined;
 }

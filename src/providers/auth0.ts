@@ -11,6 +11,7 @@ export const auth0: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'by-setting',
   refreshRequest: { scope: 'offline_access' },
   revocation: {
     url: 'https://{host}/oauth/revoke',

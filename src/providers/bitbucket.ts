@@ -10,4 +10,5 @@ export const bitbucket: Preset = {
   scope: 'account',
   clientAuthentication: 'basic',
   pkce: false,
+  refreshTokens: 'always',
 };

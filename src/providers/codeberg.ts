@@ -10,4 +10,5 @@ export const codeberg: Preset = {
   scope: 'read:user',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'always',
 };

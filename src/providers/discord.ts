@@ -10,6 +10,7 @@ export const discord: Preset = {
   scope: 'identify',
   clientAuthentication: 'basic',
   pkce: true,
+  refreshTokens: 'always',
   revocation: { url: 'https://discord.com/api/oauth2/token/revoke', request: 'rfc7009' },
   issuer: 'https://discord.com',
   requestHeaders: { 'user-agent': 'DiscordBot ({baseUrl}, {version})' },

@@ -12,5 +12,6 @@ export const entra: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'always',
   refreshRequest: { scope: 'offline_access' },
 };

@@ -11,4 +11,5 @@ export const forgejo: Preset = {
   scope: 'read:user',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'always',
 };

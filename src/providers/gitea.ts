@@ -11,4 +11,5 @@ export const gitea: Preset = {
   scope: 'read:user',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'always',
 };

@@ -12,6 +12,7 @@ export const githubEnterprise: Preset = {
   clientAuthentication: 'body',
   pkce: false,
   tokenResponse: { scopeSeparator: ',' },
+  refreshTokens: 'never',
   // https://docs.github.com/en/enterprise-server@latest/rest/apps/oauth-applications#delete-an-app-token
   revocation: {
     url: 'https://{host}/api/v3/applications/{clientId}/token',

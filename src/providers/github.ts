@@ -11,6 +11,7 @@ export const github: Preset = {
   clientAuthentication: 'query',
   pkce: true,
   tokenResponse: { scopeSeparator: ',' },
+  refreshTokens: 'by-setting',
   // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
   revocation: {
     url: 'https://api.github.com/applications/{clientId}/token',

@@ -11,5 +11,6 @@ export const gitlab: Preset = {
   scope: 'read_user',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'always',
   revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
 };

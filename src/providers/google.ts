@@ -10,6 +10,7 @@ export const google: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'always',
   // https://developers.google.com/identity/protocols/oauth2/web-server
   refreshRequest: {
     parameters: [

@@ -12,6 +12,7 @@ export const keycloak: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'basic',
   pkce: true,
+  refreshTokens: 'always',
   revocation: {
     url: 'https://{host}/realms/{tenant}/protocol/openid-connect/revoke',
     request: 'rfc7009',

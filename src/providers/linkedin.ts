@@ -11,4 +11,5 @@ export const linkedin: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: false,
+  refreshTokens: 'by-setting',
 };

@@ -11,6 +11,7 @@ export const okta: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'basic',
   pkce: true,
+  refreshTokens: 'by-setting',
   refreshRequest: { scope: 'offline_access' },
   revocation: { url: 'https://{host}/oauth2/v1/revoke', request: 'rfc7009' },
 };

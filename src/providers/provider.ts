@@ -21,7 +21,7 @@ interface TokenResponseDialect {
 }
 
 /** What an authorization request has besides, if a refresh token is wanted. */
-export interface RefreshRequest {
+interface RefreshRequest {
   /** Words to add to the scope. */
   readonly scope?: string;
   /** Parameters to add, unless they are configured. */
@@ -33,7 +33,6 @@ export type TokenKind = 'access_token' | 'refresh_token';
 
 /** How a provider revokes tokens. */
 export interface Revocation {
-  /** `{clientId}` stands for the client identifier. */
   readonly url: string;
   readonly request: RevocationRequest;
   /** The only kind of token that it takes; both if it is left out. */
@@ -70,7 +69,12 @@ export interface Provider {
   /** Further parameters of the token request, such as `resource`. */
   readonly tokenParameters?: ExtraParameters | undefined;
   readonly tokenResponse?: TokenResponseDialect | undefined;
-  /** Undefined: it gives refresh tokens unasked, or never. */
+  /**
+   * Whether logins get refresh tokens, once `refreshRequest` is asked for: always, if the application is
+   * set up for it, or never; undefined if nobody knows.
+   */
+  readonly refreshTokens?: 'always' | 'by-setting' | 'never' | undefined;
+  /** Undefined: nothing is asked for. */
   readonly refreshRequest?: RefreshRequest | undefined;
   /** Undefined: it revokes no tokens. */
   readonly revocation?: Revocation | undefined;
@@ -99,7 +103,8 @@ export interface Placeholder {
 
 /**
  * A provider that `--provider` can name. Its URLs and its issuer may hold `{host}` (a host with an
- * optional port and path) and `{tenant}` (a tenant or realm), each declared below.
+ * optional port and path) and `{tenant}` (a tenant or realm), each declared below. The URL of its
+ * revocation may hold `{clientId}`.
  */
 export interface Preset extends Provider {
   /** The name that `--provider` takes. */

@@ -12,6 +12,7 @@ export const slack: Preset = {
   pkce: false,
   // As oauth.v2.access answers: https://docs.slack.dev/reference/methods/oauth.v2.access
   tokenResponse: { scopeSeparator: ',', nestedIn: 'authed_user' },
+  refreshTokens: 'by-setting',
   // https://docs.slack.dev/reference/methods/auth.revoke
   revocation: {
     url: 'https://slack.com/api/auth.revoke',

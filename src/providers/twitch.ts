@@ -12,6 +12,7 @@ export const twitch: Preset = {
   scope: 'openid',
   clientAuthentication: 'body',
   pkce: false,
+  refreshTokens: 'always',
   // https://dev.twitch.tv/docs/authentication/revoke-tokens/
   revocation: {
     url: 'https://id.twitch.tv/oauth2/revoke',

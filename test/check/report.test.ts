@@ -42,7 +42,7 @@ describe('the report of login-relay check', () => {
       expect(stdout).to.contain(`\nCallback URL to register: ${redirectUri}\n`);
       expect(stdout).to.match(/^ {2}ok {11}token endpoint: accepts client identifier and secret/m);
       expect(stdout).to.match(/^ {2}not checked {2}authorization endpoint: answers, but/m);
-      expect(stdout).to.match(/\n\nNo problem found, 2 not checked\.\n$/);
+      expect(stdout).to.match(/\n\nNo problem found, 3 not checked\.\n$/);
     });
   });
 
@@ -60,7 +60,7 @@ describe('the report of login-relay check', () => {
                → correct the secret in --client-secret (PROVIDER_CLIENT_SECRET),
                or --client-id (PROVIDER_CLIENT_ID)
 `);
-      expect(checks).to.match(/\n\n1 problem, 1 warning, 2 not checked\.\n$/);
+      expect(checks).to.match(/\n\n1 problem, 1 warning, 3 not checked\.\n$/);
       // An address that is longer has a line of its own.
       const lines = checks.split('\n').filter((line) => /\S \S/.test(line));
       expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(80);
@@ -80,7 +80,7 @@ describe('the report of login-relay check', () => {
     expect(stdout).to.contain(
       '  problem      authorization endpoint, token endpoint, user lookup: nothing\n               listens at the address',
     );
-    expect(stdout).to.match(/\n\n1 problem\.\n$/);
+    expect(stdout).to.match(/\n\n1 problem, 1 not checked\.\n$/);
   });
 
   it('says to people that a value cannot be used', async () => {

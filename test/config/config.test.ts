@@ -41,9 +41,10 @@ describe('the configuration', () => {
           clientAuthentication: 'query',
           pkce: true,
           tokenResponse: { scopeSeparator: ',' },
+          refreshTokens: 'by-setting',
           refreshRequest: undefined,
           revocation: {
-            url: 'https://api.github.com/applications/{clientId}/token',
+            url: 'https://api.github.com/applications/client/token',
             request: 'github',
             takes: 'access_token',
           },
@@ -120,6 +121,10 @@ describe('the configuration', () => {
     for (const more of [{ revocationUrl }, { tokenUrl, revocationUrl }]) {
       expect(revocationOf(more)).to.deep.equal({ url: revocationUrl, request: 'rfc7009' });
     }
+  });
+
+  it('has the client identifier in the address where GitHub revokes, percent-encoded', () => {
+    expect(known({ flags: { clientId: 'a/b' } }).revocation?.url).to.include('/a%2Fb/token');
   });
 
   it('names both ways to give the client secret if neither is used, the file first', () => {

@@ -61,6 +61,7 @@ export const presetSchema = v.pipe(
         nestedIn: v.exactOptional(words),
       }),
     ),
+    refreshTokens: v.picklist(['always', 'by-setting', 'never']),
     refreshRequest: v.exactOptional(
       v.strictObject({
         scope: v.exactOptional(schemas.scope),

@@ -16,6 +16,7 @@ const example: Preset = {
   scope: 'openid profile',
   clientAuthentication: 'body',
   pkce: true,
+  refreshTokens: 'always',
 };
 
 describe('the presets', () => {

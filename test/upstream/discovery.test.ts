@@ -66,7 +66,6 @@ describe('what a relay learns from an issuer', () => {
       pkce: true,
       authorizeParameters: undefined,
       tokenParameters: undefined,
-      refreshRequest: undefined,
       revocation: undefined,
       scopesSupported: undefined,
       issuer: issuer.origin,
@@ -110,6 +109,7 @@ describe('what a relay learns from an issuer', () => {
     expect(await needed({ scopes_supported: ['openid'] })).to.equal(undefined);
     const withoutRefresh = { scopes_supported, grant_types_supported: ['authorization_code'] };
     expect(await needed(withoutRefresh)).to.equal(undefined);
+    expect(await learn(withoutRefresh)).to.include({ refreshTokens: 'never' });
   });
 
   for (const methods of [['plain'], 'S256', {}, null]) {

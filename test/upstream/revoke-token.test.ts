@@ -80,7 +80,7 @@ describe('a revocation at the provider', () => {
 
   it('deletes the access token at GitHub', async () => {
     const revocation: Revocation = {
-      url: `${origin}/applications/{clientId}/token`,
+      url: `${origin}/applications/client/token`,
       request: 'github',
       takes: 'access_token',
     };
@@ -89,7 +89,7 @@ describe('a revocation at the provider', () => {
       'content-type': 'application/json',
     };
     nock(origin, { reqheaders: headers })
-      .delete('/applications/client%3Aid/token', { access_token: 'access' })
+      .delete('/applications/client/token', { access_token: 'access' })
       .reply(204);
     expect(await revoke(revocation)).to.equal(1);
   });

@@ -1,0 +1,79 @@
+import type { Config } from '../config/config.ts';
+import { describeOption } from '../config/options.ts';
+import type { Provider } from '../providers/provider.ts';
+import { issuesRefreshTokens } from '../relay/grants.ts';
+import { type Finding, notChecked, ok } from './finding.ts';
+
+/** Says whether pages can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
+export function checkTokens(config: Config, provider: Provider): Finding[] {
+  // Without states there are no logins with PKCE, and nobody has refresh tokens to revoke.
+  if (config.stateCheck === 'off') return [];
+  return [
+    checkRefresh(config, provider),
+    checkRevocation(provider),
+    ...checkDelivery(config, provider),
+  ];
+}
+
+function checkRefresh(config: Config, provider: Provider): Finding {
+  const subject = 'refresh';
+  if (!issuesRefreshTokens(config)) {
+    const why = config.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
+    return ok(subject, `no page gets a refresh token: ${why}`);
+  }
+  const asked = askedFor(provider);
+  if (provider.refreshTokens === 'always') {
+    return ok(subject, `the provider gives refresh tokens${asked && `; ${asked}`}`);
+  }
+  if (provider.refreshTokens === 'never') {
+    return ok(subject, `the provider gives no refresh tokens: ${untilEnd}`);
+  }
+  if (provider.refreshTokens === 'by-setting') {
+    return notChecked(
+      subject,
+      `the provider gives refresh tokens if the application is set up for it${asked && `; ${asked}`}; otherwise ${untilEnd}`,
+      'look at the settings of the application at the provider',
+    );
+  }
+  return notChecked(
+    subject,
+    `only a login shows whether the provider gives refresh tokens${asked && `; ${asked}`}; otherwise ${untilEnd}`,
+    `if the provider wants another scope or parameter, set ${describeOption('scope')} or ${describeOption('authorizeParams')}`,
+  );
+}
+
+const untilEnd = 'a page can have its access token again until that ends';
+
+/** What the relay adds to logins with PKCE, in words; empty if it adds nothing. */
+function askedFor({ refreshRequest: { scope, parameters = [] } = {} }: Provider): string {
+  const added = [
+    ...(scope === undefined ? [] : [`scope ${scope}`]),
+    ...parameters.map((parameter) => parameter.join('=')),
+  ];
+  return added.length === 0 ? '' : `logins with PKCE ask for them by ${added.join(' and ')}`;
+}
+
+function checkRevocation({ revocation }: Provider): Finding {
+  const subject = 'revocation';
+  if (revocation === undefined) {
+    const remedy = `${describeOption('revocationUrl')} can name one`;
+    return ok(
+      subject,
+      `tokens stay valid until they end: no revocation endpoint is known. ${remedy}`,
+    );
+  }
+  const kinds = { access_token: 'access tokens', refresh_token: 'refresh tokens' };
+  const which = revocation.takes === undefined ? 'tokens' : `only ${kinds[revocation.takes]}`;
+  return ok(subject, `${which} are revoked, at ${revocation.url}`);
+}
+
+function checkDelivery({ tokenDelivery, stateCheck }: Config, { pkce }: Provider): Finding[] {
+  if (tokenDelivery === 'code' || stateCheck === 'always' || pkce) return [];
+  return [
+    notChecked(
+      'token delivery',
+      'callbacks without a state are served, and logins at this provider have no PKCE: if pages log in with PKCE at the relay, a code that leaks from such a login could be exchanged by anyone',
+      `once all pages use PKCE, set ${describeOption('tokenDelivery')} to code`,
+    ),
+  ];
+}

@@ -1,6 +1,7 @@
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Query } from './query.ts';
+import { scopeForProvider } from './scope.ts';
 
 /** A base64url SHA-256. @see RFC 7636 §4.2 */
 const s256Challenge = /^[A-Za-z0-9_-]{43}$/;
@@ -86,7 +87,7 @@ export function narrowedScope(query: Query, configured: string | undefined): str
   const allowed = configured?.split(' ') ?? [];
   const words = typeof scope === 'string' ? scope.split(' ') : [''];
   if (!words.every((word) => allowed.includes(word))) throw new RelayError('scope_refused');
-  return words.join(' ');
+  return scopeForProvider(words, allowed);
 }
 
 function invalid(detail: string): RelayError {

@@ -3,6 +3,7 @@ import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { FrontEnd } from '../login/login.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { scopeForFrontEnd } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
 
@@ -38,7 +39,7 @@ export function tokenEndpoint(frontEnd: FrontEnd, grants: ServedGrants): Middlew
       access_token: accessToken,
       token_type: tokenType ?? 'bearer',
       expires_in: expiresIn,
-      scope,
+      scope: scopeForFrontEnd(scope),
       refresh_token: refreshToken,
     };
   });

@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { scopeForFrontEnd, scopeForProvider } from '../../src/oauth/scope.ts';
+
+describe('a scope', () => {
+  for (const [granted, told] of [
+    ['read:user repo', 'read:user repo'],
+    ['openid profile email', 'profile email'],
+    ['profile openid offline_access', 'profile'],
+    ['openid offline_access', undefined],
+    ['openid.profile', 'openid.profile'],
+    [undefined, undefined],
+  ]) {
+    it(`is told to front ends as ${told} if ${granted} was granted`, () => {
+      expect(scopeForFrontEnd(granted)).to.equal(told);
+    });
+  }
+
+  it('that a front end narrows keeps what the relay itself needs at an OpenID provider', () => {
+    const whole = ['openid', 'profile', 'email', 'offline_access'];
+    expect(scopeForProvider(['email'], whole)).to.equal('openid email offline_access');
+    expect(scopeForProvider(['email', 'openid'], whole)).to.equal('openid email offline_access');
+    expect(scopeForProvider(['repo'], ['read:user', 'repo'])).to.equal('repo');
+  });
+});

@@ -34,6 +34,12 @@ export function checkConfiguration(given: Configuration): void {
     new URL(config.redirectUri).pathname.endsWith(`/auth/${config.pathName}/callback`),
     true,
   );
+  for (const redirectUri of config.redirectUris) {
+    const url = new URL(redirectUri);
+    assert.equal(url.href, redirectUri);
+    assert.equal(url.origin, config.origin);
+    assert.equal(url.hash + url.username + url.password, '');
+  }
   const parameters = { access_token: 'token', state: '//evil.example\r\nX: 1' };
   const target = withPart(config.frontendUrl, 'query', parameters);
   assert.equal(new URL(target).origin, config.origin);

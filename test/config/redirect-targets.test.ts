@@ -60,6 +60,17 @@ describe('what the configuration makes of payloads', () => {
     }
   });
 
+  it('sends nobody beyond the origin, whatever --redirect-uri is', () => {
+    for (const payload of redirectPayloads) {
+      for (const value of [payload, `${usual.origin}/${payload}`, usual.origin + payload]) {
+        if (value === '') continue;
+        for (const redirectUri of targetsWith('redirectUri', value)?.config.redirectUris ?? []) {
+          expectAsWritten(redirectUri, usual.origin);
+        }
+      }
+    }
+  });
+
   it('sends nobody elsewhere than --origin and --authorize-url say', () => {
     for (const payload of redirectPayloads) {
       for (const value of [payload, asWritten + payload, `${asWritten}/${payload}`]) {

@@ -116,11 +116,18 @@ const https = fc.webUrl({ validSchemes: ['https'], withQueryParameters: true });
 const fitting = fc.record(
   {
     frontendUrl: fc.constantFrom('https://app.example/page?kept=1', 'https://app.example?'),
-    tokenDelivery: fc.constantFrom('query', 'fragment'),
+    redirectUri: fc
+      .array(
+        fc.webPath().map((path) => `https://app.example${path}`),
+        { minLength: 1 },
+      )
+      .map((urls) => urls.join(' ')),
+    tokenDelivery: fc.constantFrom('query', 'fragment', 'code'),
     baseUrl: fc.oneof(https, fc.constantFrom('http://localhost:8000', 'https://relay.example/?')),
     authorizeUrl: https,
     tokenUrl: https,
     userUrl: https,
+    revocationUrl: https,
     scope: fc.constantFrom('openid', 'read:user user:email'),
     pathName: fc.stringMatching(/^[\w-]{1,64}$/),
     tokenRequest: fc.constantFrom('query', 'body', 'basic', 'basic-raw'),
@@ -143,7 +150,13 @@ const configurations = fc
       fc.dictionary(
         fc.oneof(
           fc.constantFrom(...optionNames.map((option) => options[option].variable)),
-          fc.constantFrom('HTTPS_PROXY', 'no_proxy', 'CREDENTIALS_DIRECTORY'),
+          fc.constantFrom(
+            'HTTPS_PROXY',
+            'no_proxy',
+            'CREDENTIALS_DIRECTORY',
+            'STATE_DIRECTORY',
+            'STATE_KEY_FILE',
+          ),
         ),
         configured,
         { maxKeys: 2 },

@@ -105,6 +105,11 @@ describe('completions', () => {
         expect(complete(shell, 'login-relay --log-level=de')).to.deep.equal([`${prefix}debug`]);
       });
 
+      it('offer a flag again if it is repeatable', () => {
+        const line = 'login-relay --redirect-uri https://a.example --redirect-';
+        expect(complete(shell, line)).to.have.length(1);
+      });
+
       it('offer files where an option names one', () => {
         for (const flag of ['--client-secret-file', '--key-file']) {
           const found = complete(shell, `login-relay ${flag} secret`);

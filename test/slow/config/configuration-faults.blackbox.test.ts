@@ -110,6 +110,19 @@ const malformed: Partial<Record<FlagName, string[]>> = {
       (name) => `https://app.example/?theme=dark&${name}=x`,
     ),
   ],
+  'redirect-uri': [
+    'page',
+    'https://other.example/',
+    'https://app.example.evil/',
+    'https://app.example:8443/',
+    'http://app.example/',
+    'https://app.example/#fragment',
+    'https://someone:hunter2@app.example/',
+    'https://app.example\\@other.example/',
+    ...['code', 'state', 'iss', 'error', 'error_description', 'request_id'].map(
+      (name) => `https://app.example/?theme=dark&${name}=x`,
+    ),
+  ],
   'base-url': [
     'relay.example',
     'ftp://relay.example',
@@ -136,6 +149,8 @@ const malformed: Partial<Record<FlagName, string[]>> = {
   'token-params': [...malformedParameters, 'client_assertion=x', '%63ode=x'],
   'path-name': ['a/b', '..', '.', 'two words', '%2e%2e', 'näme', ':name', '(.*)', '*'],
   'token-delivery': ['cookie', 'hash'],
+  'refresh-tokens': ['on', 'dpop'],
+  'refresh-lifetime': ['0', '3651', '1.5', '30d', '-1'],
   'provider-timeout': ['-1', '0', '0.05', '300.1', '301', '10s', 'NaN', 'Infinity', '1e1'],
   'log-level': ['loud', 'INFO'],
   'log-format': ['xml'],
@@ -144,6 +159,7 @@ const malformed: Partial<Record<FlagName, string[]>> = {
   'authorize-url': malformedEndpoint,
   'token-url': malformedEndpoint,
   'user-url': malformedEndpoint,
+  'revocation-url': malformedEndpoint,
 };
 
 const secrets: Record<string, (file: string) => Fault | Promise<Fault>> = {
@@ -427,6 +443,7 @@ describe('a configuration with faults', () => {
     'authorize-url': ['client_id', 'state', 'code_challenge', 'scope'],
     'token-url': ['client_id', 'client_secret', 'code', 'grant_type'],
     'user-url': ['access_token'],
+    'revocation-url': ['token', 'client_id', 'client_secret'],
   };
   for (const [name, parameters] of Object.entries(added)) {
     for (const parameter of parameters) {
@@ -463,10 +480,13 @@ describe('a configuration with faults', () => {
       'authorize-url': 'not a URL 1',
       'token-url': 'not a URL 2',
       'user-url': 'not a URL 3',
+      'revocation-url': 'not a URL 4',
       scope: 'not "a scope"',
       'token-request': 'no request',
       'path-name': 'no name',
       'token-delivery': 'no delivery',
+      'refresh-tokens': 'no kind',
+      'refresh-lifetime': 'no days',
       'provider-timeout': 'no time',
       'log-level': 'no level',
       'log-format': 'no format',

@@ -20,13 +20,10 @@ import type { FrontEnd, Registration } from '../login/login.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { deliverCallbackFailures, deliverFailures } from '../routes/deliver-failures.ts';
-import { answerOAuthErrors } from '../routes/front-end-endpoint.ts';
 import { alive, ready } from '../routes/health.ts';
 import { loginCallback } from '../routes/login-callback.ts';
-import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
-import { redeemCode } from '../routes/redeem-code.ts';
 import { startLogin } from '../routes/start-login.ts';
-import { tokenEndpoint } from '../routes/token.ts';
+import { addOAuthEndpoints } from './oauth-endpoints.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies {
@@ -55,21 +52,20 @@ export interface Dependencies {
 }
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
-export function createApp({
-  registration,
-  frontEnd,
-  grants,
-  now,
-  answerFailure,
-  answerInPlace,
-  observers,
-  clientAddress,
-  onForeignOrigin,
-  onOtherHost,
-  baseUrl,
-  readiness,
-  rateLimit,
-}: Dependencies): Koa<RequestState> {
+export function createApp(dependencies: Dependencies): Koa<RequestState> {
+  const {
+    registration,
+    frontEnd,
+    answerFailure,
+    answerInPlace,
+    observers,
+    clientAddress,
+    onForeignOrigin,
+    onOtherHost,
+    baseUrl,
+    readiness,
+    rateLimit,
+  } = dependencies;
   const loginPath = `/auth/${registration.name}`;
   const limited = rateLimit === undefined ? [] : [rateLimit];
   const router = new Router<RequestState>({ sensitive: true, strict: true });
@@ -91,24 +87,8 @@ export function createApp({
     refuseFrames,
     loginCallback(registration, frontEnd),
   );
-  const tokenUrl = `${baseUrl}${loginPath}/token`;
-  router.all(
-    `${loginPath}/token`,
-    answerOAuthErrors,
-    allow('POST'),
-    ...limited,
-    tokenEndpoint(frontEnd, {
-      authorization_code: redeemCode(registration, frontEnd, grants, tokenUrl, now),
-      refresh_token: undefined,
-    }),
-  );
-  for (const path of metadataPaths(baseUrl, loginPath)) {
-    router.all(
-      path,
-      allow('GET', 'HEAD'),
-      serverMetadata(baseUrl + loginPath, registration, grants),
-    );
-  }
+  // Without a state check, a code could be redeemed in another browser than the login's.
+  if (registration.protection !== undefined) addOAuthEndpoints(router, dependencies, limited);
   router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(registration));
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));

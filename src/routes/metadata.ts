@@ -45,8 +45,8 @@ export function serverMetadata(
   };
   return async (ctx) => {
     // The front end's own origin is there already.
-    const isReadable = ctx.response.get('Access-Control-Allow-Origin') !== '';
-    if (!isReadable) ctx.set('Access-Control-Allow-Origin', '*');
+    const header = 'Access-Control-Allow-Origin';
+    if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
     ctx.body = { ...metadata, scopes_supported: provider().scope?.split(' ') };
   };
 }

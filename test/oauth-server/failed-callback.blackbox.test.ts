@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { temporaryKeyFile } from '../harness/login/key-file.ts';
+import { issuer, logInTo, redirectUri } from '../harness/login/oauth-front-end.ts';
+import { sealLogin } from '../harness/login/sealed-login.ts';
+import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import type { RelayUnderTest } from '../harness/relay/relay-under-test.ts';
+import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+
+const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
+const state = 'own & "state" – ✓';
+
+/** Failures after which no state says where the login came from. */
+const withoutState: ReadonlySet<FailureCode> = new Set(['state_missing', 'state_altered']);
+
+describe('the callback of an OAuth login', () => {
+  const keyFile = temporaryKeyFile();
+  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+  let browser: FakeBrowser;
+  beforeEach(() => {
+    browser = new FakeBrowser(underTest);
+  });
+
+  function sealed(relay: RelayUnderTest, age = 0) {
+    const login = sealLogin(relay.provider, { key, age, frontEndState: state, oauth });
+    browser.cookies.set(login.cookie.name, login.cookie.value);
+    return login;
+  }
+
+  for (const [kind, failing] of Object.entries(failedCallbacks)) {
+    const { failure, detail, onToken, prepare, age } = failing;
+    // The code is not exchanged here.
+    if (onToken !== undefined) continue;
+    const isForgotten = kind === 'the provider refuses and forgets the state';
+    if (withoutState.has(failure) || isForgotten) {
+      it(`is answered in place if ${kind}`, async () => {
+        const login = sealed(underTest());
+        const answer = await browser.open(
+          (await prepare?.(login, browser)) ?? callback({ code: login.code, state: login.state }),
+        );
+        expectError(answer, new RelayError(failure).status);
+      });
+      continue;
+    }
+    it(`tells the front end that ${kind}`, async () => {
+      const login = sealed(underTest(), age);
+      const { code } = login;
+      const path = (await prepare?.(login, browser)) ?? callback({ code, state: login.state });
+      const answer = await browser.open(path);
+      const location = expectRedirect(answer);
+      expect(Object.fromEntries(location.searchParams)).to.deep.equal({
+        error: new RelayError(failure).oauthError,
+        error_description: detail ?? new RelayError(failure).detail,
+        state,
+        iss: issuer,
+        request_id: answer.headers['x-request-id'],
+      });
+      expect(location.origin + location.pathname).to.equal(redirectUri);
+      expect(underTest().provider.calls).to.deep.equal([]);
+    });
+  }
+
+  it('tells the front end that it is in a frame, and can still be finished', async () => {
+    const login = sealed(underTest());
+    const path = callback({ code: login.code, state: login.state });
+    const framed = await browser.open(path, {
+      headers: navigationWith('Sec-Fetch-Dest', 'iframe'),
+    });
+    expect(expectRedirect(framed).searchParams.get('error')).to.equal('invalid_request');
+    const answer = expectRedirect(await browser.open(path));
+    expect(answer.searchParams.get('code')).to.match(/^[\w.-]+$/);
+  });
+
+  it('calls no provider if it works', async () => {
+    await logInTo(browser, underTest());
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
+  it('shows a failure nowhere but at a redirect URI of the front end, whatever its state claims', async () => {
+    for (const elsewhere of ['https://evil.example/', `${redirectUri}x`, 'javascript:alert(1)']) {
+      const claim = { redirectUri: elsewhere, codeChallenge: 'c'.repeat(43) };
+      for (const by of [key, 'a key that only the attacker knows, of 32']) {
+        const forged = sealLogin(underTest().provider, { key: by, oauth: claim });
+        browser.cookies.set(forged.cookie.name, forged.cookie.value);
+        const answer = await browser.open(callback({ state: forged.state, code: forged.code }));
+        expect(answer.status).to.equal(400);
+        expect(answer.headers).not.to.have.property('location');
+      }
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { hash, randomBytes } from 'node:crypto';
+import { createCodes } from '../../../src/grants/codes.ts';
+import { createRefreshTokens } from '../../../src/grants/refresh-tokens.ts';
+import { keysFromFile } from '../../../src/keys.ts';
+import { Secret } from '../../../src/secret.ts';
+import { canary } from '../expect/canaries.ts';
+import { redirectUri } from './oauth-front-end.ts';
+
+/** The verifier of every code that is made here. */
+export const codeVerifier = randomBytes(32).toString('base64url');
+
+/** How a code is made by someone who knows the key. */
+interface SealedCode {
+  readonly key: string;
+  readonly registration?: string;
+  readonly frontEnd?: string;
+  /** Seconds since it was issued. */
+  readonly age?: number;
+}
+
+/** Makes a code as the relay itself would, without asking it. */
+export async function sealCode({ key, age = 0, ...names }: SealedCode): Promise<string> {
+  const codes = createCodes(keysFromFile([new Secret(key)]).code, () => Date.now() - age * 1000);
+  return await codes.issue({
+    registration: 'provider',
+    frontEnd: 'app',
+    redirectUri,
+    codeChallenge: hash('sha256', codeVerifier, 'base64url'),
+    providerCode: canary('code'),
+    ...names,
+  });
+}
+
+/** Makes an unbound refresh token as the relay itself would. */
+export async function sealRefreshToken(key: string): Promise<string> {
+  const refreshTokens = createRefreshTokens(keysFromFile([new Secret(key)]).refreshToken, Date.now);
+  const now = Math.floor(Date.now() / 1000);
+  const refreshToken = await refreshTokens.issue({
+    registration: 'provider',
+    frontEnd: 'app',
+    loggedInAt: now,
+    endsAt: now + 3600,
+    providerToken: { accessToken: canary('token') },
+  });
+  if (refreshToken === undefined) throw new Error('the token is too long');
+  return refreshToken;
+}

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { temporaryKeyFile } from '../harness/login/key-file.ts';
+import {
+  encoded,
+  expectOAuthError,
+  logInTo,
+  oauthStart,
+  redemption,
+  requestToken,
+} from '../harness/login/oauth-front-end.ts';
+import { codeVerifier, sealCode, sealRefreshToken } from '../harness/login/sealed-grants.ts';
+import { callbackPath, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+
+const key = 'a key that all relays of this test have';
+
+describe('an attacker with a code of the relay', () => {
+  const keyFile = temporaryKeyFile();
+  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+
+  async function redeem(sealed: Partial<Parameters<typeof sealCode>[0]>) {
+    return await redeemText(await sealCode({ key, ...sealed }));
+  }
+
+  async function redeemText(code: string) {
+    const parameters = { grant_type: 'authorization_code', client_id: 'app', code };
+    return await requestToken(underTest(), { ...parameters, code_verifier: codeVerifier });
+  }
+
+  it('can redeem it if nothing is wrong with it, so that the refusals below mean something', async () => {
+    expect((await redeem({ age: 30 })).status).to.equal(200);
+  });
+
+  it('cannot redeem it after 61 seconds', async () => {
+    expectOAuthError(await redeem({ age: 62 }), 'invalid_grant');
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
+  it('cannot redeem one of another registration or front end, or of another key', async () => {
+    expectOAuthError(await redeem({ registration: 'other' }), 'invalid_grant');
+    expectOAuthError(await redeem({ frontEnd: 'blog' }), 'invalid_grant');
+    const otherKey = 'a key that this relay does not have: 32';
+    expectOAuthError(await redeem({ key: otherKey }), 'invalid_grant');
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
+  it('cannot use a refresh token as a code', async () => {
+    expectOAuthError(await redeemText(await sealRefreshToken(key)), 'invalid_grant');
+  });
+
+  it("cannot inject it into another browser's login, which has another verifier", async () => {
+    const attacker = await logInTo(new FakeBrowser(underTest), underTest());
+    const victim = await logInTo(new FakeBrowser(underTest), underTest());
+    const injected = redemption(victim, { code: attacker.code });
+    expectOAuthError(await requestToken(underTest(), injected), 'invalid_grant');
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
+  it('cannot redeem one that was redeemed, as it is in the history of the browser', async () => {
+    const login = await logInTo(new FakeBrowser(underTest), underTest());
+    expect((await requestToken(underTest(), redemption(login))).status).to.equal(200);
+    const again = redemption(login, { code_verifier: codeVerifier });
+    expectOAuthError(await requestToken(underTest(), again), 'invalid_grant');
+    expectOAuthError(await requestToken(underTest(), redemption(login)), 'invalid_grant');
+  });
+
+  it('learns nothing of the provider from it', async () => {
+    const { code } = await logInTo(new FakeBrowser(underTest), underTest());
+    for (const part of code.split('.')) {
+      const text = Buffer.from(part, 'base64url').toString('latin1');
+      expect(text).not.to.match(/provider|app\.example|c4n4ry/i);
+    }
+  });
+
+  it('starts no login in a browser without the cookie of the start', async () => {
+    const started = expectRedirect(
+      await new FakeBrowser(underTest).open(`${loginPath}?${encoded(oauthStart().parameters)}`),
+    );
+    const code = underTest().provider.authorize(started);
+    const state = started.searchParams.get('state') ?? '';
+    const answer = await new FakeBrowser(underTest).open(callback({ code, state }));
+    expect(expectRedirect(answer).searchParams.get('code')).to.equal(null);
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+});
+
+describe('two registrations with one key file', () => {
+  const keyFile = temporaryKeyFile();
+  const flags = async () => ({ 'key-file': await keyFile.write(key) });
+  const one = relayUnderTest(flags);
+  const path = '/auth/other';
+  const other = relayUnderTest(async () => ({ ...(await flags()), 'path-name': 'other' }), {
+    redirectUri: `https://relay.example${path}/callback`,
+  });
+
+  it("refuse each other's states before any call", async () => {
+    const browser = new FakeBrowser(one);
+    const { code, state } = await browser.start();
+    const sending = {
+      path: `${path}/callback?${encoded({ code, state })}`,
+      headers: [['Cookie', [...browser.cookies].map((pair) => pair.join('=')).join('; ')]],
+    } satisfies { path: string; headers: [string, string][] };
+    expectError(await other().send(sending), 400);
+    const own = { ...sending, path: `${callbackPath}?${encoded({ code, state })}` };
+    expectRedirect(await one().send(own));
+    expect(other().provider.calls).to.deep.equal([]);
+  });
+
+  it("refuse each other's codes before any call", async () => {
+    const login = await logInTo(new FakeBrowser(one), one());
+    const answer = await requestToken(other(), redemption(login), [], `${path}/token`);
+    expectOAuthError(answer, 'invalid_grant');
+    expect(other().provider.calls).to.deep.equal([]);
+    expect((await requestToken(one(), redemption(login))).status).to.equal(200);
+  });
+});

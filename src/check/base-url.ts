@@ -1,5 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
+import { codeChallenge } from '../login/pkce.ts';
+import { withParameters } from '../oauth/query.ts';
+import { onlyFrontEnd } from '../relay/front-ends.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, notChecked, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -11,15 +14,34 @@ const correct = `correct ${describeOption('baseUrl')} or ${describeOption('pathN
 /**
  * Starts a login at the base URL, as a browser does. The provider's address in the answer shows the
  * callback URL and the client identifier of the relay that answers.
+ *
+ * @param codeVerifier the PKCE verifier of the start, if the relay takes only OAuth requests
  */
-export async function checkBaseUrl(probe: Probe, config: Config): Promise<Finding> {
-  const url = `${config.baseUrl}/auth/${config.pathName}`;
+export async function checkBaseUrl(
+  probe: Probe,
+  config: Config,
+  codeVerifier: string,
+): Promise<Finding> {
+  const url = startUrl(config, codeVerifier);
   const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers: {} });
   if ('answer' in probed) return judge(probed.answer, config);
   const { message, fix, byEveryone } = probed.unreached;
   return byEveryone
     ? problem(subject, message, fix)
     : notChecked(subject, message, `${start}; otherwise ${fix}`);
+}
+
+function startUrl(config: Config, codeVerifier: string): string {
+  const url = `${config.baseUrl}/auth/${config.pathName}`;
+  if (config.tokenDelivery !== 'code') return url;
+  const [redirectUri = ''] = config.redirectUris;
+  return withParameters(url, {
+    response_type: 'code',
+    client_id: onlyFrontEnd,
+    redirect_uri: redirectUri,
+    code_challenge: codeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+  });
 }
 
 function judge({ status, headers }: UpstreamResponse, config: Config): Finding {

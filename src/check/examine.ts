@@ -19,7 +19,8 @@ import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
-const concurrentCalls = 5;
+// More than all checks make at once. Each redirect URI is one.
+const concurrentCalls = 64;
 // RFC 7636 §4.1: at least 43 characters.
 const madeUpVerifier = 'login-relay-check'.padEnd(43, '-');
 
@@ -46,7 +47,10 @@ export async function examine(
   try {
     const { findings: ofProxy, proxyError } = await checkProxy(config.proxy, limits.timeout);
     const probe = createProbe(client, proxyError);
-    const ownAddresses = Promise.all([checkBaseUrl(probe, config), checkFrontEnd(probe, config)]);
+    const ownAddresses = Promise.all([
+      checkBaseUrl(probe, config, madeUpVerifier),
+      checkFrontEnd(probe, config),
+    ]);
     const { finding: ofDiscovery, provider } =
       'known' in config.provider
         ? { finding: [], provider: config.provider.known }
@@ -55,7 +59,7 @@ export async function examine(
       provider === undefined ? [] : await checkEndpoints(probe, config, sources, provider, now);
     const findings = [
       checkAddresses(config, provider),
-      await ownAddresses,
+      ...(await ownAddresses),
       ofProxy,
       ofDiscovery,
       provider ? [...checkScope(provider), ...checkTokens(config, provider)] : [],

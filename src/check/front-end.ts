@@ -4,22 +4,33 @@ import { isRedirect } from './answer.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
 
-const subject = 'front end';
-
-/** Asks for the page that a login ends at. */
+/** Asks for the pages that a login can end at: the first is the front end's main one. */
 export async function checkFrontEnd(
   probe: Probe,
-  { frontendUrl, origin }: Config,
+  { tokenDelivery, frontendUrl, redirectUris, origin }: Config,
+): Promise<Finding[]> {
+  const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
+  return await Promise.all(
+    [...pages].map((url, index) =>
+      checkPage(probe, { subject: index === 0 ? 'front end' : `page ${url}`, url, origin }),
+    ),
+  );
+}
+
+async function checkPage(
+  probe: Probe,
+  page: { readonly subject: string; readonly url: string; readonly origin: string },
 ): Promise<Finding> {
+  const { subject, url, origin } = page;
   const headers = { accept: 'text/html' };
-  const probed = await probe({ endpoint: 'authorize', method: 'GET', url: frontendUrl, headers });
+  const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers });
   if ('unreached' in probed) {
     const { message, fix } = probed.unreached;
     return warning(subject, message, `start it, or correct ${describeOption('origin')}; ${fix}`);
   }
   const { status } = probed.answer;
   const target = isRedirect(probed.answer)
-    ? URL.parse(probed.answer.headers.location ?? '', frontendUrl)
+    ? URL.parse(probed.answer.headers.location ?? '', url)
     : null;
   if (target !== null && target.origin !== origin) {
     return warning(
@@ -32,6 +43,6 @@ export async function checkFrontEnd(
   return warning(
     subject,
     `answers with status ${status}`,
-    `compare ${describeOption('frontendUrl')}: a login ends there`,
+    `compare ${describeOption('frontendUrl')} and ${describeOption('redirectUri')}: a login ends there`,
   );
 }

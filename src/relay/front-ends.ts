@@ -8,7 +8,7 @@ import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { FrontEnd } from '../login/login.ts';
 
 /** The name of the front end that flags and variables describe. */
-const onlyFrontEnd = 'app';
+export const onlyFrontEnd = 'app';
 
 /** Creates the configured front end. */
 export function createFrontEnd(config: Config, codes: Codes): FrontEnd {

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { serve, serveTls } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
-import { startRelay } from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, startRelay } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { diagnoseHere } from './support/check.ts';
@@ -58,6 +58,19 @@ describe('login-relay check, about the base URL', () => {
       const other = await findingOn(subject, { ...flags, 'client-id': 'another' });
       expect(other).to.include({ code: 1, verdict: 'problem' });
       expect(other.message).to.equal('reaches a relay with another client identifier');
+    } finally {
+      await underTest.stop();
+    }
+  });
+
+  it('sees that it reaches a relay that takes only OAuth requests', async () => {
+    const port = String(await freePort());
+    const own = { 'base-url': `http://localhost:${port}`, 'token-delivery': 'code' };
+    const underTest = await startRelay({ port, ...own });
+    try {
+      const clientId = underTest.provider.registration.clientId;
+      const flags = { ...own, origin: frontendOrigin, 'client-id': clientId };
+      expect(await findingOn(subject, flags)).to.include({ code: 0, verdict: 'ok' });
     } finally {
       await underTest.stop();
     }
@@ -135,6 +148,30 @@ describe('login-relay check, about the front end', () => {
     const finding = await whileServing(subject, 'origin', answer(404));
     expect(finding).to.include({ code: 0, verdict: 'warning', message: 'answers with status 404' });
     expect(finding.fix).to.contain('--frontend-url (FRONTEND_URL)');
+  });
+
+  it('asks for each page that a login can end at', async () => {
+    const paths: string[] = [];
+    const listener: RequestListener = (request, response) => {
+      paths.push(`${request.url}`);
+      response.writeHead(request.url === '/missing' ? 404 : 200).end();
+    };
+    const server = await serve(listener);
+    try {
+      const origin = `http://127.0.0.1:${server.port}`;
+      const flags = { origin, 'redirect-uri': `${origin}/in ${origin}/missing` };
+      await withFakeProvider({}, async (ofProvider) => {
+        const both = await diagnoseHere({ flags: { ...ofProvider, ...flags } });
+        expect(both.finding('front end')).to.include({ verdict: 'ok' });
+        expect(both.finding(`page ${origin}/in`)).to.include({ verdict: 'ok' });
+        expect(both.finding(`page ${origin}/missing`)).to.include({ verdict: 'warning' });
+        expect(paths.splice(0)).to.have.members(['/', '/in', '/missing']);
+        await diagnoseHere({ flags: { ...ofProvider, ...flags, 'token-delivery': 'code' } });
+        expect(paths).to.have.members(['/in', '/missing']);
+      });
+    } finally {
+      await server.close();
+    }
   });
 
   for (const [name, listener] of Object.entries({

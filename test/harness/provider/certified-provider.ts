@@ -14,6 +14,11 @@ export interface CertifiedProviderOptions {
   readonly clientAuthentication?: readonly ClientAuthentication[];
   /** `unadvertised`: its metadata does not mention PKCE. */
   readonly pkce?: 'required' | 'optional' | 'unadvertised';
+  /**
+   * Gives refresh tokens for the scope `offline_access`, a new one at each refresh. One that is used
+   * twice ends the login. It revokes tokens too.
+   */
+  readonly refreshes?: boolean;
   /** Any free port, where this is left out. */
   readonly port?: number;
 }
@@ -41,6 +46,7 @@ export async function startCertifiedProvider({
   client,
   clientAuthentication = ['client_secret_basic'],
   pkce = 'optional',
+  refreshes = false,
   port: wanted = 0,
 }: CertifiedProviderOptions): Promise<CertifiedProvider> {
   // It warns of its pages, its store and its error page: they are meant for trying out.
@@ -56,7 +62,7 @@ export async function startCertifiedProvider({
         client_secret: client.clientSecret,
         redirect_uris: [client.redirectUri ?? redirectUri],
         response_types: ['code'],
-        grant_types: ['authorization_code'],
+        grant_types: ['authorization_code', ...(refreshes ? ['refresh_token'] : [])],
         token_endpoint_auth_method: clientAuthentication[0] ?? 'none',
         id_token_signed_response_alg: 'ES256',
       },
@@ -67,7 +73,16 @@ export async function startCertifiedProvider({
     pkce: { required: () => pkce === 'required' },
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
-    ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, Interaction: 600, Session: 600 },
+    features: { revocation: { enabled: refreshes } },
+    rotateRefreshToken: refreshes,
+    ttl: {
+      AccessToken: 600,
+      AuthorizationCode: 60,
+      Grant: 600,
+      Interaction: 600,
+      RefreshToken: 600,
+      Session: 600,
+    },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => recordOf(id) }),
   });
   provider.use(async (ctx, next) => {

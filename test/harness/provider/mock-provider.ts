@@ -28,11 +28,16 @@ export async function startMockProvider({
   const tokens = new Set<unknown>();
   const tokenRequests: TokenRequest[] = [];
 
+  function isClient(form: ReadonlyMap<string, unknown>, basic: string | undefined): boolean {
+    return credentials(form, basic) === `${client.clientId}\n${client.clientSecret}`;
+  }
+
   function refusal(form: ReadonlyMap<string, unknown>, basic: string | undefined) {
-    if (credentials(form, basic) !== `${client.clientId}\n${client.clientSecret}`) {
+    if (!isClient(form, basic)) {
       return { statusCode: 401, body: { error: 'invalid_client' } };
     }
-    if (form.get('redirect_uri') !== (client.redirectUri ?? redirectUri)) {
+    const ofCode = form.get('grant_type') !== 'refresh_token';
+    if (ofCode && form.get('redirect_uri') !== (client.redirectUri ?? redirectUri)) {
       return { statusCode: 400, body: { error: 'invalid_grant' } };
     }
     return undefined;
@@ -50,6 +55,11 @@ export async function startMockProvider({
     const refused = refusal(form, basic);
     if (refused !== undefined) Object.assign(response, refused);
     else if (response.body !== '') tokens.add(response.body['access_token']);
+  });
+  // The form is not read yet: only credentials in the header can be checked.
+  service.on(Events.BeforeRevoke, (response: { statusCode: number }, request: IncomingMessage) => {
+    const basic = request.headers.authorization?.replace('Basic ', '') ?? '';
+    if (!isClient(new Map(), basic)) response.statusCode = 401;
   });
   service.on(Events.BeforeUserinfo, (response: MutableResponse, request: IncomingMessage) => {
     if (tokens.has(request.headers.authorization?.replace('Bearer ', ''))) return;

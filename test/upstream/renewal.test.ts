@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { codeChallenge } from '../../src/login/pkce.ts';
+import {
+  authorizationRequestUrl,
+  withLoginParameters,
+} from '../../src/oauth/authorization-request.ts';
+import type { TokenResponse } from '../../src/oauth/token-response.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+import { Secret } from '../../src/secret.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { discoverProvider } from '../../src/upstream/discovery.ts';
+import { exchangeCode } from '../../src/upstream/exchange-code.ts';
+import { lookUpUser } from '../../src/upstream/look-up-user.ts';
+import { refreshToken } from '../../src/upstream/refresh-token.ts';
+import { revokeToken } from '../../src/upstream/revoke-token.ts';
+import { FakeBrowser, type Page } from '../harness/browser/fake-browser.ts';
+import { signIn, startCertifiedProvider } from '../harness/provider/certified-provider.ts';
+import { startMockProvider } from '../harness/provider/mock-provider.ts';
+
+const origin = 'https://login.example.com';
+const registered = { clientId: 'client-1', redirectUri: `${origin}/auth/provider/callback` };
+const credentials = { ...registered, clientSecret: 'secret-1' };
+const verifier = 'v'.repeat(43);
+
+describe('a login at a real provider', () => {
+  const client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 9 });
+  let close: () => Promise<void>;
+  let provider: Provider;
+  afterEach(() => close());
+  after(() => client.close());
+
+  async function discover(issuer: string, given: Partial<Provider> = {}): Promise<void> {
+    const context = { issuer, given, insecureHttp: false, encodingChanges: false };
+    provider = await discoverProvider(client, context);
+  }
+
+  const endpoint = () => ({
+    ...provider,
+    ...registered,
+    clientSecret: new Secret(credentials.clientSecret),
+  });
+  const refresh = (token: string) =>
+    refreshToken(client, endpoint(), { refreshToken: token }, () => {});
+  const revoke = (tokens: object) => revokeToken(client, endpoint(), tokens, () => {});
+
+  /** @param pages goes through the pages of the provider */
+  async function logIn(
+    pages: (browser: FakeBrowser, first: Page) => Promise<Page>,
+  ): Promise<TokenResponse> {
+    const browser = new FakeBrowser(undefined, { frontEnd: origin });
+    const url = authorizationRequestUrl(registered, provider, { refresh: true });
+    const challenged = withLoginParameters(url, { codeChallenge: codeChallenge(verifier) });
+    const { url: callback } = await pages(browser, await browser.visit(challenged));
+    const code = callback.searchParams.get('code') ?? '';
+    return await exchangeCode(client, endpoint(), { code, codeVerifier: verifier }, () => {});
+  }
+
+  async function outcome(call: Promise<unknown>): Promise<string> {
+    try {
+      await call;
+      return 'ok';
+    } catch (error) {
+      return error instanceof RelayError ? error.code : String(error);
+    }
+  }
+
+  const lookUp = (token: string) => outcome(lookUpUser(client, provider, token, () => {}));
+
+  describe('with rotation and reuse detection (oidc-provider)', () => {
+    let login: TokenResponse;
+    let token: string;
+    beforeEach(async () => {
+      const { issuer, ...started } = await startCertifiedProvider({
+        client: credentials,
+        refreshes: true,
+      });
+      close = started.close;
+      // It ignores offline_access without a consent.
+      await discover(issuer, { authorizeParameters: [['prompt', 'consent']] });
+      login = await logIn((browser, page) => signIn(browser, page, 'maria'));
+      token = login.refreshToken ?? '';
+    });
+
+    it('is renewed, with a new refresh token each time', async () => {
+      expect(provider.refreshRequest).to.deep.equal({ scope: 'offline_access' });
+      expect(login).to.include({ expiresIn: 600, scope: 'openid offline_access' });
+      const second = await refresh(token);
+      const third = await refresh(second.refreshToken ?? '');
+      const tokens = [login, second, third].flatMap((one) => [one.accessToken, one.refreshToken]);
+      expect(new Set(tokens)).to.have.property('size', 6);
+      expect(await lookUp(third.accessToken)).to.equal('ok');
+    });
+
+    it('ends when a refresh token is used twice', async () => {
+      const second = await refresh(token);
+      expect(await outcome(refresh(token))).to.equal('refresh_refused');
+      expect(await outcome(refresh(second.refreshToken ?? ''))).to.equal('refresh_refused');
+    });
+
+    it('ends when its refresh token is revoked, twice if wanted', async () => {
+      await revoke({ refreshToken: token, accessToken: login.accessToken });
+      await revoke({ refreshToken: token });
+      expect(await outcome(refresh(token))).to.equal('refresh_refused');
+      expect(await lookUp(login.accessToken)).to.equal('token_invalid');
+    });
+
+    it('loses its access token when only that is revoked', async () => {
+      await revoke({ accessToken: login.accessToken });
+      expect(await lookUp(login.accessToken)).to.equal('token_invalid');
+    });
+
+    it('is neither renewed nor revoked with a wrong client secret', async () => {
+      const wrong = { ...endpoint(), clientSecret: new Secret('wrong') };
+      const renewal = refreshToken(client, wrong, { refreshToken: token }, () => {});
+      expect(await outcome(renewal)).to.equal('client_refused');
+      const revocation = revokeToken(client, wrong, { refreshToken: token }, () => {});
+      expect(await outcome(revocation)).to.equal('client_refused');
+      expect(await outcome(refresh(token))).to.equal('ok');
+    });
+  });
+
+  describe('without consent (oauth2-mock-server)', () => {
+    beforeEach(async () => {
+      const metadata = { token_endpoint_auth_methods_supported: undefined };
+      const { issuer, ...started } = await startMockProvider({ client: credentials, metadata });
+      close = started.close;
+      await discover(issuer);
+    });
+
+    it('is renewed and revoked', async () => {
+      const login = await logIn(async (_, page) => page);
+      expect(login.refreshToken).to.be.a('string');
+      const renewed = await refresh(login.refreshToken ?? '');
+      expect(await lookUp(renewed.accessToken)).to.equal('ok');
+      expect(provider.revocation?.url).to.match(/\/revoke$/);
+      const tokens = { refreshToken: renewed.refreshToken };
+      expect(await outcome(revoke(tokens))).to.equal('ok');
+      const wrong = { ...endpoint(), clientSecret: new Secret('wrong') };
+      const refused = revokeToken(client, wrong, tokens, () => {});
+      expect(await outcome(refused)).to.equal('client_refused');
+    });
+  });
+});

@@ -18,7 +18,8 @@ function ask(
   request: Partial<UpstreamRequest> = {},
 ): Reply {
   const [method = '', path = ''] = endpoint.split(' ');
-  const bare = { method, path, host: undefined, headers: {}, query: form({}), form: form({}) };
+  const empty = { query: form({}), form: form({}), body: '' };
+  const bare = { method, path, host: undefined, headers: {}, ...empty };
   const reply = endpoints[endpoint]?.({ ...bare, ...request });
   if (reply === undefined) throw new Error(`no endpoint ${endpoint}`);
   return reply;
@@ -52,7 +53,9 @@ describe('the fakes are as particular as the providers', () => {
     const provider = github(client);
     const token = 'POST /login/oauth/access_token';
     const query = tokenRequest(provider, 'GET /login/oauth/authorize');
-    expect(ask(provider, token, { query }).body).to.match(/^access_token=[^&]+&scope=&token_type=/);
+    expect(ask(provider, token, { query }).body).to.match(
+      /^access_token=[^&]+&scope=&token_type=bearer&expires_in=28800&/,
+    );
     const headers = { accept: 'application/json' };
     expect(ask(provider, token, { query, headers }).body).to.contain('"bad_verification_code"');
   });

@@ -15,6 +15,7 @@ export interface UpstreamRequest {
   readonly query: URLSearchParams;
   /** The body, where it came as a form. */
   readonly form: URLSearchParams;
+  readonly body: string;
 }
 
 /** What a provider answers. */
@@ -54,6 +55,7 @@ export async function startFakeProvider(
       headers: message.headers,
       query: url.searchParams,
       form: new URLSearchParams(isForm ? body : ''),
+      body,
     };
     requests.push(request);
     const endpoint = endpoints[`${request.method} ${request.path}`];
@@ -129,9 +131,18 @@ export class Grants {
     ) {
       return { fault: 'wrong_verifier' };
     }
+    return { token: this.issueToken() };
+  }
+
+  issueToken(): string {
     const token = canary('token');
     this.#tokens.add(token);
-    return { token };
+    return token;
+  }
+
+  /** @returns false if the token is not valid anyway */
+  revoke(token: string): boolean {
+    return this.#tokens.delete(token);
   }
 
   /** Whether the request brings a token that was issued, as a bearer. */

@@ -1,5 +1,7 @@
+import { canary } from '../../harness/expect/canaries.ts';
 import {
   type DocumentedProvider,
+  type GrantFault,
   Grants,
   jsonReply,
   page,
@@ -12,16 +14,47 @@ import type { Client } from '../../harness/relay/relay-under-test.ts';
 /** The record of the one user, as the REST API writes it. */
 export const githubUser = `{"login":"ada","id":9007199254740993,"avatar_url":"https://avatars.githubusercontent.com/u/1?v=4","html_url":"https://github.com/ada","name":null,"site_admin":false}`;
 
+const eightHours = 8 * 60 * 60;
+const sixMonths = 184 * 24 * 60 * 60;
+
 /**
  * GitHub's web application flow: a failing token request is answered 200, and every token request
- * by a form unless JSON is asked for; the API wants to know the name of the program.
+ * by a form unless JSON is asked for; the API wants to know the name of the program. A refresh ends the
+ * refresh token and the access token before it.
  *
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
  * @see https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
+ * @see https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
+ * @see https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
  * @see https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
+ *
+ * @param tokensEnd false for an app whose tokens stay valid, and without refresh tokens
  */
-export function github(client: Client): DocumentedProvider {
+export function github(client: Client, { tokensEnd = true } = {}): DocumentedProvider {
   const grants = new Grants();
+  /** The access token beside each refresh token. */
+  const pairs = new Map<string, string>();
+  const answer = (token: string) => {
+    const whole = { access_token: token, scope: '', token_type: 'bearer' };
+    if (!tokensEnd) return whole;
+    const refreshToken = canary('token');
+    pairs.set(refreshToken, token);
+    return {
+      ...whole,
+      expires_in: eightHours,
+      refresh_token: refreshToken,
+      refresh_token_expires_in: sixMonths,
+    };
+  };
+  const refreshed = (refreshToken: string) => {
+    const old = pairs.get(refreshToken);
+    if (old === undefined) {
+      return failure('bad_refresh_token', 'The refresh token passed is incorrect or expired.');
+    }
+    pairs.delete(refreshToken);
+    grants.revoke(old);
+    return answer(grants.issueToken());
+  };
   return {
     endpoints: {
       'GET /login/oauth/authorize': ({ query }) =>
@@ -33,7 +66,26 @@ export function github(client: Client): DocumentedProvider {
           : page(404, 'Not Found'),
       'POST /login/oauth/access_token'(request) {
         const parameters = new URLSearchParams([...request.query, ...request.form]);
-        return inTheFormAskedFor(request, tokenAnswer(client, grants, parameters));
+        const refused = clientRefusal(client, parameters);
+        if (refused) return inTheFormAskedFor(request, refused);
+        if (parameters.get('grant_type') === 'refresh_token') {
+          const token = parameters.get('refresh_token') ?? '';
+          return inTheFormAskedFor(request, refreshed(token));
+        }
+        const grant = grants.redeem(parameters);
+        if ('token' in grant) return inTheFormAskedFor(request, answer(grant.token));
+        return inTheFormAskedFor(request, codeRefusal(grant.fault));
+      },
+      [`DELETE /applications/${client.clientId}/token`]({ headers, body }) {
+        const credentials = Buffer.from(`${client.clientId}:${client.clientSecret}`);
+        if (headers.authorization !== `Basic ${credentials.toString('base64')}`) {
+          return jsonReply(401, { message: 'Bad credentials' });
+        }
+        const { access_token } = JSON.parse(body);
+        if (typeof access_token !== 'string') return jsonReply(422, { message: 'Validation' });
+        return grants.revoke(access_token)
+          ? { status: 204, headers: {}, body: '' }
+          : jsonReply(404, { message: 'Not Found' });
       },
       'GET /user'(request) {
         if (!request.headers['user-agent']) {
@@ -47,20 +99,17 @@ export function github(client: Client): DocumentedProvider {
   };
 }
 
-function tokenAnswer(
-  client: Client,
-  grants: Grants,
-  parameters: URLSearchParams,
-): Record<string, string> {
-  if (
-    parameters.get('client_id') !== client.clientId ||
-    parameters.get('client_secret') !== client.clientSecret
-  ) {
-    return failure('incorrect_client_credentials', 'No such client, or not its secret.');
-  }
-  const grant = grants.redeem(parameters);
-  if ('token' in grant) return { access_token: grant.token, scope: '', token_type: 'bearer' };
-  return grant.fault === 'other_redirect_uri'
+function clientRefusal(client: Client, parameters: URLSearchParams) {
+  const isClient =
+    parameters.get('client_id') === client.clientId &&
+    parameters.get('client_secret') === client.clientSecret;
+  return isClient
+    ? undefined
+    : failure('incorrect_client_credentials', 'No such client, or not its secret.');
+}
+
+function codeRefusal(fault: GrantFault): Record<string, string> {
+  return fault === 'other_redirect_uri'
     ? failure('redirect_uri_mismatch', 'Not the registered callback URL.')
     : failure('bad_verification_code', 'No such code, or too late.');
 }
@@ -70,8 +119,12 @@ function failure(error: string, error_description: string): Record<string, strin
   return { error, error_description, error_uri };
 }
 
-function inTheFormAskedFor({ headers }: UpstreamRequest, answer: Record<string, string>): Reply {
+function inTheFormAskedFor(
+  { headers }: UpstreamRequest,
+  answer: Record<string, string | number>,
+): Reply {
   if (headers.accept === 'application/json') return jsonReply(200, answer);
   const type = 'application/x-www-form-urlencoded; charset=utf-8';
-  return { status: 200, headers: { 'Content-Type': type }, body: `${new URLSearchParams(answer)}` };
+  const fields = Object.entries(answer).map(([name, value]) => [name, `${value}`]);
+  return { status: 200, headers: { 'Content-Type': type }, body: `${new URLSearchParams(fields)}` };
 }

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import type { TokenResponse } from '../../src/oauth/token-response.ts';
+import { github as preset } from '../../src/providers/github.ts';
+import type { Provider } from '../../src/providers/provider.ts';
+import { Secret } from '../../src/secret.ts';
+import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { exchangeCode } from '../../src/upstream/exchange-code.ts';
+import { lookUpUser } from '../../src/upstream/look-up-user.ts';
+import { refreshToken } from '../../src/upstream/refresh-token.ts';
+import { revokeToken } from '../../src/upstream/revoke-token.ts';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { type FakeProvider, startFakeProvider } from '../harness/provider/fake-provider.ts';
+import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
+import { github } from './fakes/github.ts';
+
+const origin = 'https://login.example.com';
+const registered = { clientId: 'client-1', redirectUri: `${origin}/auth/provider/callback` };
+
+describe('the tokens of GitHub', () => {
+  const client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 9 });
+  const clientSecret = canary('secret');
+  let certificate: Certificate;
+  let fake: FakeProvider;
+  let endpoint: Provider & typeof registered & { clientSecret: Secret };
+  before(async () => {
+    certificate = await issueCertificate('localhost');
+  });
+  afterEach(() => fake.close());
+  after(() => {
+    client.close();
+    return certificate.remove();
+  });
+
+  async function logIn(options: Parameters<typeof github>[1] = {}): Promise<TokenResponse> {
+    const documented = github({ clientId: registered.clientId, clientSecret }, options);
+    fake = await startFakeProvider(documented, certificate);
+    const here = (url: string) => `http://127.0.0.1:${fake.port}${new URL(url).pathname}`;
+    const url = 'https://api.github.com/applications/client-1/token';
+    endpoint = {
+      ...preset,
+      authorizeUrl: here(preset.authorizeUrl),
+      tokenUrl: here(preset.tokenUrl),
+      userUrl: here(preset.userUrl),
+      revocation: preset.revocation && { ...preset.revocation, url: here(url) },
+      ...registered,
+      clientSecret: new Secret(clientSecret),
+    };
+    const browser = new FakeBrowser(undefined, { frontEnd: origin });
+    const { url: callback } = await browser.visit(
+      authorizationRequestUrl(registered, endpoint, { refresh: true }),
+    );
+    const code = callback.searchParams.get('code') ?? '';
+    return await exchangeCode(client, endpoint, { code, codeVerifier: undefined }, () => {});
+  }
+
+  const refresh = (token = '') => refreshToken(client, endpoint, { refreshToken: token }, () => {});
+  const revoke = (tokens: object) => revokeToken(client, endpoint, tokens, () => {});
+
+  async function outcome(call: Promise<unknown>): Promise<string> {
+    try {
+      await call;
+      return 'ok';
+    } catch (error) {
+      return error instanceof RelayError ? error.code : String(error);
+    }
+  }
+
+  const lookUp = (token: string) => outcome(lookUpUser(client, endpoint, token, () => {}));
+
+  it('are renewed for 8 hours, and the old pair ends at once', async () => {
+    const first = await logIn();
+    expect(first).to.include({ expiresIn: 28_800, refreshExpiresIn: 15_897_600 });
+    const second = await refresh(first.refreshToken);
+    expect(await lookUp(second.accessToken)).to.equal('ok');
+    expect(await lookUp(first.accessToken)).to.equal('token_invalid');
+    expect(await outcome(refresh(first.refreshToken))).to.equal('refresh_refused');
+    expect(await outcome(refresh(second.refreshToken))).to.equal('ok');
+  });
+
+  it('are renewed with the secret in the form, though the code is exchanged by the query', async () => {
+    const { refreshToken } = await logIn();
+    await refresh(refreshToken);
+    const [exchange, renewal] = fake.requests.filter(({ method }) => method === 'POST');
+    expect(exchange?.query.get('client_secret')).to.equal(clientSecret);
+    expect([...(renewal?.query.keys() ?? [])]).to.deep.equal([]);
+    expect(renewal?.form.get('client_secret')).to.equal(clientSecret);
+  });
+
+  it('stay valid, without a refresh token, where the app does not let them end', async () => {
+    const login = await logIn({ tokensEnd: false });
+    expect(login).to.include({ expiresIn: undefined, refreshToken: undefined });
+  });
+
+  it('are revoked one by one, twice if wanted', async () => {
+    const { accessToken, refreshToken } = await logIn();
+    expect(await outcome(revoke({ accessToken, refreshToken }))).to.equal('ok');
+    expect(await lookUp(accessToken)).to.equal('token_invalid');
+    expect(await outcome(revoke({ accessToken }))).to.equal('ok');
+    endpoint = { ...endpoint, clientSecret: new Secret('another') };
+    expect(await outcome(revoke({ accessToken }))).to.equal('client_refused');
+  });
+});

@@ -1,14 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { expectError, expectToken, expectUser } from '../harness/expect/expectations.ts';
-import {
-  type Issuer,
-  json,
-  metadata,
-  openIdPath,
-  type Reply,
-  startIssuer,
-} from '../harness/provider/issuer.ts';
+import { metadata, openIdPath } from '../harness/provider/metadata.ts';
+import { json, type Reply } from '../harness/provider/provider-behaviours.ts';
 import { StrictProvider, userRecord } from '../harness/provider/strict-provider.ts';
 import { type Flags, RelayProcess } from '../harness/relay/relay-process.ts';
 import {
@@ -23,24 +17,16 @@ import { freePort } from '../harness/system/free-port.ts';
 
 describe('signals that come while a relay waits for its issuer', () => {
   let provider: StrictProvider;
-  let issuer: Issuer;
   let reply: Reply;
 
-  const inOrder: Reply = (response) => json(metadata(issuer.origin))(response);
+  const inOrder: Reply = (response) => json(metadata(provider.origin))(response);
 
   beforeEach(async () => {
     reply = inOrder;
     provider = await StrictProvider.start(registration());
-    issuer = await startIssuer(() => ({
-      [openIdPath](response) {
-        reply(response);
-      },
-    }));
+    provider.pages = { [openIdPath]: (response) => reply(response) };
   });
-  afterEach(async () => {
-    await provider.stop();
-    await issuer.close();
-  });
+  afterEach(() => provider.stop());
 
   async function withRelay(
     act: (relay: RelayProcess, port: number, file: string) => Promise<void>,
@@ -48,7 +34,7 @@ describe('signals that come while a relay waits for its issuer', () => {
   ): Promise<void> {
     const file = await secretFile(provider.registration.clientSecret);
     const port = await freePort();
-    const discovered = { issuer: issuer.origin, 'token-request': 'query' };
+    const discovered = { issuer: provider.origin, 'token-request': 'query' };
     const key = await secretFile('a-key-that-need-not-be-derived-from-anything');
     const own = { 'key-file': key, port: `${port}` };
     const usual = { ...flagsFor(provider, file), ...discovered, ...own };

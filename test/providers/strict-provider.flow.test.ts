@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectUser } from '../harness/expect/expectations.ts';
-import { type Issuer, json, metadata, oauthPath, startIssuer } from '../harness/provider/issuer.ts';
+import { metadata, oauthPath } from '../harness/provider/metadata.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   loginPath,
@@ -14,13 +15,12 @@ describe('an issuer with a path that has OAuth metadata alone', () => {
   const startRelay = useRelays();
   const path = '/tenants/one';
   let provider: StrictProvider;
-  let issuer: Issuer;
 
   before(async () => {
     provider = await StrictProvider.start(registration());
-    issuer = await startIssuer((origin) => ({
+    provider.pages = {
       [oauthPath + path]: json(
-        metadata(origin + path, {
+        metadata(provider.origin + path, {
           authorization_endpoint: provider.authorizeUrl,
           token_endpoint: provider.tokenUrl,
           userinfo_endpoint: undefined,
@@ -28,18 +28,15 @@ describe('an issuer with a path that has OAuth metadata alone', () => {
           authorization_response_iss_parameter_supported: true,
         }),
       ),
-    }));
+    };
   });
-  after(async () => {
-    await issuer.close();
-    await provider.stop();
-  });
+  after(() => provider.stop());
 
   it('logs in with a token request by query and a user lookup given by hand', async () => {
     const relay = await startRelay({
       client: provider.registration,
       flags: {
-        issuer: issuer.origin + path,
+        issuer: provider.origin + path,
         'user-url': provider.userUrl,
         'token-request': 'query',
         scope: 'profile',
@@ -52,7 +49,7 @@ describe('an issuer with a path that has OAuth metadata alone', () => {
       const answer = new URLSearchParams({
         code: provider.authorize(url),
         state: url.searchParams.get('state') ?? '',
-        iss: issuer.origin + path,
+        iss: provider.origin + path,
       });
       url.href = `${redirectUri}?${answer}`;
     };

@@ -3,30 +3,22 @@ import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import type { MetadataContext } from '../../src/oauth/metadata.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
-import {
-  bytes,
-  type Issuer,
-  json,
-  metadata,
-  oauthPath,
-  openIdPath,
-  type Reply,
-  redirect,
-  startIssuer,
-} from '../harness/provider/issuer.ts';
+import { metadata, oauthPath, openIdPath } from '../harness/provider/metadata.ts';
+import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { registration } from '../harness/relay/relay-under-test.ts';
 
 const mebibyte = 1024 * 1024;
 
 describe('what a relay learns from an issuer', () => {
   const client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
-  let issuer: Issuer;
-  let paths: Record<string, Reply>;
+  let issuer: StrictProvider;
   before(async () => {
-    issuer = await startIssuer(() => paths);
+    issuer = await StrictProvider.start(registration());
   });
   after(async () => {
     client.close();
-    await issuer.close();
+    await issuer.stop();
   });
 
   async function discover(source: Partial<MetadataContext> = {}) {
@@ -41,7 +33,7 @@ describe('what a relay learns from an issuer', () => {
 
   /** Learns from metadata in order, but for the changes. */
   async function learn(changes: Record<string, unknown>, source: Partial<MetadataContext> = {}) {
-    paths = { [openIdPath]: json(metadata(issuer.origin, changes)) };
+    issuer.pages = { [openIdPath]: json(metadata(issuer.origin, changes)) };
     return await discover(source);
   }
 
@@ -187,14 +179,14 @@ describe('what a relay learns from an issuer', () => {
   it('comes from OAuth metadata, where there is none of OpenID Connect', async () => {
     const path = '/realms/main';
     const name = `${issuer.origin}${path}`;
-    paths = { [oauthPath + path]: json(metadata(name)) };
+    issuer.pages = { [oauthPath + path]: json(metadata(name)) };
     expect(await discover({ issuer: name })).to.include({ issuer: name });
     expect(issuer.asked.slice(-2)).to.deep.equal([path + openIdPath, oauthPath + path]);
   });
 
   it('comes from the same place for an issuer with a final slash', async () => {
     const name = `${issuer.origin}/realms/main/`;
-    paths = { [`/realms/main${openIdPath}`]: json(metadata(name)) };
+    issuer.pages = { [`/realms/main${openIdPath}`]: json(metadata(name)) };
     expect(await discover({ issuer: name })).to.include({ issuer: name });
   });
 
@@ -264,12 +256,12 @@ describe('what a relay learns from an issuer', () => {
 
     for (const [what, reply] of [
       ['a list', json([])],
-      ['nothing', bytes(200, 'application/json', '')],
-      ['half an object', bytes(200, 'application/json', '{"issuer":')],
-      ['a page', bytes(200, 'text/html', '<!doctype html>')],
+      ['nothing', answer(200)],
+      ['half an object', answer(200, '{"issuer":')],
+      ['a page', html(200, '')],
     ] as const) {
       it(`where the answer is ${what}`, async () => {
-        paths = { [openIdPath]: reply };
+        issuer.pages = { [openIdPath]: reply };
         expect((await failureOf(discover())).reason).to.equal('not_json');
       });
     }
@@ -278,22 +270,22 @@ describe('what a relay learns from an issuer', () => {
   describe('comes from the second address if the first', () => {
     for (const [what, reply] of [
       ['answers with a list', json([])],
-      ['answers with nothing', bytes(200, 'application/json', '')],
-      ['answers with a page', bytes(200, 'text/html', '<!doctype html>')],
-      ['answers 403', bytes(403, 'text/html', '<!doctype html>')],
-      ['answers 500', bytes(500, 'text/html', '<!doctype html>')],
-      ['answers with more than 1 MiB', bytes(200, 'text/html', ' '.repeat(mebibyte + 1))],
+      ['answers with nothing', answer(200)],
+      ['answers with a page', html(200, '')],
+      ['answers 403', html(403, '')],
+      ['answers 500', html(500, '')],
+      ['answers with more than 1 MiB', html(200, ' '.repeat(mebibyte + 1))],
       ['is another issuer’s', json(metadata('https://other.example'))],
       ['redirects to another origin', redirect('https://other.example/')],
     ] as const) {
       it(what, async () => {
-        paths = { [openIdPath]: reply, [oauthPath]: json(metadata(issuer.origin)) };
+        issuer.pages = { [openIdPath]: reply, [oauthPath]: json(metadata(issuer.origin)) };
         expect(await discover()).to.include({ issuer: issuer.origin });
       });
     }
 
     it('fails, and only then: otherwise what is wrong with the first is told', async () => {
-      paths = { [openIdPath]: bytes(403, 'text/plain', 'no') };
+      issuer.pages = { [openIdPath]: answer(403, 'no', { 'Content-Type': 'text/plain' }) };
       const failure = await failureOf(discover());
       expect(failure.reason).to.equal('unexpected_status');
       expect(failure.explanation).to.include('status 403');
@@ -301,30 +293,30 @@ describe('what a relay learns from an issuer', () => {
   });
 
   it('has no default scope if the issuer speaks OAuth alone', async () => {
-    paths = { [oauthPath]: json(metadata(issuer.origin, { scopes_supported: ['profile'] })) };
+    issuer.pages = {
+      [oauthPath]: json(metadata(issuer.origin, { scopes_supported: ['profile'] })),
+    };
     expect((await discover()).scope).to.equal(undefined);
-    paths = { [oauthPath]: json(metadata(issuer.origin, { scopes_supported: ['openid'] })) };
+    issuer.pages = { [oauthPath]: json(metadata(issuer.origin, { scopes_supported: ['openid'] })) };
     expect((await discover()).scope).to.equal('openid');
   });
 
   describe('behind redirects', () => {
     it('is found within the origin, three redirects away', async () => {
-      paths = {
-        [openIdPath]: redirect('/1'),
+      issuer.pages = {
+        [openIdPath]: redirect('/1', 301),
         '/1': redirect('2?a=b', 302),
         '/2?a=b': redirect(`http://somebody:secret@${new URL(issuer.origin).host}/3`, 308),
-        '/3': (response) => {
-          const { authorization } = response.req.headers;
-          json(metadata(authorization === undefined ? issuer.origin : 'asked with a password'))(
-            response,
-          );
+        '/3': (response, { headers: { authorization } }) => {
+          const name = authorization === undefined ? issuer.origin : 'asked with a password';
+          json(metadata(name))(response);
         },
       };
       expect(await discover()).to.include({ issuer: issuer.origin });
     });
 
     it('is not looked for further away', async () => {
-      paths = {
+      issuer.pages = {
         [openIdPath]: redirect('/1'),
         '/1': redirect('/2'),
         '/2': redirect('/3'),
@@ -338,23 +330,24 @@ describe('what a relay learns from an issuer', () => {
     });
 
     it('is not looked for at another origin', async () => {
-      const other = await startIssuer((origin) => ({ '/': json(metadata(origin)) }));
+      const other = await StrictProvider.start(registration());
+      other.pages = { '/': json(metadata(other.origin)) };
       try {
         for (const target of [`${other.origin}/`, `//${new URL(other.origin).host}/`]) {
-          paths = { [openIdPath]: redirect(target) };
+          issuer.pages = { [openIdPath]: redirect(target) };
           const failure = await failureOf(discover());
           expect(failure.reason).to.equal('redirected');
           expect(failure.explanation).to.include(other.origin);
         }
         expect(other.asked).to.deep.equal([]);
       } finally {
-        await other.close();
+        await other.stop();
       }
     });
 
     for (const target of ['', 'http://[', 'javascript:alert(1)']) {
       it(`is not looked for at ${JSON.stringify(target)}`, async () => {
-        paths = { [openIdPath]: redirect(target) };
+        issuer.pages = { [openIdPath]: redirect(target) };
         const failure = await failureOf(discover());
         expect(failure.reason).to.be.oneOf(['redirected', 'unexpected_status']);
         expect(failure.explanation).not.to.include('javascript');

@@ -1,38 +1,53 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Behaviour } from './strict-provider.ts';
+
+/** An answer or a fault, whatever the request is: a behaviour of an endpoint, or a page. */
+export type Reply = (response: ServerResponse) => void;
 
 /** Answers with exactly this status, body and these headers. */
 export function answer(
   status: number,
   body: string | Buffer = '',
   headers: OutgoingHttpHeaders = { 'Content-Type': 'application/json' },
-): Behaviour {
+): Reply {
   return (response) => {
     response.writeHead(status, headers);
     response.end(body);
   };
 }
 
-/** Answers 200 with the value as JSON. */
-export function json(value: unknown): Behaviour {
-  return answer(200, JSON.stringify(value), { 'Content-Type': 'application/json; charset=utf-8' });
+/** Answers with the value as JSON. */
+export function json(value: unknown, status = 200, headers: OutgoingHttpHeaders = {}): Reply {
+  const type = { 'Content-Type': 'application/json; charset=utf-8' };
+  return answer(status, JSON.stringify(value), { ...type, ...headers });
+}
+
+/** Answers with a page for people. */
+export function html(status: number, body: string): Reply {
+  const page = `<!doctype html><html><body>${body}</body></html>`;
+  return answer(status, page, { 'Content-Type': 'text/html; charset=utf-8' });
+}
+
+/** Sends the browser or the client elsewhere. */
+export function redirect(location: string, status = 302): Reply {
+  return answer(status, '', { Location: location });
 }
 
 /** Resets the connection (RST) without a byte of an answer. */
-export const reset: Behaviour = (response) => {
+export const reset: Reply = (response) => {
   response.socket?.resetAndDestroy();
 };
 
 /** Closes the connection (FIN) without a byte of an answer. */
-export const hangUp: Behaviour = (response) => {
+export const hangUp: Reply = (response) => {
   response.socket?.destroy();
 };
 
 /** Takes the request and never answers. */
-export const silence: Behaviour = () => {};
+export const silence: Reply = () => {};
 
 /** Sends the head and this much of the body, and then nothing more, for ever. */
-export function stall(status: number, begun = '{"'): Behaviour {
+export function stall(status: number, begun = '{"'): Reply {
   return (response) => {
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
     response.write(begun);
@@ -40,7 +55,7 @@ export function stall(status: number, begun = '{"'): Behaviour {
 }
 
 /** Promises a longer body than it sends, then closes the connection. */
-export function truncated(status: number, body: string): Behaviour {
+export function truncated(status: number, body: string): Reply {
   return (response) => {
     response.writeHead(status, {
       'Content-Type': 'application/json',
@@ -51,7 +66,7 @@ export function truncated(status: number, body: string): Behaviour {
 }
 
 /** Starts a chunked body and closes the connection before the last chunk. */
-export function truncatedChunks(status: number, body: string): Behaviour {
+export function truncatedChunks(status: number, body: string): Reply {
   return (response) => {
     response.writeHead(status, { 'Content-Type': 'application/json' });
     response.write(body, () => response.socket?.destroy());
@@ -59,20 +74,20 @@ export function truncatedChunks(status: number, body: string): Behaviour {
 }
 
 /** Sends the bytes as the answer, whatever HTTP says, and closes the connection. */
-export function rawBytes(bytes: string): Behaviour {
+export function rawBytes(bytes: string): Reply {
   return (response) => {
     response.socket?.end(bytes);
   };
 }
 
 /** Sends the head at once and then a byte of a body every 20 ms, for ever. */
-export const dripBody: Behaviour = (response) => {
+export const dripBody: Reply = (response) => {
   response.writeHead(200, { 'Content-Type': 'application/json' });
   drip(response, () => response.write(' '));
 };
 
 /** Sends a byte of a head every 20 ms, for ever. */
-export const dripHead: Behaviour = (response) => {
+export const dripHead: Reply = (response) => {
   const { socket } = response;
   socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
   drip(response, () => socket?.write('.'));
@@ -85,7 +100,7 @@ export function onReuse(behaviour: Behaviour, otherwise: Behaviour): Behaviour {
   };
 }
 
-function drip(response: Parameters<Behaviour>[0], write: () => void): void {
+function drip(response: ServerResponse, write: () => void): void {
   const timer = setInterval(write, 20);
   response.on('close', () => clearInterval(timer));
 }

@@ -1,9 +1,17 @@
-import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { canary } from '../expect/canaries.ts';
-import { json } from './provider-behaviours.ts';
+import { type PageRequest, type Pages, pageFor, pageRequest } from './pages.ts';
+import { html, json } from './provider-behaviours.ts';
+import { readCall, readForm, tokenPath, userPath } from './strict-calls.ts';
 
 /** What the provider knows about its one client, and how that client must authenticate. */
 export interface ClientRegistration {
@@ -42,32 +50,29 @@ export class StrictProvider {
   onUser: Behaviour;
   /** Closes a connection that has been idle for so many milliseconds; never by default. */
   closeIdleAfter: number | undefined;
+  /** What it serves besides its endpoints, such as metadata. */
+  pages: Pages = {};
+  readonly pageRequests: PageRequest[] = [];
   readonly registration: ClientRegistration;
   readonly violations: string[] = [];
   readonly calls: Call[] = [];
   connections = 0;
   readonly #server: Server;
-  readonly #sockets = new Map<Socket, { id: number; requests: number; timer?: NodeJS.Timeout }>();
+  readonly #sockets = new Map<Socket, Connection>();
   readonly #tokens = new Map<string, string>();
   readonly #challenges = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
 
-  private constructor(registration: ClientRegistration) {
+  /** A provider that does not listen yet: `listener` serves its pages and endpoints. */
+  constructor(registration: ClientRegistration, pages: Pages = {}) {
     this.registration = registration;
+    this.pages = pages;
     this.onToken = this.issueToken;
     this.onUser = userRecord;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer(this.listener);
     // No Keep-Alive hint: the relay learns that a connection is gone by using it.
     this.#server.keepAliveTimeout = 0;
-    this.#server.on('connection', (socket) => {
-      this.connections += 1;
-      this.#sockets.set(socket, { id: this.connections, requests: 0 });
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        clearTimeout(this.#sockets.get(socket)?.timer);
-        this.#sockets.delete(socket);
-      });
-    });
+    this.#server.on('connection', (socket) => this.#connectionOf(socket));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       if (error.code?.startsWith('HPE_')) this.violations.push(`malformed HTTP: ${error.code}`);
       socket.destroy();
@@ -78,8 +83,9 @@ export class StrictProvider {
   static async start(
     registration: ClientRegistration,
     host = '127.0.0.1',
+    pages: Pages = {},
   ): Promise<StrictProvider> {
-    const provider = new StrictProvider(registration);
+    const provider = new StrictProvider(registration, pages);
     provider.#server.listen(0, host);
     await once(provider.#server, 'listening');
     return provider;
@@ -89,16 +95,25 @@ export class StrictProvider {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  get origin(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
   get authorizeUrl(): string {
-    return `http://127.0.0.1:${this.port}/login/oauth/authorize`;
+    return `${this.origin}/login/oauth/authorize`;
   }
 
   get tokenUrl(): string {
-    return `http://127.0.0.1:${this.port}${tokenPath}`;
+    return this.origin + tokenPath;
   }
 
   get userUrl(): string {
-    return `http://127.0.0.1:${this.port}${userPath}`;
+    return this.origin + userPath;
+  }
+
+  /** The paths and queries of all requests for pages, in order. */
+  get asked(): string[] {
+    return this.pageRequests.map(({ url }) => url.pathname + url.search);
   }
 
   /** The sockets open at this moment. */
@@ -153,12 +168,13 @@ export class StrictProvider {
     });
   }
 
-  /** Forgets calls and violations and behaves well again. */
+  /** Forgets calls and violations and behaves well again. Its pages stay. */
   forget(): void {
     this.onToken = this.issueToken;
     this.onUser = userRecord;
     this.closeIdleAfter = undefined;
     this.calls.length = 0;
+    this.pageRequests.length = 0;
     this.violations.length = 0;
   }
 
@@ -174,17 +190,17 @@ export class StrictProvider {
   readonly issueToken: Behaviour = (response, call) => {
     if (this.#tokens.has(call.credential)) {
       this.violations.push('a code was spent twice');
-      json({ error: 'bad_verification_code' })(response, call);
+      json({ error: 'bad_verification_code' })(response);
       return;
     }
     const token = canary('token');
     this.#tokens.set(call.credential, token);
-    json({ access_token: token, token_type: 'bearer', scope: '' })(response, call);
+    json({ access_token: token, token_type: 'bearer', scope: '' })(response);
   };
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const connection = this.#sockets.get(request.socket);
-    if (!connection) return;
+  /** Serves the pages and endpoints, also behind another server, such as one with TLS. */
+  readonly listener: RequestListener = async (request, response) => {
+    const connection = this.#connectionOf(request.socket);
     clearTimeout(connection.timer);
     connection.requests += 1;
     const requestOnConnection = connection.requests;
@@ -193,25 +209,49 @@ export class StrictProvider {
       connection.timer = setTimeout(() => request.socket.destroy(), this.closeIdleAfter);
     });
 
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk);
-    } catch {
-      return;
-    }
-    const body = Buffer.concat(chunks).toString();
-    const reading = read(request, body, this.registration, this.#challenges);
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined || this.#servePage(request, body, response)) return;
+    const reading = readCall(request, body, this.registration, this.#challenges);
     if (typeof reading === 'string') {
       this.violations.push(reading);
-      response.writeHead(400, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify({ error: 'invalid_request', reason: reading }));
+      json({ error: 'invalid_request', reason: reading }, 400)(response);
       return;
     }
     const call = { ...reading, connection: connection.id, requestOnConnection };
     this.calls.push(call);
     for (const watcher of this.#watchers) watcher();
     (call.endpoint === 'token' ? this.onToken : this.onUser)(response, call);
+  };
+
+  /** Answers a request for a page; false if it is none. */
+  #servePage(message: IncomingMessage, body: string, response: ServerResponse): boolean {
+    const request = pageRequest(message, body);
+    const page = pageFor(request, this.pages);
+    if (page === undefined && !request.url.pathname.includes('/.well-known/')) return false;
+    this.pageRequests.push(request);
+    (page ?? html(404, 'Not found'))(response, request);
+    return true;
   }
+
+  #connectionOf(socket: Socket) {
+    const known = this.#sockets.get(socket);
+    if (known !== undefined) return known;
+    this.connections += 1;
+    const connection: Connection = { id: this.connections, requests: 0 };
+    this.#sockets.set(socket, connection);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearTimeout(connection.timer);
+      this.#sockets.delete(socket);
+    });
+    return connection;
+  }
+}
+
+interface Connection {
+  readonly id: number;
+  requests: number;
+  timer?: NodeJS.Timeout;
 }
 
 /** The record of whoever holds the token; it names the token, so that a mix-up shows. */
@@ -221,139 +261,5 @@ export const userRecord: Behaviour = (response, call) => {
     avatar_url: 'https://pictures.example/1',
     name: null,
     html_url: 'https://profiles.example/1',
-  })(response, call);
+  })(response);
 };
-
-const tokenPath = '/login/oauth/access_token';
-const userPath = '/user';
-
-/** What a call says for itself. */
-type Reading = Pick<Call, 'endpoint' | 'credential' | 'codeVerifier'>;
-
-/** The call's endpoint and credential, or the sentence that says what is wrong with it. */
-function read(
-  request: IncomingMessage,
-  body: string,
-  registration: ClientRegistration,
-  challenges: ReadonlyMap<string, string>,
-): Reading | string {
-  const [path, ...query] = (request.url ?? '').split('?');
-  const repeated = repeatedHeader(request.rawHeaders);
-  if (repeated) return `header ${repeated} is repeated`;
-  for (const name of Object.keys(request.headers)) {
-    if (strangeHeaders.test(name)) return `header ${name} is none of the provider's business`;
-  }
-  if (!request.headers['user-agent']) return 'User-Agent is missing';
-  if (path === tokenPath)
-    return readTokenCall(request, query.join('?'), body, registration, challenges);
-  if (path === userPath) return readUserCall(request, query.join('?'), body);
-  return `no such path: ${path}`;
-}
-
-const strangeHeaders = /^(cookie|origin|referer|forwarded|x-forwarded-.*|x-real-ip|sec-.*|expect)$/;
-
-/** @see RFC 7636 §4.1 */
-const codeVerifierForm = /^[\w.~-]{43,128}$/;
-
-function readTokenCall(
-  request: IncomingMessage,
-  query: string,
-  body: string,
-  registration: ClientRegistration,
-  challenges: ReadonlyMap<string, string>,
-): Reading | string {
-  const { clientId, clientSecret, redirectUri, tokenRequest, tokenParameters = {} } = registration;
-  const isBasic = tokenRequest === 'basic' || tokenRequest === 'basic-raw';
-  if (request.method !== 'POST') return `token call with method ${request.method}`;
-  if (request.headers.accept !== 'application/json') {
-    return `token call with Accept: ${request.headers.accept}`;
-  }
-  const expected = new Map([...Object.entries(tokenParameters), ['redirect_uri', redirectUri]]);
-  if (!isBasic) {
-    expected.set('client_id', clientId).set('client_secret', clientSecret);
-  }
-  if (tokenRequest !== 'query') expected.set('grant_type', 'authorization_code');
-
-  const form = readForm(tokenRequest === 'query' ? query : body);
-  if (typeof form === 'string') return `token call: ${form}`;
-  const code = form.get('code');
-  if (code === undefined || code === '') return 'token call without code';
-  form.delete('code');
-  for (const [name, value] of expected) {
-    if (!form.has(name)) return `token call without ${name}`;
-    if (form.get(name) !== value) return `token call with another ${name}`;
-    form.delete(name);
-  }
-  const codeVerifier = form.get('code_verifier');
-  const challenge = challenges.get(code);
-  if (challenge !== undefined) {
-    if (codeVerifier === undefined) return 'token call without code_verifier';
-    if (!codeVerifierForm.test(codeVerifier)) return 'token call with a malformed code_verifier';
-    if (hash('sha256', codeVerifier, 'base64url') !== challenge) {
-      return 'token call with another code_verifier';
-    }
-    form.delete('code_verifier');
-  }
-  if (form.size > 0) return `token call with extra parameters: ${[...form.keys()].join(', ')}`;
-
-  if (tokenRequest === 'query') {
-    if (body !== '') return 'token call with a body';
-    if ((request.headers['content-length'] ?? '0') !== '0') return 'token call announces a body';
-    if (request.headers['transfer-encoding']) return 'token call announces a body';
-  } else {
-    if (query !== '') return 'token call with a query';
-    const type = request.headers['content-type']?.split(';')[0];
-    if (type !== 'application/x-www-form-urlencoded') return `token call with a body of ${type}`;
-  }
-  const { authorization } = request.headers;
-  if (!isBasic && authorization !== undefined) return 'token call authorizes itself';
-  const raw = readBasic(authorization);
-  const credentials = tokenRequest === 'basic' ? raw?.split(':').map(formDecode) : [raw];
-  if (isBasic && credentials?.join(':') !== `${clientId}:${clientSecret}`) {
-    return 'token call with a wrong Authorization';
-  }
-  return { endpoint: 'token', credential: code, ...(codeVerifier && { codeVerifier }) };
-}
-
-function readUserCall(request: IncomingMessage, query: string, body: string): Reading | string {
-  if (request.method !== 'GET') return `user call with method ${request.method}`;
-  if (query !== '') return 'user call with a query';
-  if (body !== '' || request.headers['content-length'] || request.headers['transfer-encoding']) {
-    return 'user call with a body';
-  }
-  const token = /^Bearer ([\x21-\x7e]+)$/.exec(request.headers.authorization ?? '')?.[1];
-  if (token === undefined) return 'user call with a wrong bearer header';
-  return { endpoint: 'user', credential: token };
-}
-
-/** The credentials of the header as they were sent. */
-function readBasic(authorization = ''): string | undefined {
-  const credentials = /^Basic ([\w+/]+=*)$/.exec(authorization)?.[1];
-  return credentials && Buffer.from(credentials, 'base64').toString();
-}
-
-/** Parameters by name, or what is wrong: each may come once, decoded without guessing. */
-function readForm(text: string): Map<string, string> | string {
-  const form = new Map<string, string>();
-  if (text === '') return form;
-  for (const pair of text.split('&')) {
-    const [name = '', ...value] = pair.split('=');
-    try {
-      const decodedName = formDecode(name);
-      if (form.has(decodedName)) return `${decodedName} is repeated`;
-      form.set(decodedName, formDecode(value.join('=')));
-    } catch {
-      return `${name} is not valid percent-encoding`;
-    }
-  }
-  return form;
-}
-
-function formDecode(text: string): string {
-  return decodeURIComponent(text.replaceAll('+', ' '));
-}
-
-function repeatedHeader(rawHeaders: string[]): string | undefined {
-  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
-  return names.find((name, index) => names.indexOf(name) !== index);
-}

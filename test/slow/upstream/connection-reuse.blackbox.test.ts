@@ -61,7 +61,7 @@ describe('connections to the provider', () => {
         // Fills the pool: the calls are answered only when all of them are there.
         const waiting: (() => void)[] = [];
         provider.onUser = (response, call) => {
-          waiting.push(() => json({ login: `owner-of-${call.credential}` })(response, call));
+          waiting.push(() => json({ login: `owner-of-${call.credential}` })(response));
           if (waiting.length === 20) for (const proceed of waiting) proceed();
         };
         await repeatedly(20, 20, async () => void (await lookUp()));
@@ -90,8 +90,8 @@ describe('connections to the provider', () => {
   it('are not replaced once the answer has begun: the code may be spent', async () => {
     const begun: Behaviour[] = [
       (response) => response.socket?.write('HTTP/1.1 ', () => response.socket?.resetAndDestroy()),
-      (response, call) => {
-        stall(200)(response, call);
+      (response) => {
+        stall(200)(response);
         setImmediate(() => response.socket?.destroy());
       },
     ];
@@ -113,7 +113,7 @@ describe('connections to the provider', () => {
     await lookUp();
     provider.forget();
     provider.onUser = (response, call) => {
-      setTimeout(() => json({ login: `owner-of-${call.credential}` })(response, call), 300);
+      setTimeout(() => json({ login: `owner-of-${call.credential}` })(response), 300);
     };
     await lookUp();
     expect(provider.calls).to.have.lengthOf(1);

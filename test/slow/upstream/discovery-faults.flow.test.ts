@@ -2,26 +2,25 @@ import { expect } from 'chai';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectFailedVisit, expectFailure } from '../../harness/expect/failures.ts';
+import { metadata, oauthPath, openIdPath } from '../../harness/provider/metadata.ts';
 import {
-  bytes,
-  type Issuer,
+  answer,
+  hangUp,
+  html,
   json,
-  metadata,
-  oauthPath,
-  openIdPath,
   type Reply,
   redirect,
-  startIssuer,
-} from '../../harness/provider/issuer.ts';
+  silence,
+} from '../../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
   loginPath,
   type Relay,
+  registration,
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
-
-const html = '<!doctype html><title>Welcome</title>';
 
 /** Metadata in order, but for these fields. */
 const changed = (changes: Record<string, unknown>) => (origin: string) =>
@@ -36,11 +35,9 @@ const endless: Reply = (response) => {
   write();
 };
 
-const silence = () => () => {};
-
 describe('an issuer that nothing can be learned from', () => {
   const startRelay = useRelays();
-  let issuer: Issuer;
+  let issuer: StrictProvider;
   let relay: Relay;
 
   async function start(
@@ -48,7 +45,7 @@ describe('an issuer that nothing can be learned from', () => {
     configured: (origin: string) => string = (origin) => origin,
     flags: Record<string, string> = {},
   ): Promise<void> {
-    issuer = await startIssuer((origin) => ({ [openIdPath]: reply(origin) }));
+    issuer.pages = { [openIdPath]: reply(issuer.origin) };
     await startRelayFor(configured(issuer.origin), flags);
   }
 
@@ -81,7 +78,10 @@ describe('an issuer that nothing can be learned from', () => {
     expect({ status, provider }).to.deep.equal({ status: 503, provider: undefined });
   }
 
-  afterEach(() => issuer.close());
+  beforeEach(async () => {
+    issuer = await StrictProvider.start(registration());
+  });
+  afterEach(() => issuer.stop());
 
   const faults: readonly {
     name: string;
@@ -106,19 +106,19 @@ describe('an issuer that nothing can be learned from', () => {
     },
     {
       name: 'one that answers with a page',
-      reply: () => bytes(200, 'text/html', html),
+      reply: () => html(200, 'Welcome'),
       reason: 'not_json',
       explanation: /not a JSON object/,
     },
     {
       name: 'one that answers 500',
-      reply: () => bytes(500, 'application/json', '{}'),
+      reply: () => answer(500, '{}'),
       reason: 'unavailable',
       explanation: /server error/,
     },
     {
       name: 'one that hangs up',
-      reply: () => (response) => response.destroy(),
+      reply: () => hangUp,
       reason: 'unreachable',
       explanation: /cannot be reached/,
       error: 'ECONNRESET',
@@ -157,7 +157,6 @@ describe('an issuer that nothing can be learned from', () => {
   }
 
   it('one that has no metadata: both places are asked', async () => {
-    issuer = await startIssuer(() => ({}));
     await startRelayFor(`${issuer.origin}/realms/main`);
     await expectUndiscovered('not_found', /no metadata at the issuer/);
     expect(issuer.asked.slice(0, 2)).to.deep.equal([
@@ -167,7 +166,7 @@ describe('an issuer that nothing can be learned from', () => {
   });
 
   it('one that redirects elsewhere', async () => {
-    issuer = await startIssuer(() => ({ [openIdPath]: redirect('https://elsewhere.example/') }));
+    issuer.pages = { [openIdPath]: redirect('https://elsewhere.example/') };
     await startRelayFor(issuer.origin);
     await expectUndiscovered('redirected', /another origin, https:\/\/elsewhere\.example: check/);
   });
@@ -202,13 +201,12 @@ describe('an issuer that nothing can be learned from', () => {
   }
 
   it('one that nobody listens at', async () => {
-    issuer = await startIssuer(() => ({}));
     await startRelayFor(`http://127.0.0.1:${await freePort()}`);
     await expectUndiscovered('unreachable', /cannot be reached/, 'ECONNREFUSED');
   });
 
   it('one that never answers: the deadline for calls to the provider counts', async () => {
-    await start(silence, undefined, { 'provider-timeout': '0.1' });
+    await start(() => silence, undefined, { 'provider-timeout': '0.1' });
     await expectUndiscovered('timeout', /too long/);
   });
 });

@@ -1,14 +1,20 @@
 import { once } from 'node:events';
-import type { IncomingMessage, RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { expectFailedCallback, expectFailure } from '../../harness/expect/failures.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
-import { metadata, openIdPath } from '../../harness/provider/issuer.ts';
-import { type Serving, serve, serveTls } from '../../harness/provider/serve.ts';
+import { metadata, openIdPath } from '../../harness/provider/metadata.ts';
+import { hangUp, json, type Reply } from '../../harness/provider/provider-behaviours.ts';
+import { type Serving, serveTls } from '../../harness/provider/serve.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import { runRelay } from '../../harness/relay/relay-process.ts';
-import { callbackPath, type Relay, useRelays } from '../../harness/relay/relay-under-test.ts';
+import {
+  callbackPath,
+  type Relay,
+  registration,
+  useRelays,
+} from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
@@ -19,33 +25,27 @@ describe('a relay whose way out is a proxy', () => {
   // Whatever a relay still waits for then, it can end.
   afterEach('break every connection to the proxy', () => proxy.drop());
   const startRelay = useRelays();
-  const requests: IncomingMessage[] = [];
-  let answer: RequestListener;
-  const listener: RequestListener = (request, response) => {
-    requests.push(request);
-    answer(request, response);
-  };
-  let http: Serving;
+  let provider: StrictProvider;
   let https: Serving;
   let certificate: Certificate;
 
   before('start the provider and the proxy', async () => {
     certificate = await issueCertificate('provider.example', 'localhost');
-    http = await serve(listener);
-    https = await serveTls(certificate.key + certificate.cert, listener);
+    provider = await StrictProvider.start(registration());
+    https = await serveTls(certificate.key + certificate.cert, provider.listener);
     proxy = await ForwardProxy.start({
       'provider.example:443': https.port,
       'other.example:443': https.port,
     });
   });
   beforeEach(() => {
-    answer = wellBehaved;
-    requests.length = 0;
+    provider.pages = wellBehaved;
+    provider.forget();
     proxy.forget();
   });
   after(async () => {
     await proxy.close();
-    await Promise.all([http.close(), https.close()]);
+    await Promise.all([provider.stop(), https.close()]);
     await certificate.remove();
   });
 
@@ -84,9 +84,8 @@ describe('a relay whose way out is a proxy', () => {
         expect(expectUser(await relay.userOf(await logIn(relay)))).to.deep.equal(user);
       }
       expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
-      expect(requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(
-        Array(logins).fill(['POST /token', 'GET /user']).flat(),
-      );
+      const requests = provider.pageRequests.map(({ method, url }) => `${method} ${url.pathname}`);
+      expect(requests).to.deep.equal(Array(logins).fill(['POST /token', 'GET /user']).flat());
     });
 
     it('makes a call once more where the kept tunnel had died', async () => {
@@ -95,13 +94,13 @@ describe('a relay whose way out is a proxy', () => {
         ...trusting(),
       });
       const token = await logIn(relay);
-      const [first] = requests;
-      answer = (request, response) => {
-        if (request.socket === first?.socket) request.socket.destroy();
-        else wellBehaved(request, response);
+      const [first] = provider.openSockets;
+      const user: Reply = (response) => {
+        (response.socket === first ? hangUp : wellBehaved['/user'])(response);
       };
+      provider.pages = { ...wellBehaved, '/user': user };
       expectUser(await relay.userOf(token));
-      expect(requests.map(({ url }) => url)).to.deep.equal(['/token', '/user', '/user']);
+      expect(provider.asked).to.deep.equal(['/token', '/user', '/user']);
       expect(proxy.tunnels).to.have.length(2);
     });
 
@@ -112,7 +111,7 @@ describe('a relay whose way out is a proxy', () => {
       const relay = await startRelay({ client, flags, env });
       await relay.discoveryLine('discovered');
       expectUser(await relay.userOf('any'));
-      expect(requests.map(({ url }) => url)).to.deep.equal([openIdPath, '/userinfo']);
+      expect(provider.asked).to.deep.equal([openIdPath, '/userinfo']);
       expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
     });
 
@@ -134,7 +133,7 @@ describe('a relay whose way out is a proxy', () => {
         ...trusting(),
       });
       expectUser(await relay.userOf('any'));
-      const [request] = requests;
+      const [request] = provider.pageRequests;
       expect(request?.headers).not.to.have.property('proxy-authorization');
       expect(relay.process.stdout).not.to.contain('w%');
       expect(relay.process.stdout).not.to.contain('p%40ss');
@@ -207,9 +206,9 @@ describe('a relay whose way out is a proxy', () => {
         const relay = await start(origin, { HTTPS_PROXY: proxy.url, ...env() });
         expectFailure(await relay.userOf('any'), 'provider_unreachable');
         expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
-        const { provider } = await relay.requestLine('provider_unreachable');
-        expect(provider).to.include({ outcome: 'provider_unreachable', error });
-        expect(requests, 'nothing was sent').to.deep.equal([]);
+        const line = await relay.requestLine('provider_unreachable');
+        expect(line['provider']).to.include({ outcome: 'provider_unreachable', error });
+        expect(provider.asked, 'nothing was sent').to.deep.equal([]);
       });
     }
   });
@@ -230,19 +229,17 @@ describe('a relay whose way out is a proxy', () => {
 
   it('is not taken to a provider on http, which is on this machine', async () => {
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
-    const relay = await start(`http://127.0.0.1:${http.port}`, env);
+    const relay = await start(provider.origin, env);
     expectUser(await relay.userOf(await logIn(relay)));
     expect(proxy.connections).to.equal(0);
   });
 });
 
-const wellBehaved: RequestListener = (request, response) => {
-  response.setHeader('Content-Type', 'application/json');
-  const bodies: Record<string, unknown> = {
-    '/token': { access_token: canary('token'), token_type: 'Bearer' },
-    '/user': user,
-    '/userinfo': user,
-    [openIdPath]: metadata('https://provider.example'),
-  };
-  request.resume().on('end', () => response.end(JSON.stringify(bodies[request.url ?? ''])));
-};
+const wellBehaved = {
+  '/token': (response) => {
+    json({ access_token: canary('token'), token_type: 'Bearer' })(response);
+  },
+  '/user': json(user),
+  '/userinfo': json(user),
+  [openIdPath]: json(metadata('https://provider.example')),
+} satisfies Record<string, Reply>;

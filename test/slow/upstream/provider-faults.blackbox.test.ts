@@ -132,7 +132,7 @@ describe('a provider that misbehaves', () => {
       for (const socket of provider.openSockets) socket.destroy();
       const code = canary('code');
       provider.onToken = (response, call) => {
-        (call.requestOnConnection === 1 ? reset : json({ access_token: 'again' }))(response, call);
+        (call.requestOnConnection === 1 ? reset : json({ access_token: 'again' }))(response);
       };
       const fresh = provider.connections;
       const answered = await underTest().logIn(code);

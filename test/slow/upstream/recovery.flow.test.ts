@@ -13,11 +13,14 @@ import {
   signIn,
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
-import { openIdPath, startIssuer } from '../../harness/provider/issuer.ts';
+import { openIdPath } from '../../harness/provider/metadata.ts';
+import { silence } from '../../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
   loginPath,
   type Relay,
+  registration,
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
@@ -54,7 +57,7 @@ describe('a provider that is down for a while', () => {
   });
 
   it('at the start, while people ask: none of their requests asks the provider', async () => {
-    const issuer = await startIssuer(() => ({}));
+    const issuer = await StrictProvider.start(registration());
     try {
       const relay = await startRelay({ client, flags: { issuer: issuer.origin } });
       await relay.discoveryLine('failed');
@@ -64,12 +67,13 @@ describe('a provider that is down for a while', () => {
       for (const answer of answers) expectFailure(answer, 'provider_undiscovered');
       expect(issuer.asked.length).to.be.lessThan(20);
     } finally {
-      await issuer.close();
+      await issuer.stop();
     }
   });
 
   it('at the start, taking requests and never answering: the relay listens nevertheless', async () => {
-    const issuer = await startIssuer(() => ({ [openIdPath]: () => {} }));
+    const issuer = await StrictProvider.start(registration());
+    issuer.pages = { [openIdPath]: silence };
     try {
       const flags = { issuer: issuer.origin, 'provider-timeout': '300' };
       const relay = await startRelay({ client, flags });
@@ -78,7 +82,7 @@ describe('a provider that is down for a while', () => {
       expect(attempts, 'the first attempt is in flight').to.deep.equal([]);
       await relay.stop();
     } finally {
-      await issuer.close();
+      await issuer.stop();
     }
   });
 

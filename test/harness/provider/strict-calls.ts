@@ -1,0 +1,137 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Call, ClientRegistration } from './strict-provider.ts';
+
+export const tokenPath = '/login/oauth/access_token';
+export const userPath = '/user';
+
+/** What a call says for itself. */
+type Reading = Pick<Call, 'endpoint' | 'credential' | 'codeVerifier'>;
+
+/** The call's endpoint and credential, or the sentence that says what is wrong with it. */
+export function readCall(
+  request: IncomingMessage,
+  body: string,
+  registration: ClientRegistration,
+  challenges: ReadonlyMap<string, string>,
+): Reading | string {
+  const [path, ...query] = (request.url ?? '').split('?');
+  const repeated = repeatedHeader(request.rawHeaders);
+  if (repeated) return `header ${repeated} is repeated`;
+  for (const name of Object.keys(request.headers)) {
+    if (strangeHeaders.test(name)) return `header ${name} is none of the provider's business`;
+  }
+  if (!request.headers['user-agent']) return 'User-Agent is missing';
+  if (path === tokenPath)
+    return readTokenCall(request, query.join('?'), body, registration, challenges);
+  if (path === userPath) return readUserCall(request, query.join('?'), body);
+  return `no such path: ${path}`;
+}
+
+const strangeHeaders = /^(cookie|origin|referer|forwarded|x-forwarded-.*|x-real-ip|sec-.*|expect)$/;
+
+/** @see RFC 7636 §4.1 */
+const codeVerifierForm = /^[\w.~-]{43,128}$/;
+
+function readTokenCall(
+  request: IncomingMessage,
+  query: string,
+  body: string,
+  registration: ClientRegistration,
+  challenges: ReadonlyMap<string, string>,
+): Reading | string {
+  const { clientId, clientSecret, redirectUri, tokenRequest, tokenParameters = {} } = registration;
+  const isBasic = tokenRequest === 'basic' || tokenRequest === 'basic-raw';
+  if (request.method !== 'POST') return `token call with method ${request.method}`;
+  if (request.headers.accept !== 'application/json') {
+    return `token call with Accept: ${request.headers.accept}`;
+  }
+  const expected = new Map([...Object.entries(tokenParameters), ['redirect_uri', redirectUri]]);
+  if (!isBasic) {
+    expected.set('client_id', clientId).set('client_secret', clientSecret);
+  }
+  if (tokenRequest !== 'query') expected.set('grant_type', 'authorization_code');
+
+  const form = readForm(tokenRequest === 'query' ? query : body);
+  if (typeof form === 'string') return `token call: ${form}`;
+  const code = form.get('code');
+  if (code === undefined || code === '') return 'token call without code';
+  form.delete('code');
+  for (const [name, value] of expected) {
+    if (!form.has(name)) return `token call without ${name}`;
+    if (form.get(name) !== value) return `token call with another ${name}`;
+    form.delete(name);
+  }
+  const codeVerifier = form.get('code_verifier');
+  const challenge = challenges.get(code);
+  if (challenge !== undefined) {
+    if (codeVerifier === undefined) return 'token call without code_verifier';
+    if (!codeVerifierForm.test(codeVerifier)) return 'token call with a malformed code_verifier';
+    if (hash('sha256', codeVerifier, 'base64url') !== challenge) {
+      return 'token call with another code_verifier';
+    }
+    form.delete('code_verifier');
+  }
+  if (form.size > 0) return `token call with extra parameters: ${[...form.keys()].join(', ')}`;
+
+  if (tokenRequest === 'query') {
+    if (body !== '') return 'token call with a body';
+    if ((request.headers['content-length'] ?? '0') !== '0') return 'token call announces a body';
+    if (request.headers['transfer-encoding']) return 'token call announces a body';
+  } else {
+    if (query !== '') return 'token call with a query';
+    const type = request.headers['content-type']?.split(';')[0];
+    if (type !== 'application/x-www-form-urlencoded') return `token call with a body of ${type}`;
+  }
+  const { authorization } = request.headers;
+  if (!isBasic && authorization !== undefined) return 'token call authorizes itself';
+  const raw = readBasic(authorization);
+  const credentials = tokenRequest === 'basic' ? raw?.split(':').map(formDecode) : [raw];
+  if (isBasic && credentials?.join(':') !== `${clientId}:${clientSecret}`) {
+    return 'token call with a wrong Authorization';
+  }
+  return { endpoint: 'token', credential: code, ...(codeVerifier && { codeVerifier }) };
+}
+
+function readUserCall(request: IncomingMessage, query: string, body: string): Reading | string {
+  if (request.method !== 'GET') return `user call with method ${request.method}`;
+  if (query !== '') return 'user call with a query';
+  if (body !== '' || request.headers['content-length'] || request.headers['transfer-encoding']) {
+    return 'user call with a body';
+  }
+  const token = /^Bearer ([\x21-\x7e]+)$/.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) return 'user call with a wrong bearer header';
+  return { endpoint: 'user', credential: token };
+}
+
+/** The credentials of the header as they were sent. */
+function readBasic(authorization = ''): string | undefined {
+  const credentials = /^Basic ([\w+/]+=*)$/.exec(authorization)?.[1];
+  return credentials && Buffer.from(credentials, 'base64').toString();
+}
+
+/** Parameters by name, or what is wrong: each may come once, decoded without guessing. */
+export function readForm(text: string): Map<string, string> | string {
+  const form = new Map<string, string>();
+  if (text === '') return form;
+  for (const pair of text.split('&')) {
+    const [name = '', ...value] = pair.split('=');
+    try {
+      const decodedName = formDecode(name);
+      if (form.has(decodedName)) return `${decodedName} is repeated`;
+      form.set(decodedName, formDecode(value.join('=')));
+    } catch {
+      return `${name} is not valid percent-encoding`;
+    }
+  }
+  return form;
+}
+
+function formDecode(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '));
+}
+
+function repeatedHeader(rawHeaders: string[]): string | undefined {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  return names.find((name, index) => names.indexOf(name) !== index);
+}

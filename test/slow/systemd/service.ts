@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { send } from '../../harness/client/http-client.ts';
@@ -22,6 +23,7 @@ import {
 import { freePort } from '../../harness/system/free-port.ts';
 import { BootedSystem } from './booted-system.ts';
 
+const operations = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 const restarts = 20;
 const key = 'the-key-of-this-very-service-00001';
 const requestsPerSecond = 200;
@@ -187,6 +189,15 @@ describe('the service', function () {
     const [made, ...others] =
       system.run('journalctl --output cat | grep "KEY_FILE"').match(/created \S+/g) ?? [];
     expect({ made, others }).to.deep.equal({ made: `created ${file}.`, others: [] });
+  });
+
+  it('is checked with its own settings, secret and key file, as the manual says', () => {
+    const [command = ''] = /systemd-run --pty [^`]*login-relay check/.exec(operations) ?? [];
+    const inPipe = command.replace('--pty', '--pipe --wait --quiet');
+    const report = system.run(`${inPipe.replace(/login-relay check$/, `${relay} check`)} || true`);
+    expect(report).to.contain(baseUrl);
+    expect(report).to.match(/--key-file +\/var\/lib\/login-relay\/key/);
+    expect(report).to.not.contain('cannot start');
   });
 
   it('uses the key file of the operator, once there is one', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
-import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
+import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 import { userRequest } from '../../src/upstream/look-up-user.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 

@@ -2,7 +2,7 @@
 export interface Signals {
   /** Resolves with the first SIGINT or SIGTERM; the second one ends the process at once. */
   stop(): Promise<NodeJS.Signals>;
-  /** Calls back on every SIGHUP. */
+  /** Calls back on every SIGHUP. `reload.ts` is what happens then. */
   onReload(reload: () => void): void;
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { RelayError } from '../errors.ts';
-import { createAddressCounters } from './address-counters.ts';
+import { createRateLimitKeys } from './rate-limit-key.ts';
 
 /**
  * Answers 429 to a client that sends more than `perMinute` requests in a minute.
@@ -14,11 +14,11 @@ export function rateLimit(
   clientAddress: (request: IncomingMessage) => string,
 ): Middleware {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
-  const counterOf = createAddressCounters();
+  const keyOf = createRateLimitKeys();
   return async (ctx, next) => {
-    const counter = counterOf(clientAddress(ctx.req));
+    const key = keyOf(clientAddress(ctx.req));
     // Unlike `consume`, it rejects nothing: a refusal is no error of the limiter.
-    const { consumedPoints, msBeforeNext } = await limiter.penalty(counter);
+    const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
     if (consumedPoints > perMinute) {
       const seconds = Math.ceil(msBeforeNext / 1000);
       throw new RelayError('rate_limited', { headers: { 'Retry-After': String(seconds) } });

@@ -1,6 +1,6 @@
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { type FailureCode, RelayError } from '../errors.ts';
-import { createAddressCounters } from '../http/address-counters.ts';
+import { createRateLimitKeys } from '../http/rate-limit-key.ts';
 
 const windowSeconds = 600;
 const mostWaiting = 1024;
@@ -36,66 +36,66 @@ export interface RefusedExchanges {
 /** Counts in memory, with 65,536 counters at most. */
 export function createRefusedExchanges(): RefusedExchanges {
   const limiter = new RateLimiterMemory({ points: 1, duration: windowSeconds });
-  const counterOf = createAddressCounters();
+  const keyOf = createRateLimitKeys();
   const inFlight = new Map<number, number>();
   // Called when an exchange of the counter ends.
   const waiting = new Map<number, (() => void)[]>();
   let waitingInAll = 0;
 
-  function add(counter: number, exchanges: 1 | -1): void {
-    const count = (inFlight.get(counter) ?? 0) + exchanges;
-    if (count > 0) inFlight.set(counter, count);
-    else inFlight.delete(counter);
+  function add(key: number, exchanges: 1 | -1): void {
+    const count = (inFlight.get(key) ?? 0) + exchanges;
+    if (count > 0) inFlight.set(key, count);
+    else inFlight.delete(key);
   }
 
-  async function untilOneEnds(counter: number): Promise<void> {
-    const others = waiting.get(counter) ?? [];
+  async function untilOneEnds(key: number): Promise<void> {
+    const others = waiting.get(key) ?? [];
     const isFull = waitingInAll >= mostWaiting || others.length >= mostWaitingForOne;
     if (isFull) throw tooManyAtOnce();
     waitingInAll += 1;
     await new Promise<void>((resolve) => {
       others.push(resolve);
-      waiting.set(counter, others);
+      waiting.set(key, others);
     });
     waitingInAll -= 1;
   }
 
-  function wake(counter: number): void {
-    const resolvers = waiting.get(counter) ?? [];
-    waiting.delete(counter);
+  function wake(key: number): void {
+    const resolvers = waiting.get(key) ?? [];
+    waiting.delete(key);
     for (const resolve of resolvers) resolve();
   }
 
   /** Waits for a free place under the limit and takes it. */
-  async function takePlace(counter: number, most: number): Promise<void> {
+  async function takePlace(key: number, most: number): Promise<void> {
     const begun = performance.now();
     for (;;) {
-      const counted = await limiter.get(counter);
+      const counted = await limiter.get(key);
       const refused = counted?.consumedPoints ?? 0;
       if (counted && refused >= most) throw tooManyRefusals(counted.msBeforeNext);
       // There is no await between check and increment, so no other exchange takes the same place.
-      if (refused + (inFlight.get(counter) ?? 0) < most) {
-        add(counter, 1);
+      if (refused + (inFlight.get(key) ?? 0) < most) {
+        add(key, 1);
         return;
       }
       if (performance.now() - begun > longestWait) throw tooManyAtOnce();
-      await untilOneEnds(counter);
+      await untilOneEnds(key);
     }
   }
 
   return {
     async limit(address, most, exchange) {
-      const counter = counterOf(address);
-      await takePlace(counter, most);
+      const key = keyOf(address);
+      await takePlace(key, most);
       try {
         return await exchange();
       } catch (error) {
         const isRefusal = error instanceof RelayError && refusals.has(error.code);
-        if (isRefusal) await limiter.penalty(counter);
+        if (isRefusal) await limiter.penalty(key);
         throw error;
       } finally {
-        add(counter, -1);
-        wake(counter);
+        add(key, -1);
+        wake(key);
       }
     },
   };

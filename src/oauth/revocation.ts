@@ -1,7 +1,7 @@
 import { RelayError } from '../errors.ts';
 import { providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider, RevocationRequest, TokenKind } from '../providers/provider.ts';
-import { isCredential } from './bearer-token.ts';
+import { isCredential } from './authorization-header.ts';
 import {
   authenticatedForm,
   basicCredentials,

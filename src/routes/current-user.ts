@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { Registration } from '../login/login.ts';
-import { parseBearerToken } from '../oauth/bearer-token.ts';
+import { parseBearerToken } from '../oauth/authorization-header.ts';
 
 /** `GET /api/user`: answers with the provider's record of the token's user, unchanged. */
 export function currentUser(registration: Registration): Middleware<RequestState> {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { createLoginCookies } from '../../src/login/cookies.ts';
 import { parseState } from '../../src/login/state.ts';
-import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
+import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 

@@ -4,20 +4,16 @@ import { describeOption } from '../../config/options.ts';
 import { createTextFile, expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
-import { type RunningRelay, startRelay } from '../../relay/running-relay.ts';
-import { ConfigError } from '../../start-errors.ts';
+import { startRelay } from '../../relay/running-relay.ts';
 import type { SystemdEnvironment } from '../../systemd/environment.ts';
 import type { ServiceManager } from '../../systemd/service-manager.ts';
 import { Alarm } from '../alarm.ts';
-import { configReader, type Rereading } from '../config-reader.ts';
+import { configReader } from '../config-reader.ts';
 import { printError } from '../print.ts';
+import { reload } from '../reload.ts';
 import type { Signals } from '../signals.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import { watchFiles } from '../watch-files.ts';
-
-const unchangedCredentials =
-  'reloaded, but nothing has changed: systemd copies credentials only when the service starts. ' +
-  'To use a changed one, restart the service';
 
 const newFiles = { expect: expectCreatable, create: createTextFile };
 
@@ -95,27 +91,4 @@ async function serviceManager(
   return connectServiceManager(notifications, PATH, (error) =>
     logger.warn({ error }, 'systemd-notify has failed: systemd does not hear of this process'),
   );
-}
-
-async function reload(
-  relay: RunningRelay,
-  read: () => Rereading,
-  logger: Logger,
-  manager: ServiceManager | undefined,
-): Promise<void> {
-  manager?.reloading();
-  try {
-    const { config, warnings, changed, hasCredentials } = read();
-    const reloaded = await relay.reload(config);
-    // The relay was told to stop in the meantime.
-    if (!reloaded) return;
-    for (const warning of warnings) logger.warn(warning);
-    if (changed.length > 0) logger.info({ changed }, 'reloaded: files have changed');
-    else if (hasCredentials) logger.warn(unchangedCredentials);
-    else logger.info('reloaded: no file has changed');
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    logger.error({ faults: error.faults }, 'not reloaded: the relay goes on as it was');
-  }
-  manager?.ready();
 }

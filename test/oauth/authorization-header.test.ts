@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { parseBearerToken } from '../../src/oauth/bearer-token.ts';
+import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 
 function failureOf(...values: string[]): string {
   try {

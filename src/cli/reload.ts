@@ -1,0 +1,38 @@
+import type { Logger } from 'pino';
+import type { RunningRelay } from '../relay/running-relay.ts';
+import { ConfigError } from '../start-errors.ts';
+import type { ServiceManager } from '../systemd/service-manager.ts';
+import type { Rereading } from './config-reader.ts';
+
+const unchangedCredentials =
+  'reloaded, but nothing has changed: systemd copies credentials only when the service starts. ' +
+  'To use a changed one, restart the service';
+
+/**
+ * What SIGHUP does: the relay goes on with the configuration as it is now. If that has faults, the relay
+ * goes on as it was.
+ *
+ * @param read reads the configuration again
+ */
+export async function reload(
+  relay: RunningRelay,
+  read: () => Rereading,
+  logger: Logger,
+  manager: ServiceManager | undefined,
+): Promise<void> {
+  manager?.reloading();
+  try {
+    const { config, warnings, changed, hasCredentials } = read();
+    const reloaded = await relay.reload(config);
+    // The relay was told to stop in the meantime.
+    if (!reloaded) return;
+    for (const warning of warnings) logger.warn(warning);
+    if (changed.length > 0) logger.info({ changed }, 'reloaded: files have changed');
+    else if (hasCredentials) logger.warn(unchangedCredentials);
+    else logger.info('reloaded: no file has changed');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    logger.error({ faults: error.faults }, 'not reloaded: the relay goes on as it was');
+  }
+  manager?.ready();
+}

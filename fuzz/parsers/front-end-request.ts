@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { withPart } from '../../src/delivery/redirect-delivery.ts';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
+import {
+  codeChallengeOf,
+  frontEndState,
+  narrowedScope,
+  registeredRedirectUri,
+} from '../../src/oauth/front-end-request.ts';
+import { parseQuery, type Query } from '../../src/oauth/query.ts';
+import { relayErrorOf } from './relay-error-of.ts';
+
+/** What is configured for a front end. */
+export interface Configured {
+  /** As the URL parser writes them. */
+  readonly redirectUris: readonly string[];
+  readonly scope: string | undefined;
+}
+
+/** Fails where the query of an OAuth request, a character a byte, is not read as it has to be. */
+export function checkFrontEndRequest(text: string, { redirectUris, scope }: Configured): void {
+  const query = parseQuery(text);
+  checkChallenge(query);
+  checkScope(query, scope);
+  const state = relayErrorOf(() => frontEndState(query));
+  checkRedirectUri(query, redirectUris, state instanceof RelayError ? undefined : state);
+  if (state instanceof RelayError) assert.equal(state.code, 'front_end_state_unusable');
+  else if (state !== undefined) {
+    assert.equal(state, query['state']);
+    assert.ok([...state].length <= 512);
+  }
+}
+
+/** A redirect URI is used only as it is registered, and only if it is what the request names. */
+function checkRedirectUri(query: Query, registered: readonly string[], state?: string): void {
+  const found = relayErrorOf(() => registeredRedirectUri(query, registered));
+  const given = query['redirect_uri'];
+  if (found instanceof RelayError) {
+    assert.equal(found.code, 'redirect_uri_unknown');
+    assert.ok(typeof given !== 'string' || !registered.includes(given));
+    return;
+  }
+  assert.ok(registered.includes(found));
+  if (given === undefined || given === '') assert.equal(registered.length, 1);
+  else assert.equal(new URL(String(given)).href, found);
+
+  const parameters = { code: 'code', state, iss: 'https://relay.example/auth/provider' };
+  const location = withPart(found, 'query', parameters);
+  assert.ok(location.startsWith(`${found}${found.includes('?') ? '&' : '?'}code=code&`));
+  assert.match(location, /^[\x21-\x7e]+$/);
+  const { hash, searchParams } = new URL(location);
+  assert.equal(hash, '');
+  assert.deepEqual(searchParams.getAll('state'), state === undefined ? [] : [state]);
+  assert.deepEqual(searchParams.getAll('iss'), [parameters.iss]);
+}
+
+function checkChallenge(query: Query): void {
+  const challenge = relayErrorOf(() => codeChallengeOf(query));
+  if (challenge instanceof RelayError) {
+    const codes: FailureCode[] = ['request_invalid', 'response_type_unsupported'];
+    assert.ok(codes.includes(challenge.code));
+    return;
+  }
+  assert.equal(query['response_type'], 'code');
+  assert.equal(query['code_challenge_method'], 'S256');
+  assert.equal(query['code_challenge'], challenge);
+  assert.equal(query['response_mode'] ?? 'query', 'query');
+  assert.equal(Buffer.from(challenge, 'base64url').length, 32);
+  assert.match(challenge, /^[\w-]{43}$/);
+}
+
+function checkScope(query: Query, configured: string | undefined): void {
+  const narrowed = relayErrorOf(() => narrowedScope(query, configured));
+  const { scope } = query;
+  const isAbsent = scope === undefined || scope === '';
+  if (narrowed instanceof RelayError) {
+    assert.equal(narrowed.code, 'scope_refused');
+    assert.ok(!isAbsent && scope !== configured);
+  } else if (narrowed === undefined) assert.ok(isAbsent);
+  else {
+    assert.equal(narrowed, scope);
+    const words = new Set(narrowed.split(' '));
+    assert.ok(words.isSubsetOf(new Set(configured?.split(' '))));
+  }
+}

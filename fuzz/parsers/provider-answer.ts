@@ -6,6 +6,8 @@ import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { exchangeCode } from '../../src/upstream/exchange-code.ts';
 import { lookUpUser } from '../../src/upstream/look-up-user.ts';
+import { refreshToken } from '../../src/upstream/refresh-token.ts';
+import { revokeToken } from '../../src/upstream/revoke-token.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {
@@ -30,6 +32,8 @@ export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
     close() {},
   };
   await checkToken(client, body);
+  await checkRefresh(client);
+  await checkRevocation(client);
   await checkUser(client, body);
   await checkMetadata(client);
 }
@@ -51,6 +55,36 @@ async function checkToken(client: UpstreamClient, body: Uint8Array): Promise<voi
   assert.equal(JSON.parse(Buffer.from(body).toString()).access_token, accessToken);
 }
 
+const refreshFailures: ReadonlySet<string> = new Set([
+  'client_refused',
+  'refresh_refused',
+  'scope_refused',
+  'token_endpoint_failed',
+  'token_missing',
+]);
+
+async function checkRefresh(client: UpstreamClient): Promise<void> {
+  const token = await outcomeOf(refreshToken(client, endpoint, { refreshToken: 'a' }, () => {}));
+  assert.ok(!(token instanceof DiscoveryError));
+  if (token instanceof RelayError) {
+    assert.ok(refreshFailures.has(token.code), token.code);
+    return;
+  }
+  for (const text of [token.accessToken, token.refreshToken ?? 'a', token.scope ?? 'a']) {
+    assert.ok(text !== '' && text.isWellFormed());
+  }
+  for (const seconds of [token.expiresIn ?? 0, token.refreshExpiresIn ?? 0]) {
+    assert.ok(Number.isSafeInteger(seconds) && seconds >= 0);
+  }
+}
+
+/** A 200 revokes, whatever is in it. */
+async function checkRevocation(client: UpstreamClient): Promise<void> {
+  const revocation = { url: `${issuer}/revoke`, request: 'rfc7009' } as const;
+  const tokens = { refreshToken: 'a' };
+  await revokeToken(client, { ...endpoint, revocation }, tokens, () => {});
+}
+
 async function checkUser(client: UpstreamClient, body: Uint8Array): Promise<void> {
   const record = await outcomeOf(lookUpUser(client, userEndpoint, 'token', () => {}));
   assert.ok(!(record instanceof DiscoveryError));
@@ -68,7 +102,8 @@ async function checkMetadata(client: UpstreamClient): Promise<void> {
   if (provider instanceof DiscoveryError) return;
   assert.ok(!(provider instanceof RelayError));
   assert.equal(provider.issuer, issuer);
-  for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl]) {
+  const revocationUrl = provider.revocation?.url ?? provider.tokenUrl;
+  for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl, revocationUrl]) {
     assert.match(url, /^https:\/\/[^/@]+/);
     assert.doesNotMatch(url, /^https:\/\/(localhost|127\.|\[::1\]|[^/@]+\.localhost)/);
   }

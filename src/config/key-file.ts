@@ -64,6 +64,8 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'names a file that does not exist, in a directory that is read-only',
 };
 
+const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
+
 /** Reports why a missing file cannot be created. */
 function reportNoRoom({ newFiles, fault }: Reading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
@@ -74,7 +76,7 @@ function reportNoRoom({ newFiles, fault }: Reading, path: string): void {
   try {
     newFiles?.expect(path);
   } catch (error) {
-    fault('keyFile', reasonOf(error, reasons) ?? 'names a file that cannot be created');
+    fault('keyFile', reasonOf(error, reasons) ?? otherReason);
   }
 }
 
@@ -90,7 +92,7 @@ function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
     const created = newFiles.create(path, `${secret}\n`);
     if (created) warn('keyFile', `names a file that did not exist: created ${path}. ${advice}`);
   } catch (error) {
-    fault('keyFile', reasonOf(error, reasons) ?? 'names a file that cannot be created');
+    fault('keyFile', reasonOf(error, reasons) ?? otherReason);
     return undefined;
   }
   // Another relay may have created it at the same moment.

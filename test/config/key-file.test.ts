@@ -188,7 +188,7 @@ describe('the key file', () => {
     it('is refused if it cannot be created although there seemed to be room', () => {
       const newFiles = { ...serve, create: failing('ENOSPC') };
       expect(faults(givenTo(newFiles))).to.deep.equal([
-        '--key-file (KEY_FILE) names a file that cannot be created',
+        '--key-file (KEY_FILE) names a file that does not exist and cannot be created. Create it with one line of 32 or more characters',
       ]);
     });
 

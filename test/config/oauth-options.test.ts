@@ -155,12 +155,19 @@ describe('the refresh tokens', () => {
   });
 
   it('have no effect without a state, like the redirect URIs', () => {
-    const flags = { refreshTokens: 'bearer', refreshLifetime: '7', redirectUri: `${app}/` };
+    const flags = {
+      provider: 'github',
+      refreshTokens: 'bearer',
+      refreshLifetime: '7',
+      redirectUri: `${app}/`,
+      revocationUrl: 'https://provider.example/revoke',
+    };
     const warnings = warningsOf({ ...flags, stateCheck: 'off' });
     expect(warnings.map((warning) => warning.split(' ')[0])).to.have.members([
       '--refresh-tokens',
       '--refresh-lifetime',
       '--redirect-uri',
+      '--revocation-url',
     ]);
     expect(warnings.join()).to.contain('--state-check (STATE_CHECK) off');
     expect(warningsOf(flags)).to.deep.equal([]);

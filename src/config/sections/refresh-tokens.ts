@@ -33,11 +33,18 @@ export const refreshTokenOptions = {
   },
 } as const satisfies Record<string, Option>;
 
+/** The settings of logins by OAuth, which need a state. */
+const settingsOfOAuth = [
+  'redirectUri',
+  'refreshTokens',
+  'refreshLifetime',
+  'revocationUrl',
+] as const;
+
 /**
- * Reads the section. Call the result once no fault was reported.
+ * Reads the section. Call the result once no fault was reported, with whether there is a key file.
  *
  * @param baseUrl the relay's public address
- * @returns `hasKeyFile`: whether the keys come from a file, and not from the client secret
  */
 export function readRefreshTokens(
   { values, sourceOf, describe, warn }: Reading,
@@ -45,7 +52,7 @@ export function readRefreshTokens(
 ): (hasKeyFile: boolean) => RefreshTokenSettings {
   const { refreshTokens, refreshLifetime, stateCheck } = values;
   if (stateCheck === 'off') {
-    for (const name of ['redirectUri', 'refreshTokens', 'refreshLifetime'] as const) {
+    for (const name of settingsOfOAuth) {
       if (sourceOf(name) === undefined) continue;
       warn(name, `has no effect with ${describe('stateCheck')} off: OAuth logins need a state`);
     }

@@ -160,7 +160,8 @@ describe('login-relay check, about the configuration', () => {
       expect(plain.setting('--state-check')).to.include({ value: 'browsers', source: 'default' });
       const redirectUris = `${ownAddress}/one ${ownAddress}/two`;
       const strict = await check({
-        flags: { ...flags, 'token-delivery': 'code', 'redirect-uri': redirectUris },
+        flags: { ...flags, 'token-delivery': 'code' },
+        switches: redirectUris.split(' ').flatMap((url) => ['--redirect-uri', url]),
       });
       expect(strict.setting('--redirect-uri')).to.include({ value: redirectUris, source: 'flag' });
       expect(strict.setting('--state-check')).to.include({ value: 'always', source: 'default' });

@@ -9,6 +9,12 @@ export interface RefreshPolicy {
   readonly lifetime: number;
 }
 
+/** The policy at one provider. */
+export interface ProviderRefreshPolicy extends RefreshPolicy {
+  /** Whether refresh tokens hold the access token too: the provider revokes nothing else. */
+  readonly keepsAccessToken: boolean;
+}
+
 /** A login that a front end redeems. */
 export interface RedeemedLogin {
   readonly registration: string;
@@ -25,14 +31,14 @@ export interface RedeemedLogin {
  */
 export async function firstRefreshToken(
   refreshTokens: RefreshTokens,
-  { mode, lifetime }: RefreshPolicy,
+  { mode, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   token: TokenResponse,
   login: RedeemedLogin,
   now: () => number,
 ): Promise<string | undefined> {
   if (mode === 'bound' && login.thumbprint === undefined) return undefined;
   const loggedInAt = Math.floor(now() / 1000);
-  const providerToken = providerTokenOf(token, loggedInAt);
+  const providerToken = providerTokenOf(token, keepsAccessToken, loggedInAt);
   const most = 'refreshToken' in providerToken ? token.refreshExpiresIn : token.expiresIn;
   const endsAt = loggedInAt + Math.min(lifetime, most ?? lifetime);
   return await refreshTokens.issue({
@@ -46,9 +52,12 @@ export async function firstRefreshToken(
 
 function providerTokenOf(
   { accessToken, tokenType, expiresIn, refreshToken }: TokenResponse,
+  keepsAccessToken: boolean,
   now: number,
 ): ProviderToken {
-  if (refreshToken !== undefined) return { refreshToken };
+  if (refreshToken !== undefined) {
+    return { refreshToken, ...(keepsAccessToken && { accessToken }) };
+  }
   const endsAt = expiresIn === undefined ? undefined : now + expiresIn;
   return { accessToken, tokenType, endsAt };
 }

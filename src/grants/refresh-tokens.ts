@@ -4,18 +4,22 @@ import { limits } from '../limits.ts';
 import { createSeal } from './sealed.ts';
 
 /** What a refresh token of the relay renews: the provider's refresh token, or else its access token. */
-export type ProviderToken =
-  | {
-      readonly refreshToken: string;
-      /** Kept if the provider revokes only access tokens. */
-      readonly accessToken?: string | undefined;
-    }
-  | {
-      readonly accessToken: string;
-      readonly tokenType?: string | undefined;
-      /** Seconds since 1970, if the provider has told it. */
-      readonly endsAt?: number | undefined;
-    };
+export type ProviderToken = HeldRefreshToken | HeldAccessToken;
+
+/** A refresh token of the provider. */
+interface HeldRefreshToken {
+  readonly refreshToken: string;
+  /** Kept if the provider revokes only access tokens. */
+  readonly accessToken?: string | undefined;
+}
+
+/** An access token of a provider that gives no refresh token. */
+export interface HeldAccessToken {
+  readonly accessToken: string;
+  readonly tokenType?: string | undefined;
+  /** Seconds since 1970, if the provider has told it. */
+  readonly endsAt?: number | undefined;
+}
 
 /** What a refresh token of the relay holds. */
 export interface RefreshTokenContent {
@@ -27,7 +31,7 @@ export interface RefreshTokenContent {
   readonly scope?: string | undefined;
   /** Seconds since 1970. */
   readonly loggedInAt: number;
-  /** When the token expires, in seconds since 1970. A refresh does not change it. */
+  /** When the token expires, in seconds since 1970. */
   readonly endsAt: number;
   readonly providerToken: ProviderToken;
 }

@@ -39,6 +39,11 @@ const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);
 /** The forms in which the client authenticates: a 401 refuses the client, not the token. */
 const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
 
+/** Whether the provider revokes access tokens, and no refresh tokens. */
+export function revokesOnlyAccessTokens({ revocation }: Pick<Provider, 'revocation'>): boolean {
+  return revocation?.takes === 'access_token';
+}
+
 /**
  * Builds the revocation of a login: of its refresh token, which ends the access token too, or else of its
  * access token.

@@ -106,7 +106,14 @@ function meaningOfRefresh(
   return saysWhy ? 'refresh_refused' : 'token_endpoint_failed';
 }
 
+/** What differs in the details after a refresh, which is no login. */
+const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
+  scope_refused: 'The provider does not renew the login for this scope.',
+  token_endpoint_failed: 'The provider has a problem of its own. Try again in a moment.',
+  token_missing: 'The provider answered the refresh without a usable token. Try again in a moment.',
+};
+
 function refreshError(code: FailureCode, providerError: ProviderErrorCode | undefined): RelayError {
-  const detail = 'The provider does not renew the login for this scope.';
-  return new RelayError(code, { ...(code === 'scope_refused' && { detail }), providerError });
+  const detail = refreshDetails[code];
+  return new RelayError(code, { ...(detail !== undefined && { detail }), providerError });
 }

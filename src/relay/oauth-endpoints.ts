@@ -7,6 +7,8 @@ import type { FrontEnd, Registration } from '../login/login.ts';
 import { answerOAuthErrors } from '../routes/front-end-endpoint.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { redeemCode } from '../routes/redeem-code.ts';
+import { refreshLogin } from '../routes/refresh-login.ts';
+import { revocationEndpoint } from '../routes/revoke.ts';
 import { tokenEndpoint } from '../routes/token.ts';
 
 /** What the endpoints need. */
@@ -32,15 +34,23 @@ export function addOAuthEndpoints(
 ): void {
   const path = `/auth/${registration.name}`;
   const issuer = baseUrl + path;
+  const tokenUrl = `${issuer}/token`;
   router.all(
     `${path}/token`,
     answerOAuthErrors,
     allow('POST'),
     ...limited,
     tokenEndpoint(frontEnd, {
-      authorization_code: redeemCode(registration, frontEnd, grants, `${issuer}/token`, now),
-      refresh_token: undefined,
+      authorization_code: redeemCode(registration, frontEnd, grants, tokenUrl, now),
+      refresh_token: refreshLogin(registration, frontEnd, grants, tokenUrl, now),
     }),
+  );
+  router.all(
+    `${path}/revoke`,
+    answerOAuthErrors,
+    allow('POST'),
+    ...limited,
+    revocationEndpoint(registration, frontEnd, grants),
   );
   for (const metadataPath of metadataPaths(baseUrl, path)) {
     const describe = serverMetadata(issuer, registration, grants);

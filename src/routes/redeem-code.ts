@@ -6,6 +6,7 @@ import type { Grants } from '../grants/grants.ts';
 import type { FrontEnd, Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { proofOf } from './proof.ts';
 import type { ServeGrant } from './token.ts';
 
@@ -45,10 +46,11 @@ export function redeemCode(
         });
       }),
     );
+    if (refreshPolicy === undefined) return { ...token, refreshToken: undefined };
     const redeemed = { registration: registration.name, frontEnd, thumbprint };
-    const refreshToken =
-      refreshPolicy &&
-      (await firstRefreshToken(refreshTokens, refreshPolicy, token, redeemed, now));
+    const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
+    const policy = { ...refreshPolicy, keepsAccessToken };
+    const refreshToken = await firstRefreshToken(refreshTokens, policy, token, redeemed, now);
     return { ...token, refreshToken };
   };
 }

@@ -109,7 +109,9 @@ describe('two registrations with one key file', () => {
 
   it("refuse each other's codes before any call", async () => {
     const login = await logInTo(new FakeBrowser(one), one());
-    const answer = await requestToken(other(), redemption(login), [], `${path}/token`);
+    const answer = await requestToken(other(), redemption(login), [], {
+      path: `${path}/token`,
+    });
     expectOAuthError(answer, 'invalid_grant');
     expect(other().provider.calls).to.deep.equal([]);
     expect((await requestToken(one(), redemption(login))).status).to.equal(200);

@@ -1,15 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { FakeBrowser } from '../browser/fake-browser.ts';
-import type { Answer } from '../client/http-client.ts';
+import { type Answer, send } from '../client/http-client.ts';
 import { expectRedirect } from '../expect/expectations.ts';
-import {
-  baseUrl,
-  callbackPath,
-  frontendOrigin,
-  loginPath,
-  type RelayUnderTest,
-} from '../relay/relay-under-test.ts';
+import { baseUrl, callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
 
 /** The relay's name in `iss`. */
 export const issuer = baseUrl + loginPath;
@@ -32,6 +26,12 @@ export interface OAuthResponse {
   readonly start: OAuthStart;
   readonly location: URL;
   readonly code: string;
+}
+
+/** A provider at which someone consents to every login. */
+export interface Consenting {
+  /** @returns the code for an authorization request */
+  authorize(authorizationRequest: URL): string;
 }
 
 /** A request of the front end `app`, with changes. */
@@ -66,7 +66,7 @@ export async function openStart(browser: FakeBrowser, start: OAuthStart): Promis
 /** Logs in up to the front end's redirect URI. */
 export async function logInTo(
   browser: FakeBrowser,
-  { provider }: RelayUnderTest,
+  { provider }: { readonly provider: Consenting },
   start: OAuthStart = oauthStart(),
 ): Promise<OAuthResponse> {
   const request = expectRedirect(await openStart(browser, start));
@@ -89,20 +89,33 @@ export function redemption({ start, code }: OAuthResponse, changes: Parameters =
   };
 }
 
+/** What differs in a request to the token endpoint. */
+interface TokenRequest {
+  readonly origin?: string;
+  readonly path?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** Sends a request to the token endpoint, as the front end's page would. */
 export async function requestToken(
-  relay: RelayUnderTest,
+  { port }: { readonly port: number },
   parameters: Parameters,
   headers: [name: string, value: string][] = [],
-  path = tokenPath,
+  { origin = frontendOrigin, path = tokenPath, signal }: TokenRequest = {},
 ): Promise<Answer> {
   const body = encoded(parameters);
   const form: [string, string][] = [
-    ['Origin', frontendOrigin],
+    ['Origin', origin],
     ['Content-Type', 'application/x-www-form-urlencoded'],
     ['Content-Length', `${Buffer.byteLength(body)}`],
   ];
-  return await relay.send({ method: 'POST', path, headers: [...form, ...headers], body });
+  return await send(port, {
+    method: 'POST',
+    path,
+    headers: [...form, ...headers],
+    body,
+    ...(signal && { signal }),
+  });
 }
 
 /** A refusal as OAuth clients read it. @see RFC 6749 §5.2 */

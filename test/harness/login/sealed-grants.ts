@@ -1,6 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { createCodes } from '../../../src/grants/codes.ts';
-import { createRefreshTokens } from '../../../src/grants/refresh-tokens.ts';
+import {
+  createRefreshTokens,
+  type RefreshTokenContent,
+} from '../../../src/grants/refresh-tokens.ts';
 import { keysFromFile } from '../../../src/keys.ts';
 import { Secret } from '../../../src/secret.ts';
 import { canary } from '../expect/canaries.ts';
@@ -31,8 +34,11 @@ export async function sealCode({ key, age = 0, ...names }: SealedCode): Promise<
   });
 }
 
-/** Makes an unbound refresh token as the relay itself would. */
-export async function sealRefreshToken(key: string): Promise<string> {
+/** Makes a refresh token as the relay itself would: an unbound one, unless the changes say otherwise. */
+export async function sealRefreshToken(
+  key: string,
+  changes: Partial<RefreshTokenContent> = {},
+): Promise<string> {
   const refreshTokens = createRefreshTokens(keysFromFile([new Secret(key)]).refreshToken, Date.now);
   const now = Math.floor(Date.now() / 1000);
   const refreshToken = await refreshTokens.issue({
@@ -40,7 +46,8 @@ export async function sealRefreshToken(key: string): Promise<string> {
     frontEnd: 'app',
     loggedInAt: now,
     endsAt: now + 3600,
-    providerToken: { accessToken: canary('token') },
+    providerToken: { refreshToken: canary('token') },
+    ...changes,
   });
   if (refreshToken === undefined) throw new Error('the token is too long');
   return refreshToken;

@@ -1,0 +1,23 @@
+import { RelayError } from '../errors.ts';
+
+/**
+ * The scope that a refresh asks the provider for.
+ *
+ * @param asked what the front end asks for, with spaces between the words
+ * @param granted what the login has. Some providers write commas between the words.
+ * @returns undefined if the front end asks for all that was granted
+ * @throws {RelayError} `scope_refused` if it asks for more
+ * @see RFC 6749 §6
+ */
+export function refreshScope(
+  asked: string | undefined,
+  granted: string | undefined,
+): string | undefined {
+  if (asked === undefined) return undefined;
+  const words = new Set(asked.split(' '));
+  const all = new Set(granted?.split(/[ ,]+/));
+  if (!words.isSubsetOf(all)) {
+    throw new RelayError('scope_refused', { detail: 'The scope goes beyond what was granted.' });
+  }
+  return words.size === all.size ? undefined : asked;
+}

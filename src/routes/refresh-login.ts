@@ -1,0 +1,68 @@
+import { RelayError } from '../errors.ts';
+import type { Grants } from '../grants/grants.ts';
+import { isStillGranted, nextRefreshToken } from '../grants/next-refresh-token.ts';
+import type { HeldAccessToken } from '../grants/refresh-tokens.ts';
+import type { FrontEnd, Registration } from '../login/login.ts';
+import { refreshScope } from '../oauth/refresh-scope.ts';
+import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
+import { proofOf } from './proof.ts';
+import type { ServeGrant } from './token.ts';
+
+/**
+ * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,
+ * the front end gets its access token again, without a call.
+ *
+ * @param tokenUrl the endpoint's public address
+ * @param now milliseconds since 1970
+ * @returns undefined if refresh tokens are off
+ * @see RFC 6749 §6, RFC 9449 §5
+ */
+export function refreshLogin(
+  registration: Registration,
+  { name: frontEnd }: FrontEnd,
+  { proofs, refreshes, refreshPolicy, refreshTokens }: Grants,
+  tokenUrl: string,
+  now: () => number,
+): ServeGrant | undefined {
+  if (refreshPolicy === undefined) return undefined;
+  return async (ctx, { refresh_token: given, scope: askedScope }) => {
+    if (given === undefined) {
+      throw new RelayError('token_request_invalid', { detail: 'The refresh_token is missing.' });
+    }
+    const login = await refreshTokens.open(given);
+    const isOfFrontEnd = login?.registration === registration.name && login.frontEnd === frontEnd;
+    if (!isOfFrontEnd || !isStillGranted(refreshPolicy, login, now)) {
+      throw new RelayError('grant_invalid');
+    }
+    const { thumbprint, providerToken } = login;
+    // Before the memory is looked into: it would give tokens without a call.
+    const proved = await proofOf(ctx, proofs, tokenUrl);
+    if (thumbprint !== undefined && proved === undefined) throw new RelayError('proof_missing');
+    if (thumbprint !== undefined && proved !== thumbprint) throw new RelayError('key_mismatch');
+    const scope = refreshScope(askedScope, login.scope ?? registration.provider().scope);
+
+    if (!('refreshToken' in providerToken)) {
+      const refreshToken = await refreshTokens.issue(login);
+      return { ...again(providerToken, now), scope: login.scope, refreshToken };
+    }
+    const { refreshToken: providerRefreshToken } = providerToken;
+    const refresh = { registration: registration.name, frontEnd, thumbprint, scope };
+    const refreshed = await refreshes.join(
+      { ...refresh, refreshToken: providerRefreshToken },
+      (grant) =>
+        registration.refreshToken(grant, (call) => {
+          ctx.state.providerCall = call;
+        }),
+    );
+    const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
+    const policy = { ...refreshPolicy, keepsAccessToken };
+    const refreshToken = await nextRefreshToken(refreshTokens, policy, login, refreshed, now);
+    return { ...refreshed, refreshToken };
+  };
+}
+
+/** The access token as it was granted, with the seconds that it has left. */
+function again({ accessToken, tokenType, endsAt }: HeldAccessToken, now: () => number) {
+  const expiresIn = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
+  return { accessToken, tokenType, expiresIn };
+}

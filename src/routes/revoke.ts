@@ -1,0 +1,33 @@
+import type { Middleware } from 'koa';
+import { RelayError } from '../errors.ts';
+import type { Grants } from '../grants/grants.ts';
+import type { RequestState } from '../http/context.ts';
+import type { FrontEnd, Registration } from '../login/login.ts';
+import { frontEndEndpoint } from './front-end-endpoint.ts';
+
+/**
+ * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be
+ * a refresh token of the relay, or an access token.
+ *
+ * @see RFC 7009
+ */
+export function revocationEndpoint(
+  registration: Registration,
+  frontEnd: FrontEnd,
+  { refreshTokens }: Grants,
+): Middleware<RequestState> {
+  return frontEndEndpoint(frontEnd, async (ctx, { token }) => {
+    if (token === undefined) {
+      throw new RelayError('token_request_invalid', { detail: 'The token is missing.' });
+    }
+    const login = await refreshTokens.open(token);
+    const isForeign =
+      login !== undefined &&
+      (login.registration !== registration.name || login.frontEnd !== frontEnd.name);
+    if (isForeign) throw new RelayError('grant_invalid');
+    await registration.revokeToken(login?.providerToken ?? { accessToken: token }, (call) => {
+      ctx.state.providerCall = call;
+    });
+    ctx.body = {};
+  });
+}

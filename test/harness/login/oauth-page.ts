@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { FakeBrowser } from '../browser/fake-browser.ts';
+import type { Answer } from '../client/http-client.ts';
+import { makeProof, type ProofChanges, type ProofKey } from '../client/proof.ts';
+import { remember } from '../expect/canaries.ts';
+import {
+  type Consenting,
+  issuer,
+  logInTo,
+  type Parameters,
+  redemption,
+  requestToken,
+} from './oauth-front-end.ts';
+
+/** What the token endpoint gives. */
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresIn: number | undefined;
+  readonly scope: string | undefined;
+}
+
+/** How one request of a page differs from a right one. */
+export interface PageRequest {
+  readonly parameters?: Parameters;
+  readonly headers?: [name: string, value: string][];
+  readonly origin?: string;
+  readonly signal?: AbortSignal;
+  /** What differs in the proof, the key that it is made with, or none. */
+  readonly proof?: (ProofChanges & { readonly by?: ProofKey }) | 'none';
+}
+
+const tokenUrl = `${issuer}/token`;
+
+/** A page of the front end that keeps a key, and proves it in every request. */
+export class OAuthPage {
+  readonly #relay: { readonly port: number };
+  readonly #provider: Consenting;
+  readonly #key: ProofKey | undefined;
+
+  /** @param key undefined: the page has no key */
+  constructor(relay: { readonly port: number }, provider: Consenting, key: ProofKey | undefined) {
+    this.#relay = relay;
+    this.#provider = provider;
+    this.#key = key;
+  }
+
+  /** Logs in and redeems the code. */
+  async logIn(): Promise<Tokens> {
+    const browser = new FakeBrowser(() => this.#relay);
+    const response = await logInTo(browser, { provider: this.#provider });
+    remember(response.code, response.start.codeVerifier);
+    return tokensOf(await this.request(redemption(response)));
+  }
+
+  /** Asks for new tokens. */
+  async refresh(refreshToken: string, request: PageRequest = {}): Promise<Answer> {
+    const parameters = {
+      grant_type: 'refresh_token',
+      client_id: 'app',
+      refresh_token: refreshToken,
+      ...request.parameters,
+    };
+    return await this.request(parameters, request);
+  }
+
+  /** Sends a token request. */
+  async request(
+    parameters: Parameters,
+    { headers = [], proof = {}, ...sending }: Omit<PageRequest, 'parameters'> = {},
+  ): Promise<Answer> {
+    const key = proof === 'none' ? undefined : (proof.by ?? this.#key);
+    if (key === undefined || proof === 'none') {
+      return await requestToken(this.#relay, parameters, headers, sending);
+    }
+    const made = await makeProof(key, tokenUrl, Math.floor(Date.now() / 1000), proof);
+    remember(made, key.thumbprint);
+    return await requestToken(this.#relay, parameters, [['DPoP', made], ...headers], sending);
+  }
+}
+
+/** The tokens in an answer of the token endpoint, which must be good. */
+export function tokensOf({ status, body, headers }: Answer): Tokens {
+  expect(status, `${body}`).to.equal(200);
+  expect(headers['cache-control']).to.equal('no-store');
+  const { access_token, refresh_token = '', token_type, expires_in, scope } = JSON.parse(`${body}`);
+  expect(access_token).to.be.a('string').and.not.equal('');
+  expect(token_type).to.equal('bearer');
+  remember(access_token, refresh_token);
+  return { accessToken: access_token, refreshToken: refresh_token, expiresIn: expires_in, scope };
+}

@@ -1,0 +1,380 @@
+import { expect } from 'chai';
+import type { Answer } from '../harness/client/http-client.ts';
+import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
+import { expectNoneRemembered } from '../harness/expect/canaries.ts';
+import { temporaryKeyFile } from '../harness/login/key-file.ts';
+import { expectOAuthError, issuer } from '../harness/login/oauth-front-end.ts';
+import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
+import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
+import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { frontendOrigin, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+
+const line = 'the line of a key file with 32 characters or more';
+const previousLine = 'the previous line of a key file, of 32 characters';
+
+describe('the refresh of a login', () => {
+  const keyFile = temporaryKeyFile();
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let relay: Relay;
+  let key: ProofKey;
+  let page: OAuthPage;
+  let tokens: Tokens;
+
+  before('start a provider and a relay', async () => {
+    provider = await RefreshingProvider.start();
+    key = await newProofKey();
+    relay = await startRelay({
+      client: provider.client,
+      flags: { ...provider.flags, 'key-file': await keyFile.write(line, previousLine) },
+    });
+  });
+  beforeEach('log in', async () => {
+    provider.forget();
+    page = new OAuthPage(relay, provider, key);
+    tokens = await page.logIn();
+    provider.forget();
+  });
+  after('stop the provider; nothing secret is in the log', async () => {
+    await provider.stop();
+    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
+  });
+
+  function expectNoCall(): void {
+    expect(provider.calls).to.deep.equal([]);
+  }
+
+  it('gives a new access token and a new refresh token', async () => {
+    const renewed = tokensOf(await page.refresh(tokens.refreshToken));
+    expect(renewed.accessToken).not.to.equal(tokens.accessToken);
+    expect(renewed.refreshToken).not.to.equal(tokens.refreshToken);
+    expect(renewed).to.include({ expiresIn: 28_800, scope: 'read write' });
+    expect(provider.accepts(renewed.accessToken)).to.equal(true);
+    expect(provider.calls).to.have.lengthOf(1);
+  });
+
+  it('can be repeated with the newest refresh token', async () => {
+    let { refreshToken } = tokens;
+    for (let time = 0; time < 5; time += 1) {
+      ({ refreshToken } = tokensOf(await page.refresh(refreshToken)));
+    }
+    expect(new Set(provider.credentials('refresh')).size).to.equal(5);
+  });
+
+  it('is in the log with its grant type', async () => {
+    tokensOf(await page.refresh(tokens.refreshToken));
+    const isRefresh = (line: object) => 'grant' in line && line.grant === 'refresh_token';
+    const logged = await relay.process.logLine(isRefresh);
+    expect(logged).to.include({ route: '/auth/provider/token', outcome: 'ok', status: 200 });
+  });
+
+  describe('by many at once', () => {
+    it('is one call, and everyone stays logged in', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => page.refresh(tokens.refreshToken)),
+      );
+      const renewed = answers.map(tokensOf);
+      expect(provider.calls).to.have.lengthOf(1);
+      expect(new Set(renewed.map(({ accessToken }) => accessToken)).size).to.equal(1);
+      for (const { refreshToken } of renewed) tokensOf(await page.refresh(refreshToken));
+      expect(provider.calls).to.have.lengthOf(2);
+    });
+
+    it('gives a straggler the newest tokens, without a call', async () => {
+      const first = tokensOf(await page.refresh(tokens.refreshToken));
+      const second = tokensOf(await page.refresh(first.refreshToken));
+      for (const old of [tokens, first]) {
+        const late = tokensOf(await page.refresh(old.refreshToken));
+        expect(late.accessToken).to.equal(second.accessToken);
+        expect(late.expiresIn).to.be.within(28_740, 28_800);
+      }
+      expect(provider.calls).to.have.lengthOf(2);
+      expect(provider.accepts(second.accessToken)).to.equal(true);
+    });
+
+    it('gives a page that hung up the same tokens later', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      provider.mood.patience = promise;
+      const hangUp = new AbortController();
+      const arrived = provider.nextRefresh();
+      const first = page.refresh(tokens.refreshToken, { signal: hangUp.signal });
+      await arrived;
+      hangUp.abort();
+      expect(await first.catch(() => 'hung up')).to.equal('hung up');
+      resolve();
+      tokensOf(await page.refresh(tokens.refreshToken));
+      expect(provider.calls).to.have.lengthOf(1);
+    });
+
+    it('gives a straggler the tokens after a reload of the configuration too', async () => {
+      const first = tokensOf(await page.refresh(tokens.refreshToken));
+      await keyFile.write(previousLine, line);
+      expect(await relay.reload()).to.include({ msg: 'reloaded: files have changed' });
+      const late = tokensOf(await page.refresh(tokens.refreshToken));
+      expect(late.accessToken).to.equal(first.accessToken);
+    });
+  });
+
+  describe('without the right proof', () => {
+    let other: ProofKey;
+    before('make another key', async () => {
+      other = await newProofKey();
+    });
+
+    const now = () => Math.floor(Date.now() / 1000);
+    const refused: Readonly<Record<string, [request: () => PageRequest, error: string]>> = {
+      'no proof': [() => ({ proof: 'none' }), 'invalid_dpop_proof'],
+      'a proof of another key': [() => ({ proof: { by: other } }), 'invalid_grant'],
+      'a proof that shows the right key and is signed by another': [
+        () => ({ proof: { by: other, header: { jwk: key.jwk } } }),
+        'invalid_dpop_proof',
+      ],
+      'a proof for another endpoint': [
+        () => ({ proof: { claims: { htu: `${issuer}/revoke` } } }),
+        'invalid_dpop_proof',
+      ],
+      'a proof for another host': [
+        () => ({ proof: { claims: { htu: 'https://evil.example/auth/provider/token' } } }),
+        'invalid_dpop_proof',
+      ],
+      'a proof for another method': [
+        () => ({ proof: { claims: { htm: 'GET' } } }),
+        'invalid_dpop_proof',
+      ],
+      'an old proof': [() => ({ proof: { claims: { iat: now() - 120 } } }), 'invalid_dpop_proof'],
+      'a proof of the future': [
+        () => ({ proof: { claims: { iat: now() + 120 } } }),
+        'invalid_dpop_proof',
+      ],
+      'two proofs': [() => ({ headers: [['DPoP', 'x']] }), 'invalid_dpop_proof'],
+      'an empty proof': [() => ({ proof: 'none', headers: [['DPoP', '']] }), 'invalid_dpop_proof'],
+    };
+    for (const [what, [request, error]] of Object.entries(refused)) {
+      it(`is refused with ${what}, and loses nothing`, async () => {
+        expectOAuthError(await page.refresh(tokens.refreshToken, request()), error);
+        expectNoCall();
+        tokensOf(await page.refresh(tokens.refreshToken));
+      });
+    }
+
+    it('is refused with a proof that was sent before', async () => {
+      const proof = { claims: { jti: 'sent before' } };
+      const { refreshToken } = tokensOf(await page.refresh(tokens.refreshToken, { proof }));
+      for (const token of [tokens.refreshToken, refreshToken]) {
+        expectOAuthError(await page.refresh(token, { proof }), 'invalid_dpop_proof');
+      }
+      expect(provider.calls).to.have.lengthOf(1);
+    });
+
+    it('does not get the tokens of a refresh that is repeated to stragglers', async () => {
+      tokensOf(await page.refresh(tokens.refreshToken));
+      for (const proof of ['none', { by: other }] as const) {
+        expect((await page.refresh(tokens.refreshToken, { proof })).status).to.equal(400);
+      }
+    });
+  });
+
+  describe('with a wrong refresh token', () => {
+    async function expectRefused(refreshToken: string, request?: PageRequest): Promise<void> {
+      expectOAuthError(await page.refresh(refreshToken, request), 'invalid_grant');
+      expectNoCall();
+    }
+
+    it('is refused if it is altered at any place', async () => {
+      const { refreshToken } = tokens;
+      for (let place = 0; place < refreshToken.length; place += 11) {
+        const other = refreshToken[place] === 'A' ? 'B' : 'A';
+        await expectRefused(refreshToken.slice(0, place) + other + refreshToken.slice(place + 1));
+      }
+    });
+
+    it('is refused with an access token', async () => {
+      await expectRefused(tokens.accessToken);
+    });
+
+    const seconds = () => Math.floor(Date.now() / 1000);
+    for (const [what, changes] of [
+      ['of another registration', () => ({ registration: 'other' })],
+      ['of another front end', () => ({ frontEnd: 'other' })],
+      ['of another key', () => ({ thumbprint: 'x'.repeat(43) })],
+      ['of no key', () => ({ thumbprint: undefined })],
+      ['that has expired', () => ({ endsAt: seconds() - 1 })],
+      ['of a login of 31 days ago', () => ({ loggedInAt: seconds() - 31 * 86_400 })],
+    ] as const) {
+      it(`is refused with one ${what}`, async () => {
+        const sealed = { thumbprint: key.thumbprint, ...changes() };
+        await expectRefused(await sealRefreshToken(line, sealed));
+      });
+    }
+
+    it('is refused with one that another relay has sealed', async () => {
+      const { thumbprint } = key;
+      await expectRefused(
+        await sealRefreshToken('another line of 32 characters....', { thumbprint }),
+      );
+    });
+
+    it('is not refused for the key if it was sealed with the previous one', async () => {
+      const sealed = await sealRefreshToken(previousLine, { thumbprint: key.thumbprint });
+      expectOAuthError(await page.refresh(sealed), 'invalid_grant');
+      expect(provider.calls).to.have.lengthOf(1);
+    });
+
+    for (const [what, parameters, error] of [
+      ['no refresh token', { refresh_token: undefined }, 'invalid_request'],
+      ['an empty refresh token', { refresh_token: '' }, 'invalid_request'],
+      ['two refresh tokens', { refresh_token: ['a', 'b'] }, 'invalid_request'],
+      ['another client', { client_id: 'other' }, 'invalid_client'],
+      ['no client', { client_id: undefined }, 'invalid_client'],
+    ] as const) {
+      it(`is refused with ${what}`, async () => {
+        expectOAuthError(await page.refresh(tokens.refreshToken, { parameters }), error);
+        expectNoCall();
+      });
+    }
+
+    it('is refused from a page of another origin', async () => {
+      const origin = 'https://evil.example';
+      const answer = await page.refresh(tokens.refreshToken, { origin });
+      expectOAuthError(answer, 'invalid_request', 403);
+      expectNoCall();
+    });
+  });
+
+  describe('with a scope', () => {
+    const ask = (scope: string) => page.refresh(tokens.refreshToken, { parameters: { scope } });
+
+    it('narrows the access token, and the next refresh gives the whole scope again', async () => {
+      const narrow = tokensOf(await ask('read'));
+      expect(narrow.scope).to.equal('read');
+      const whole = tokensOf(await page.refresh(narrow.refreshToken));
+      expect(whole.scope).to.equal('read write');
+      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', null]);
+    });
+
+    it('is refused if that goes beyond what was granted', async () => {
+      for (const scope of ['admin', 'read admin', 'READ', ' ']) {
+        expectOAuthError(await ask(scope), 'invalid_scope');
+      }
+      expectNoCall();
+    });
+  });
+
+  describe('while the provider has trouble', () => {
+    it('fails for now, and works with the same refresh token later', async () => {
+      for (const [trouble, error] of [
+        [503, 'temporarily_unavailable'],
+        [429, 'temporarily_unavailable'],
+        ['reset', 'temporarily_unavailable'],
+        ['nonsense', 'server_error'],
+      ] as const) {
+        provider.mood.trouble = trouble;
+        const answer = await page.refresh(tokens.refreshToken);
+        expectOAuthError(answer, error, 502);
+        expect(`${answer.body}`).to.contain('Try again');
+      }
+      provider.forget();
+      tokensOf(await page.refresh(tokens.refreshToken));
+    });
+
+    it('ends the login if the provider refuses', async () => {
+      const renewed = tokensOf(await page.refresh(tokens.refreshToken));
+      provider.revokeAll();
+      expectOAuthError(await page.refresh(renewed.refreshToken), 'invalid_grant');
+    });
+  });
+
+  it('is a call each time at a provider that keeps its refresh tokens', async () => {
+    provider.mood.rotation = 'keeps';
+    const first = tokensOf(await page.refresh(tokens.refreshToken));
+    const second = tokensOf(await page.refresh(tokens.refreshToken));
+    const third = tokensOf(await page.refresh(second.refreshToken));
+    const given = [first, second, third].map(({ accessToken }) => accessToken);
+    expect(new Set(given).size).to.equal(3);
+    expect(provider.calls).to.have.lengthOf(3);
+  });
+
+  describe('at a provider without refresh tokens', () => {
+    async function logIn(expiresIn: number | undefined): Promise<Tokens> {
+      Object.assign(provider.mood, { rotation: 'none', expiresIn });
+      const given = await page.logIn();
+      provider.calls.length = 0;
+      return given;
+    }
+
+    it('gives the same access token, with the seconds that it has left', async () => {
+      const given = await logIn(100);
+      const again = tokensOf(await page.refresh(given.refreshToken));
+      expect(again.accessToken).to.equal(given.accessToken);
+      expect(again.scope).to.equal('read write');
+      expect(again.expiresIn).to.be.within(40, 100);
+      expect(tokensOf(await page.refresh(again.refreshToken)).accessToken).to.equal(
+        given.accessToken,
+      );
+      expectNoCall();
+    });
+
+    it('gives an access token without end as one without end', async () => {
+      const given = await logIn(undefined);
+      const again = tokensOf(await page.refresh(given.refreshToken));
+      expect(again).to.include({ accessToken: given.accessToken, expiresIn: undefined });
+    });
+
+    it('needs the proof too', async () => {
+      const given = await logIn(100);
+      const answer = await page.refresh(given.refreshToken, { proof: 'none' });
+      expectOAuthError(answer, 'invalid_dpop_proof');
+    });
+  });
+
+  it('can be read by the front end, and by no other page', async () => {
+    const answer = await page.refresh(tokens.refreshToken);
+    expect(answer.headers['access-control-allow-origin']).to.equal(frontendOrigin);
+  });
+});
+
+describe('refresh tokens', () => {
+  const keyFile = temporaryKeyFile();
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let key: ProofKey;
+  before('start a provider', async () => {
+    provider = await RefreshingProvider.start();
+    key = await newProofKey();
+  });
+  after('stop the provider', () => provider.stop());
+
+  async function relayWith(flags: Readonly<Record<string, string>>): Promise<Relay> {
+    return await startRelay({ client: provider.client, flags: { ...provider.flags, ...flags } });
+  }
+
+  it('are not issued and not taken if they are off', async () => {
+    const relay = await relayWith({
+      'refresh-tokens': 'off',
+      'key-file': await keyFile.write(line),
+    });
+    const page = new OAuthPage(relay, provider, key);
+    expect((await page.logIn()).refreshToken).to.equal('');
+    const sealed = await sealRefreshToken(line, { thumbprint: key.thumbprint });
+    expectOAuthError(await page.refresh(sealed), 'unsupported_grant_type');
+  });
+
+  it('are not issued and not taken without a key file, beyond this machine', async () => {
+    const page = new OAuthPage(await relayWith({}), provider, key);
+    expect((await page.logIn()).refreshToken).to.equal('');
+    expectOAuthError(await page.refresh('x'), 'unsupported_grant_type');
+  });
+
+  it('need no key with --refresh-tokens bearer, but keep the one that was proved', async () => {
+    const relay = await relayWith({
+      'refresh-tokens': 'bearer',
+      'key-file': await keyFile.write(line),
+    });
+    const bearer = new OAuthPage(relay, provider, undefined);
+    const first = tokensOf(await bearer.refresh((await bearer.logIn()).refreshToken));
+    tokensOf(await bearer.refresh(first.refreshToken));
+    const bound = await new OAuthPage(relay, provider, key).logIn();
+    const answer: Answer = await bearer.refresh(bound.refreshToken);
+    expectOAuthError(answer, 'invalid_dpop_proof');
+  });
+});

@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import type { Answer } from '../harness/client/http-client.ts';
+import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
+import { canary, expectNoneRemembered } from '../harness/expect/canaries.ts';
+import { temporaryKeyFile } from '../harness/login/key-file.ts';
+import {
+  expectOAuthError,
+  type Parameters,
+  requestToken,
+} from '../harness/login/oauth-front-end.ts';
+import { OAuthPage, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
+import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
+import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import {
+  frontendOrigin,
+  loginPath,
+  type Relay,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
+
+const line = 'the line of a key file with 32 characters or more';
+const path = `${loginPath}/revoke`;
+
+describe('the revocation of a token', () => {
+  const keyFile = temporaryKeyFile();
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let relay: Relay;
+  let page: OAuthPage;
+  let tokens: Tokens;
+
+  before('start a provider and a relay', async () => {
+    provider = await RefreshingProvider.start();
+    relay = await startRelay({
+      client: provider.client,
+      flags: { ...provider.flags, 'key-file': await keyFile.write(line) },
+    });
+    page = new OAuthPage(relay, provider, await newProofKey());
+  });
+  beforeEach('log in', async () => {
+    provider.forget();
+    tokens = await page.logIn();
+    provider.calls.length = 0;
+  });
+  after('stop the provider; nothing secret is in the log', async () => {
+    await provider.stop();
+    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
+  });
+
+  function revoke(token: string | undefined, changes: Parameters = {}): Promise<Answer> {
+    return requestToken(relay, { client_id: 'app', token, ...changes }, [], { path });
+  }
+
+  function expectRevoked({ status, headers }: Answer): void {
+    expect(status).to.equal(200);
+    expect(headers['cache-control']).to.equal('no-store');
+    expect(headers['access-control-allow-origin']).to.equal(frontendOrigin);
+  }
+
+  it('ends the login at the provider if it is a refresh token', async () => {
+    expectRevoked(await revoke(tokens.refreshToken));
+    expect(provider.calls).to.have.lengthOf(1);
+    expect(provider.accepts(tokens.accessToken)).to.equal(false);
+    expectOAuthError(await page.refresh(tokens.refreshToken), 'invalid_grant');
+  });
+
+  it('ends the login at the provider if it is an access token', async () => {
+    expectRevoked(await revoke(tokens.accessToken, { token_type_hint: 'access_token' }));
+    expect(provider.credentials('revocation')).to.deep.equal([tokens.accessToken]);
+    expect(provider.accepts(tokens.accessToken)).to.equal(false);
+  });
+
+  it('heeds no wrong hint', async () => {
+    expectRevoked(await revoke(tokens.refreshToken, { token_type_hint: 'access_token' }));
+    expect(provider.accepts(tokens.accessToken)).to.equal(false);
+  });
+
+  it('is answered with 200 for an unknown token, and for one that is already revoked', async () => {
+    expectRevoked(await revoke(canary('token')));
+    expectRevoked(await revoke(tokens.accessToken));
+    expectRevoked(await revoke(tokens.accessToken));
+    expectRevoked(await revoke(tokens.refreshToken));
+  });
+
+  it('revokes the access token that a refresh token holds', async () => {
+    provider.mood.rotation = 'none';
+    const given = await page.logIn();
+    provider.calls.length = 0;
+    expectRevoked(await revoke(given.refreshToken));
+    expect(provider.credentials('revocation')).to.deep.equal([given.accessToken]);
+  });
+
+  for (const [whose, changes] of [
+    ['another registration', { registration: 'other' }],
+    ['another front end', { frontEnd: 'other' }],
+  ] as const) {
+    it(`is refused for a refresh token of ${whose}, without a call`, async () => {
+      expectOAuthError(await revoke(await sealRefreshToken(line, changes)), 'invalid_grant');
+      expect(provider.calls).to.deep.equal([]);
+    });
+  }
+
+  for (const [what, changes, error] of [
+    ['no token', { token: undefined }, 'invalid_request'],
+    ['an empty token', { token: '' }, 'invalid_request'],
+    ['two tokens', { token: ['a', 'b'] }, 'invalid_request'],
+    ['another client', { client_id: 'other' }, 'invalid_client'],
+    ['no client', { client_id: undefined }, 'invalid_client'],
+  ] as const) {
+    it(`is refused with ${what}, without a call`, async () => {
+      expectOAuthError(await revoke(tokens.accessToken, changes), error);
+      expect(provider.calls).to.deep.equal([]);
+    });
+  }
+
+  it('is refused from a page of another origin, without a call', async () => {
+    const origin = 'https://evil.example';
+    const parameters = { client_id: 'app', token: tokens.accessToken };
+    const answer = await requestToken(relay, parameters, [], { path, origin });
+    expectOAuthError(answer, 'invalid_request', 403);
+    expect(provider.calls).to.deep.equal([]);
+  });
+
+  it('takes no other method than POST', async () => {
+    const answer = await relay.get(`${path}?client_id=app&token=x`);
+    expectOAuthError(answer, 'invalid_request', 405);
+    expect(answer.headers.allow).to.equal('POST, OPTIONS');
+  });
+
+  it('fails for now while the provider has trouble, and can be repeated', async () => {
+    for (const trouble of [503, 500, 'reset'] as const) {
+      provider.mood.trouble = trouble;
+      expectOAuthError(await revoke(tokens.refreshToken), 'temporarily_unavailable', 502);
+    }
+    provider.mood.trouble = undefined;
+    expectRevoked(await revoke(tokens.refreshToken));
+    expect(provider.accepts(tokens.accessToken)).to.equal(false);
+  });
+});
+
+describe('the revocation of a token at a provider that does not revoke', () => {
+  const keyFile = temporaryKeyFile();
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let key: ProofKey;
+  before('start a provider', async () => {
+    provider = await RefreshingProvider.start();
+    key = await newProofKey();
+  });
+  after('stop the provider', () => provider.stop());
+
+  it('is answered with 200, without a call', async () => {
+    const flags = {
+      ...provider.flags,
+      'revocation-url': undefined,
+      'key-file': await keyFile.write(line),
+    };
+    const relay = await startRelay({ client: provider.client, flags });
+    const page = new OAuthPage(relay, provider, key);
+    const tokens = await page.logIn();
+    provider.calls.length = 0;
+    for (const token of [tokens.refreshToken, tokens.accessToken]) {
+      const answer = await requestToken(relay, { client_id: 'app', token }, [], { path });
+      expect(answer.status).to.equal(200);
+    }
+    expect(provider.calls).to.deep.equal([]);
+    tokensOf(await page.refresh(tokens.refreshToken));
+  });
+});

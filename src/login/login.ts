@@ -30,7 +30,11 @@ export interface Registration {
   exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse>;
   /** Asks for a new access token. Throws `refresh_refused`, and as `provider` and the call itself do. */
   refreshToken(grant: RefreshGrant, observe: ObserveCall): Promise<TokenResponse>;
-  /** Revokes the tokens of a login. Throws as `provider` and the call itself do. */
+  /**
+   * Revokes the tokens of a login. Throws as `provider` and the call itself do.
+   *
+   * @throws {RelayError} `token_invalid` if the provider does not know the token
+   */
   revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void>;
   /**
    * Runs an exchange, unless the provider has refused too many exchanges of this client. Waits while

@@ -9,11 +9,12 @@ const mostWaitingForOne = 256;
 /** Milliseconds after which an exchange no longer waits for another one to end. */
 export const longestWait = 10_000;
 
-/** The failures that follow from an unknown or spent code. */
+/** The failures that follow from an unknown or spent code, or an unknown token. */
 const refusals: ReadonlySet<FailureCode> = new Set([
   'code_refused',
   'token_refused',
   'token_missing',
+  'token_invalid',
 ]);
 
 /**

@@ -106,9 +106,10 @@ const requests: Readonly<
 };
 
 /**
- * Reads the answer to a revocation. A token that the provider does not know is as good as revoked.
+ * Reads the answer to a revocation.
  *
- * @throws {RelayError} `client_refused`, or `provider_answer_unusable` if the token may still be valid
+ * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`, or
+ *   `provider_answer_unusable` if the token may still be valid
  * @see RFC 7009 §2.2
  */
 export function parseRevocationResponse(
@@ -121,8 +122,8 @@ export function parseRevocationResponse(
   if ((unauthorized && authenticated.has(request)) || clientRefusals.has(error)) {
     throw new RelayError('client_refused', { detail: clientRefused, providerError });
   }
-  const isRevoked = status >= 200 && status < 300;
-  if (isRevoked || unauthorized || unknownToken.has(status)) return;
+  if (status >= 200 && status < 300) return;
+  if (unauthorized || unknownToken.has(status)) throw new RelayError('token_invalid');
   throw new RelayError('provider_answer_unusable', { detail: notRevoked, providerError });
 }
 

@@ -25,9 +25,19 @@ export function revocationEndpoint(
       login !== undefined &&
       (login.registration !== registration.name || login.frontEnd !== frontEnd.name);
     if (isForeign) throw new RelayError('grant_invalid');
-    await registration.revokeToken(login?.providerToken ?? { accessToken: token }, (call) => {
-      ctx.state.providerCall = call;
-    });
+    const tokens = login?.providerToken ?? { accessToken: token };
+    // Limited, because anybody can send tokens that the provider does not know.
+    const revocation = registration.limitExchange(ctx.req, () =>
+      registration.revokeToken(tokens, (call) => {
+        ctx.state.providerCall = call;
+      }),
+    );
+    await revocation.catch(unlessUnknown);
     ctx.body = {};
   });
+}
+
+/** A token that the provider does not know is as good as revoked. @see RFC 7009 §2.2 */
+function unlessUnknown(error: unknown): void {
+  if (!(error instanceof RelayError) || error.code !== 'token_invalid') throw error;
 }

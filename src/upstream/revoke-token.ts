@@ -9,8 +9,8 @@ import type { ObserveCall, UpstreamClient } from './client.ts';
 /**
  * Revokes the tokens of a login. Without a call, if the provider does not revoke them.
  *
- * @throws {RelayError} `client_refused`, `provider_answer_unusable` if the token may still be valid, or
- *   why the call itself failed
+ * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`,
+ *   `provider_answer_unusable` if the token may still be valid, or why the call itself failed
  * @see RFC 7009
  */
 export async function revokeToken(

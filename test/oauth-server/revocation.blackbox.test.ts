@@ -121,6 +121,21 @@ describe('the revocation of a token', () => {
     expect(provider.calls).to.deep.equal([]);
   });
 
+  it('makes ten calls in ten minutes for unknown tokens of one client', async () => {
+    const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1' };
+    const limited = await startRelay({ client: provider.client, flags });
+    provider.mood.trouble = 404;
+    const from: [string, string][] = [['X-Forwarded-For', '198.51.100.7']];
+    const sent = Array.from({ length: 20 }, () =>
+      requestToken(limited, { client_id: 'app', token: canary('token') }, from, { path }),
+    );
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).to.have.lengthOf(10);
+    expect(statuses.filter((status) => status === 429)).to.have.lengthOf(10);
+    expect(provider.calls).to.have.lengthOf(10);
+    provider.mood.trouble = undefined;
+  });
+
   it('takes no other method than POST', async () => {
     const answer = await relay.get(`${path}?client_id=app&token=x`);
     expectOAuthError(answer, 'invalid_request', 405);

@@ -30,7 +30,7 @@ export const clientOptions = {
     argument: '<number>',
     variable: 'REFUSED_EXCHANGES',
     group: 'Listening',
-    help: 'maximum number of codes per client address that the provider may refuse in ten minutes; 0: no limit',
+    help: 'maximum number of codes and tokens per client address that the provider may refuse in ten minutes; 0: no limit',
     default: '10',
     schema: schemas.wholeNumber(0, 1_000_000),
   },

@@ -1,17 +1,17 @@
+import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
-import { answer, type Reply, redirect } from '../harness/provider/provider-behaviours.ts';
 import { serve, serveTls } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { frontendOrigin, startRelay } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { diagnoseHere } from './support/check.ts';
+import { withFakeProvider } from './support/fake-provider.ts';
 import { clientId } from './support/own-addresses.ts';
-import { withProvider } from './support/provider.ts';
 
 /** What is said of the subject with these flags, and the exit code. */
 async function findingOn(subject: string, changes: Flags) {
-  return await withProvider({}, async (flags) => {
+  return await withFakeProvider({}, async (flags) => {
     const result = await diagnoseHere({ flags: { ...flags, ...changes } });
     const { verdict, message, fix } = result.finding(subject);
     return { code: result.code, verdict, message, fix };
@@ -19,8 +19,8 @@ async function findingOn(subject: string, changes: Flags) {
 }
 
 /** The same while something answers at that address. */
-async function whileServing(subject: string, flag: string, reply: Reply) {
-  const server = await serve((_request, response) => reply(response));
+async function whileServing(subject: string, flag: string, listener: RequestListener) {
+  const server = await serve(listener);
   try {
     return await findingOn(subject, { [flag]: `http://127.0.0.1:${server.port}` });
   } finally {
@@ -28,7 +28,16 @@ async function whileServing(subject: string, flag: string, reply: Reply) {
   }
 }
 
-const redirectTo = (location: string) => redirect(location, 307);
+const redirectTo =
+  (location: string): RequestListener =>
+  (_request, response) => {
+    response.writeHead(307, { Location: location }).end();
+  };
+const answer =
+  (status: number): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status).end();
+  };
 
 describe('login-relay check, about the base URL', () => {
   const subject = 'base URL';
@@ -85,7 +94,7 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
-  const others: Record<string, [reply: Reply, message: RegExp]> = {
+  const others: Record<string, [listener: RequestListener, message: RegExp]> = {
     'a relay with another callback URL': [
       redirectTo(
         `https://id.example/?client_id=${clientId}&redirect_uri=https://a.example/callback`,
@@ -97,9 +106,9 @@ describe('login-relay check, about the base URL', () => {
     'a redirect elsewhere': [redirectTo('https://www.example/'), /not a relay \(status 307\)$/],
     'a redirect to nowhere': [redirectTo('http://['), /not a relay \(status 307\)$/],
   };
-  for (const [name, [reply, message]] of Object.entries(others)) {
+  for (const [name, [listener, message]] of Object.entries(others)) {
     it(`names ${name} as a problem`, async () => {
-      const finding = await whileServing(subject, 'base-url', reply);
+      const finding = await whileServing(subject, 'base-url', listener);
       expect(finding).to.include({ code: 1, verdict: 'problem' });
       expect(finding.message).to.match(message);
       expect(finding.fix).to.contain('--base-url (BASE_URL)');
@@ -107,9 +116,7 @@ describe('login-relay check, about the base URL', () => {
   }
 
   it('does not call it checked if the authority of its certificate is unknown here', async () => {
-    const server = await serveTls(await selfSignedCertificate('localhost'), (_request, response) =>
-      answer(200)(response),
-    );
+    const server = await serveTls(await selfSignedCertificate('localhost'), answer(200));
     try {
       const flags = { 'base-url': `https://localhost:${server.port}` };
       expect(await findingOn(subject, flags)).to.include({ code: 0, verdict: 'not_checked' });
@@ -145,14 +152,15 @@ describe('login-relay check, about the front end', () => {
 
   it('asks for each page that a login can end at', async () => {
     const paths: string[] = [];
-    const server = await serve(({ url }, response) => {
-      paths.push(`${url}`);
-      response.writeHead(url === '/missing' ? 404 : 200).end();
-    });
+    const listener: RequestListener = (request, response) => {
+      paths.push(`${request.url}`);
+      response.writeHead(request.url === '/missing' ? 404 : 200).end();
+    };
+    const server = await serve(listener);
     try {
       const origin = `http://127.0.0.1:${server.port}`;
       const flags = { origin, 'redirect-uri': `${origin}/in ${origin}/missing` };
-      await withProvider({}, async (ofProvider) => {
+      await withFakeProvider({}, async (ofProvider) => {
         const both = await diagnoseHere({ flags: { ...ofProvider, ...flags } });
         expect(both.finding('front end')).to.include({ verdict: 'ok' });
         expect(both.finding(`page ${origin}/in`)).to.include({ verdict: 'ok' });
@@ -166,12 +174,12 @@ describe('login-relay check, about the front end', () => {
     }
   });
 
-  for (const [name, reply] of Object.entries({
+  for (const [name, listener] of Object.entries({
     'shows a page': answer(200),
     'redirects inside its origin': redirectTo('/home'),
   })) {
     it(`accepts it if it ${name}`, async () => {
-      expect(await whileServing(subject, 'origin', reply)).to.include({
+      expect(await whileServing(subject, 'origin', listener)).to.include({
         code: 0,
         verdict: 'ok',
         message: 'answers',

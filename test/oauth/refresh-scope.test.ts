@@ -10,6 +10,8 @@ describe('the scope of a refresh', () => {
     ['write read', 'read write', undefined],
     ['read write', 'write,read', undefined],
     ['read', 'write, read', 'read'],
+    ['profile', 'openid profile offline_access', undefined],
+    ['email', 'openid profile email', 'openid email'],
   ] as const) {
     it(`is ${scope ?? 'left out'} if ${asked ?? 'none'} is asked for and ${granted ?? 'an unknown one'} was granted`, () => {
       expect(refreshScope(asked, granted)).to.equal(scope);

@@ -70,6 +70,7 @@ export async function startCertifiedProvider({
     clientAuthMethods: [...clientAuthentication],
     responseTypes: ['code'],
     claims: { openid: ['sub', 'name'] },
+    scopes: ['openid', 'offline_access', 'profile'],
     pkce: { required: () => pkce === 'required' },
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },

@@ -26,6 +26,8 @@ export async function startMockProvider({
 }: MockProviderOptions): Promise<MockProvider> {
   const server = new OAuth2Server();
   const tokens = new Set<unknown>();
+  /** Each works once. */
+  const refreshTokens = new Set<unknown>();
   const tokenRequests: TokenRequest[] = [];
 
   function isClient(form: ReadonlyMap<string, unknown>, basic: string | undefined): boolean {
@@ -36,11 +38,11 @@ export async function startMockProvider({
     if (!isClient(form, basic)) {
       return { statusCode: 401, body: { error: 'invalid_client' } };
     }
-    const ofCode = form.get('grant_type') !== 'refresh_token';
-    if (ofCode && form.get('redirect_uri') !== (client.redirectUri ?? redirectUri)) {
-      return { statusCode: 400, body: { error: 'invalid_grant' } };
-    }
-    return undefined;
+    const isGranted =
+      form.get('grant_type') === 'refresh_token'
+        ? refreshTokens.delete(form.get('refresh_token'))
+        : form.get('redirect_uri') === (client.redirectUri ?? redirectUri);
+    return isGranted ? undefined : { statusCode: 400, body: { error: 'invalid_grant' } };
   }
 
   await server.issuer.keys.generate('ES256');
@@ -54,7 +56,10 @@ export async function startMockProvider({
     tokenRequests.push({ authorization, parameters: [...form.keys()].sort() });
     const refused = refusal(form, basic);
     if (refused !== undefined) Object.assign(response, refused);
-    else if (response.body !== '') tokens.add(response.body['access_token']);
+    else if (response.body !== '') {
+      tokens.add(response.body['access_token']);
+      refreshTokens.add(response.body['refresh_token']);
+    }
   });
   // The form is not read yet: only credentials in the header can be checked.
   service.on(Events.BeforeRevoke, (response: { statusCode: number }, request: IncomingMessage) => {

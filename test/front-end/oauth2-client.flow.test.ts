@@ -1,0 +1,103 @@
+import {
+  generateCodeVerifier,
+  OAuth2Client,
+  OAuth2HttpError,
+  type OAuth2Token,
+} from '@badgateway/oauth2-client';
+import { expect } from 'chai';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { baseUrl, loginPath, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import {
+  certifiedProvider,
+  githubProvider,
+  type LoginProvider,
+  mockProvider,
+  startRelayFor,
+} from './support/login-providers.ts';
+import { redirectUri } from './support/oauth4webapi-page.ts';
+import { pageFetch } from './support/page-fetch.ts';
+
+const providers: Readonly<Record<string, () => Promise<LoginProvider>>> = {
+  'oidc-provider': certifiedProvider,
+  'oauth2-mock-server': mockProvider,
+  GitHub: githubProvider,
+};
+
+for (const [name, start] of Object.entries(providers)) {
+  describe(`@badgateway/oauth2-client, which proves no key, at ${name}`, () => {
+    const startRelay = useRelays();
+    let provider: LoginProvider;
+    let relay: Relay;
+    let library: OAuth2Client;
+    const target = () => relay;
+
+    before('start the provider and a relay that issues unbound refresh tokens', async () => {
+      provider = await start();
+      relay = await startRelayFor(provider, startRelay, { 'refresh-tokens': 'bearer' });
+    });
+    beforeEach(() => {
+      library = new OAuth2Client({
+        server: baseUrl,
+        clientId: 'app',
+        discoveryEndpoint: `/.well-known/oauth-authorization-server${loginPath}`,
+        fetch: pageFetch(target),
+      });
+    });
+    after(() => provider.close());
+
+    async function land() {
+      const codeVerifier = await generateCodeVerifier();
+      const login = { redirectUri, state: 'of-this-page', codeVerifier };
+      const url = new URL(await library.authorizationCode.getAuthorizeUri(login));
+      const browser = new FakeBrowser(target, { places: provider.places ?? {} });
+      return { landing: (await provider.logIn(browser, url)).href, login };
+    }
+
+    async function logIn(): Promise<OAuth2Token> {
+      const { landing, login } = await land();
+      return await library.authorizationCode.getTokenFromCodeRedirect(landing, login);
+    }
+
+    async function expectUser({ accessToken }: OAuth2Token): Promise<void> {
+      const headers = { Authorization: `Bearer ${accessToken}` };
+      const response = await pageFetch(target)(`${baseUrl}/api/user`, { headers });
+      expect(response.status).to.equal(200);
+    }
+
+    it('finds the endpoints, logs in, and refreshes', async () => {
+      const token = await logIn();
+      await expectUser(token);
+      expect(token.expiresAt).to.be.above(Date.now());
+      const second = await library.refreshToken(token);
+      const third = await library.refreshToken(second);
+      expect(new Set([token, second, third].map((one) => one.accessToken))).to.have.lengthOf(3);
+      await expectUser(third);
+    });
+
+    it('gets the newest token if it comes a second time with an old refresh token', async () => {
+      const token = await logIn();
+      const before = provider.tokenCalls();
+      const second = await library.refreshToken(token);
+      const again = await library.refreshToken(token);
+      expect(again.accessToken).to.equal(second.accessToken);
+      expect(provider.tokenCalls()).to.equal(before + 1);
+      await expectUser(await library.refreshToken(again));
+    });
+
+    it('revokes its tokens', async () => {
+      const token = await logIn();
+      await library.revoke(token, 'refresh_token');
+      await library.revoke(token);
+    });
+
+    it('is told that a code was redeemed already, and keeps its token', async () => {
+      const { landing, login } = await land();
+      const redeem = () => library.authorizationCode.getTokenFromCodeRedirect(landing, login);
+      const token = await redeem();
+      const error = await redeem().catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(OAuth2HttpError);
+      expect(error).to.include({ httpCode: 400, oauth2Code: 'invalid_grant' });
+      await expectUser(token);
+    });
+  });
+}

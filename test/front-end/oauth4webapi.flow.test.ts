@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import * as oauth from 'oauth4webapi';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { baseUrl, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import {
+  certifiedProvider,
+  githubProvider,
+  type LoginProvider,
+  mockProvider,
+  startRelayFor,
+  strictProvider,
+} from './support/login-providers.ts';
+import { client, OAuthPage } from './support/oauth4webapi-page.ts';
+
+interface Expectations {
+  readonly start: () => Promise<LoginProvider>;
+  /** Whether each refresh is a call that gives another access token. */
+  readonly renews: boolean;
+  /** Which tokens the provider revokes. */
+  readonly revokes: 'both' | 'access tokens' | 'none';
+}
+
+const providers: Readonly<Record<string, Expectations>> = {
+  'a provider without refresh tokens': { start: strictProvider, renews: false, revokes: 'none' },
+  'oidc-provider, which rotates refresh tokens': {
+    start: certifiedProvider,
+    renews: true,
+    revokes: 'both',
+  },
+  'oauth2-mock-server': { start: mockProvider, renews: true, revokes: 'none' },
+  'GitHub, whose tokens last 8 hours': {
+    start: githubProvider,
+    renews: true,
+    revokes: 'access tokens',
+  },
+};
+
+/** What the task throws; fails if it throws nothing. */
+async function thrownBy(task: Promise<unknown>): Promise<unknown> {
+  return await task.then(
+    () => expect.fail('nothing was thrown'),
+    (error: unknown) => error,
+  );
+}
+
+async function expectInvalidGrant(task: Promise<unknown>): Promise<void> {
+  const error = await thrownBy(task);
+  if (!(error instanceof oauth.ResponseBodyError)) throw error;
+  expect({ error: error.error, status: error.status }).to.deep.equal({
+    error: 'invalid_grant',
+    status: 400,
+  });
+  expect(error.error_description).to.match(/\w+ \w+/);
+}
+
+for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
+  describe(`oauth4webapi, at ${name}`, () => {
+    const startRelay = useRelays();
+    let provider: LoginProvider;
+    let relay: Relay;
+    let page: OAuthPage;
+    const target = () => relay;
+
+    before('start the provider and the relay', async () => {
+      provider = await start();
+      relay = await startRelayFor(provider, startRelay);
+    });
+    beforeEach(async () => {
+      page = await OAuthPage.open(target);
+    });
+    after(() => provider.close());
+
+    it('logs in with a code and PKCE, and looks the user up with the token', async () => {
+      const before = provider.tokenCalls();
+      const tokens = await page.logIn(target, provider);
+      expect(tokens.token_type).to.equal('bearer');
+      expect(provider.tokenCalls()).to.equal(before + 1);
+      expect(await page.lookUp(tokens)).to.equal(200);
+    });
+
+    it('refreshes with the key that it proved at the login, again and again', async () => {
+      const tokens = await page.logIn(target, provider);
+      const second = await page.refresh(tokens);
+      const third = await page.refresh(second);
+      expect(second.access_token === tokens.access_token).to.equal(!renews);
+      expect(await page.lookUp(third)).to.equal(200);
+    });
+
+    it('refreshes with the scope that it was told', async () => {
+      const tokens = await page.logIn(target, provider);
+      const refreshed = await page.refresh(tokens, tokens.scope ?? '');
+      expect(await page.lookUp(refreshed)).to.equal(200);
+    });
+
+    it('is refused a refresh with another key, and without one', async () => {
+      const tokens = await page.logIn(target, provider);
+      const before = provider.tokenCalls();
+      await expectInvalidGrant((await OAuthPage.open(target)).refresh(tokens));
+      const error = await thrownBy((await OAuthPage.open(target, 'no key')).refresh(tokens));
+      expect(error).to.be.instanceOf(oauth.ResponseBodyError);
+      expect(error).to.include({ error: 'invalid_dpop_proof' });
+      expect(provider.tokenCalls()).to.equal(before);
+      expect((await page.refresh(tokens)).access_token).to.be.a('string');
+    });
+
+    it('gets no refresh token if it proves no key', async () => {
+      const plain = await OAuthPage.open(target, 'no key');
+      expect(await plain.logIn(target, provider)).not.to.have.property('refresh_token');
+    });
+
+    it('revokes a refresh token', async () => {
+      const tokens = await page.logIn(target, provider);
+      await page.revoke(tokens.refresh_token ?? '');
+      if (revokes === 'both') await expectInvalidGrant(page.refresh(tokens));
+      if (revokes !== 'none') expect(await page.lookUp(tokens)).to.equal(401);
+    });
+
+    it('revokes an access token, and one that nobody knows', async () => {
+      const tokens = await page.logIn(target, provider);
+      await page.revoke(tokens.access_token);
+      await page.revoke('unknown');
+      if (revokes !== 'none') expect(await page.lookUp(tokens)).to.equal(401);
+    });
+
+    it('redeems a code once', async () => {
+      const pending = await page.startLogin();
+      const browser = new FakeBrowser(target, { places: provider.places ?? {} });
+      const landing = await provider.logIn(browser, pending.url);
+      const tokens = await page.finishLogin(landing, pending);
+      await expectInvalidGrant(page.finishLogin(landing, pending));
+      expect(await page.lookUp(tokens)).to.equal(200);
+    });
+
+    it('is refused a code with the verifier of another login', async () => {
+      const [pending, other] = [await page.startLogin(), await page.startLogin()];
+      const browser = new FakeBrowser(target, { places: provider.places ?? {} });
+      const landing = await provider.logIn(browser, pending.url);
+      const { codeVerifier } = other;
+      await expectInvalidGrant(page.finishLogin(landing, { ...pending, codeVerifier }));
+    });
+  });
+}
+
+describe('oauth4webapi, before any code is redeemed,', () => {
+  const startRelay = useRelays();
+  let provider: LoginProvider;
+  let relay: Relay;
+  let page: OAuthPage;
+  const target = () => relay;
+
+  before('start the provider and the relay', async () => {
+    provider = await strictProvider();
+    relay = await startRelay({ client: provider.client, flags: provider.flags });
+    page = await OAuthPage.open(target);
+  });
+  after(() => provider.close());
+
+  it('finds no refresh tokens in the metadata of a relay without a key file', async () => {
+    expect(page.server.grant_types_supported).to.deep.equal(['authorization_code']);
+    expect(await page.logIn(target, provider)).not.to.have.property('refresh_token');
+  });
+
+  for (const [change, alter] of Object.entries({
+    'of another issuer': (landing: URL) => landing.searchParams.set('iss', `${baseUrl}/auth/x`),
+    'without an issuer': (landing: URL) => landing.searchParams.delete('iss'),
+    'with the state of another login': (landing: URL) => landing.searchParams.set('state', 'other'),
+  })) {
+    it(`refuses a response ${change}, and asks for no token`, async () => {
+      const pending = await page.startLogin();
+      const landing = await provider.logIn(new FakeBrowser(target), pending.url);
+      alter(landing);
+      const before = provider.tokenCalls();
+      const error = await thrownBy(page.finishLogin(landing, pending));
+      expect(error).to.be.instanceOf(oauth.OperationProcessingError);
+      expect(provider.tokenCalls()).to.equal(before);
+    });
+  }
+
+  it('reads why the relay refuses a login: the error, and a text for people', async () => {
+    const { url, state } = await page.startLogin({ scope: 'everything' });
+    const landing = (await new FakeBrowser(target).visit(url.href)).url;
+    const error = await thrownBy(
+      (async () => oauth.validateAuthResponse(page.server, client, landing, state))(),
+    );
+    expect(error).to.be.instanceOf(oauth.AuthorizationResponseError);
+    expect(error).to.include({ error: 'invalid_scope' });
+  });
+
+  it('reads that the person has refused the login at the provider', async () => {
+    const { url, state } = await page.startLogin();
+    const browser = new FakeBrowser(target);
+    const { headers } = await browser.open(url.href);
+    const relayState = new URL(`${headers.location}`).searchParams.get('state');
+    const denial = `/auth/provider/callback?error=access_denied&state=${relayState}`;
+    const landing = (await browser.visit(denial)).url;
+    const error = await thrownBy(
+      (async () => oauth.validateAuthResponse(page.server, client, landing, state))(),
+    );
+    expect(error).to.include({ error: 'access_denied' });
+  });
+});

@@ -1,0 +1,129 @@
+import { callback, type FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectRedirect } from '../../harness/expect/expectations.ts';
+import { signIn, startCertifiedProvider } from '../../harness/provider/certified-provider.ts';
+import { type FakeProvider, startFakeProvider } from '../../harness/provider/fake-provider.ts';
+import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
+import { startMockProvider } from '../../harness/provider/mock-provider.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
+import {
+  type Client,
+  type Relay,
+  registration,
+  secretFile,
+  type useRelays,
+} from '../../harness/relay/relay-under-test.ts';
+import { issueCertificate } from '../../harness/system/certificate.ts';
+import { github } from '../../providers/fakes/github.ts';
+
+/** A provider that runs, and how a person logs in there. */
+export interface LoginProvider {
+  readonly client: Client;
+  /** What the relay has to know of it. */
+  readonly flags: Flags;
+  readonly env?: Record<string, string>;
+  /** Ports of this machine that stand for origins of the provider. */
+  readonly places?: Readonly<Record<string, number>>;
+  /** Opens the address of a login, logs in, and returns the address at the front end. */
+  logIn(browser: FakeBrowser, authorizationUrl: URL): Promise<URL>;
+  /** How often the relay has called the token endpoint. */
+  tokenCalls(): number;
+  close(): Promise<void>;
+}
+
+const key = 'the-key-of-these-tests-and-no-others';
+
+/** Starts a relay for the provider, with a key file: without one it issues no refresh tokens. */
+export async function startRelayFor(
+  { client, flags, env = {} }: LoginProvider,
+  startRelay: ReturnType<typeof useRelays>,
+  changes: Flags = {},
+): Promise<Relay> {
+  const all = { ...flags, 'key-file': await secretFile(key), ...changes };
+  return await startRelay({ client, flags: all, env });
+}
+
+/** A provider that issues no refresh token, and takes nothing that is not in the contract. */
+export async function strictProvider(): Promise<LoginProvider> {
+  const client = registration({ tokenRequest: 'query' });
+  const provider = await StrictProvider.start(client);
+  return {
+    client,
+    flags: {
+      'authorize-url': provider.authorizeUrl,
+      'token-url': provider.tokenUrl,
+      'user-url': provider.userUrl,
+    },
+    async logIn(browser, url) {
+      const request = expectRedirect(await browser.open(url.href));
+      const state = request.searchParams.get('state') ?? '';
+      return expectRedirect(
+        await browser.open(callback({ code: provider.authorize(request), state })),
+      );
+    },
+    tokenCalls: () => provider.credentials('token').length,
+    async close() {
+      await provider.stop();
+      if (provider.violations.length > 0) throw new Error(provider.violations.join(', '));
+    },
+  };
+}
+
+/** oidc-provider, which takes a refresh token that comes twice for stolen, and revokes all tokens. */
+export async function certifiedProvider(): Promise<LoginProvider> {
+  const client = newClient();
+  const provider = await startCertifiedProvider({ client, refreshes: true });
+  return {
+    client,
+    // OpenID Connect gives a refresh token only with it (OpenID Connect Core §11).
+    flags: { issuer: provider.issuer, 'authorize-params': 'prompt=consent' },
+    async logIn(browser, url) {
+      return (await signIn(browser, await browser.visit(url.href), 'ada')).url;
+    },
+    tokenCalls: () => provider.tokenRequests.length,
+    close: () => provider.close(),
+  };
+}
+
+/** oauth2-mock-server, which logs everybody in without a page. */
+export async function mockProvider(): Promise<LoginProvider> {
+  const client = newClient();
+  const provider = await startMockProvider({ client });
+  return {
+    client,
+    flags: { issuer: provider.issuer, 'token-request': 'basic' },
+    logIn: async (browser, url) => (await browser.visit(url.href)).url,
+    tokenCalls: () => provider.tokenRequests.length,
+    close: () => provider.close(),
+  };
+}
+
+/** GitHub as it is since August 2026: tokens last 8 hours, and each refresh token works once. */
+export async function githubProvider(): Promise<LoginProvider> {
+  const client = newClient();
+  const certificate = await issueCertificate('github.com', 'api.github.com');
+  const provider: FakeProvider = await startFakeProvider(github(client), certificate);
+  const proxy = await ForwardProxy.start({
+    'github.com:443': provider.tlsPort,
+    'api.github.com:443': provider.tlsPort,
+  });
+  return {
+    client,
+    flags: { provider: 'github' },
+    env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificate.authorityFile },
+    places: { 'https://github.com': provider.port },
+    logIn: async (browser, url) => (await browser.visit(url.href)).url,
+    tokenCalls: () =>
+      provider.requests.filter(({ path }) => path === '/login/oauth/access_token').length,
+    async close() {
+      await proxy.close();
+      await provider.close();
+      await certificate.remove();
+    },
+  };
+}
+
+function newClient(): Client {
+  return { clientId: 'client-1', clientSecret: canary('secret') };
+}

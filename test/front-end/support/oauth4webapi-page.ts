@@ -1,0 +1,145 @@
+import * as oauth from 'oauth4webapi';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { baseUrl, frontendOrigin, loginPath } from '../../harness/relay/relay-under-test.ts';
+import type { LoginProvider } from './login-providers.ts';
+import { type Fetch, pageFetch } from './page-fetch.ts';
+
+/** The only redirect URI of the front end, as the relay writes it. */
+export const redirectUri = `${frontendOrigin}/`;
+
+/** The front end as the relay knows it. */
+export const client: oauth.Client = { client_id: 'app' };
+
+/** A request for a login that a page has made, and remembers until the person is back. */
+export interface Pending {
+  readonly url: URL;
+  readonly state: string;
+  readonly codeVerifier: string;
+}
+
+type KeyPair = Awaited<ReturnType<typeof oauth.generateKeyPair>>;
+type Tokens = oauth.TokenEndpointResponse;
+
+/** A page of the front end that logs in with oauth4webapi, as its documentation says. */
+export class OAuthPage {
+  readonly server: oauth.AuthorizationServer;
+  readonly #fetch: Fetch;
+  readonly #key: KeyPair | undefined;
+
+  /** @param key what its tokens are bound to; undefined: nothing */
+  private constructor(server: oauth.AuthorizationServer, fetch: Fetch, key: KeyPair | undefined) {
+    this.server = server;
+    this.#fetch = fetch;
+    this.#key = key;
+  }
+
+  /** Opens the page: it finds the relay's endpoints, and makes a key unless it is told not to. */
+  static async open(
+    relay: () => { readonly port: number },
+    key: KeyPair | 'no key' | 'new key' = 'new key',
+  ): Promise<OAuthPage> {
+    const fetch = pageFetch(relay);
+    const issuer = new URL(baseUrl + loginPath);
+    const response = await oauth.discoveryRequest(issuer, {
+      algorithm: 'oauth2',
+      [oauth.customFetch]: fetch,
+    });
+    const server = await oauth.processDiscoveryResponse(issuer, response);
+    const own = key === 'new key' ? await oauth.generateKeyPair('ES256') : key;
+    return new OAuthPage(server, fetch, own === 'no key' ? undefined : own);
+  }
+
+  /** Another tab with the same key. */
+  anotherTab(): OAuthPage {
+    return new OAuthPage(this.server, this.#fetch, this.#key);
+  }
+
+  /** The address of a login. */
+  async startLogin(parameters: Readonly<Record<string, string>> = {}): Promise<Pending> {
+    const codeVerifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const url = new URL(this.server.authorization_endpoint ?? '');
+    url.search = `${new URLSearchParams({
+      client_id: client.client_id,
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+      state,
+      ...parameters,
+    })}`;
+    return { url, state, codeVerifier };
+  }
+
+  /** Redeems what came back to the front end's address. */
+  async finishLogin(landing: URL, { state, codeVerifier }: Pending): Promise<Tokens> {
+    const parameters = oauth.validateAuthResponse(this.server, client, landing, state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      this.server,
+      client,
+      oauth.None(),
+      parameters,
+      redirectUri,
+      codeVerifier,
+      this.#options(),
+    );
+    return await oauth.processAuthorizationCodeResponse(this.server, client, response);
+  }
+
+  /** Logs in from the first redirect to the tokens. */
+  async logIn(
+    relay: () => { readonly port: number },
+    provider: LoginProvider,
+    parameters: Readonly<Record<string, string>> = {},
+  ): Promise<Tokens> {
+    const pending = await this.startLogin(parameters);
+    const { places = {} } = provider;
+    const browser = new FakeBrowser(relay, { places });
+    return await this.finishLogin(await provider.logIn(browser, pending.url), pending);
+  }
+
+  async refresh({ refresh_token: token = '' }: Tokens, scope?: string): Promise<Tokens> {
+    const response = await oauth.refreshTokenGrantRequest(
+      this.server,
+      client,
+      oauth.None(),
+      token,
+      { ...this.#options(), ...(scope !== undefined && { additionalParameters: { scope } }) },
+    );
+    return await oauth.processRefreshTokenResponse(this.server, client, response);
+  }
+
+  async revoke(token: string): Promise<void> {
+    const response = await oauth.revocationRequest(
+      this.server,
+      client,
+      oauth.None(),
+      token,
+      this.#options(),
+    );
+    await oauth.processRevocationResponse(response);
+  }
+
+  /** The status of a user lookup with the access token, which is the provider's bearer token. */
+  async lookUp({ access_token: token }: Tokens): Promise<number> {
+    const url = new URL('/api/user', baseUrl);
+    const options = { [oauth.customFetch]: this.#fetch };
+    const response = oauth.protectedResourceRequest(
+      token,
+      'GET',
+      url,
+      undefined,
+      undefined,
+      options,
+    );
+    return await response.then(
+      ({ status }) => status,
+      (error: unknown) => (error instanceof oauth.WWWAuthenticateChallengeError ? error.status : 0),
+    );
+  }
+
+  #options() {
+    const DPoP = this.#key && oauth.DPoP(client, this.#key);
+    return { [oauth.customFetch]: this.#fetch, ...(DPoP && { DPoP }) };
+  }
+}

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import { logIn, useFrontEndSite } from './support/front-end-site.ts';
+
+const { describe } = needsChromium();
+const script = 'oidc-client-ts.js';
+const storageKeys = 'Object.keys({ ...localStorage, ...sessionStorage })';
+
+describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
+  const openPage = useBrowser();
+  const site = useFrontEndSite({ script });
+
+  async function loggedIn(login = 'ada'): Promise<Page> {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    await logIn(page, login);
+    await page.getByText(`Hello, The person ${login}`).waitFor();
+    return page;
+  }
+
+  it('logs in with a code and PKCE', async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    await page.getByText('Nobody').waitFor();
+    await screenshot(page, 'oidc-client-ts-1-before-login');
+    await logIn(page, 'ada');
+    await page.getByText('Hello, The person ada').waitFor();
+    await screenshot(page, 'oidc-client-ts-2-logged-in');
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
+    expect(await page.getByRole('alert').textContent()).to.equal('');
+  });
+
+  it('stays logged in when the page is loaded again', async () => {
+    const page = await loggedIn();
+    await page.reload();
+    await page.getByText('Hello, The person ada').waitFor();
+  });
+
+  it('renews the token by its refresh token, and the user lookup takes the new one', async () => {
+    const page = await loggedIn();
+    const calls = site().provider.tokenRequests.length;
+    const tokens = [await page.evaluate('renew()'), await page.evaluate('renew()')];
+    expect(new Set(tokens)).to.have.lengthOf(2);
+    expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(2);
+    await page.reload();
+    await page.getByText('Hello, The person ada').waitFor();
+  });
+
+  it('stores no refresh token that is worth anything without the key of this browser', async () => {
+    const page = await loggedIn();
+    const thief = await openPage();
+    await thief.goto(site().frontEnd);
+    const stored = await page.evaluate('JSON.stringify({ ...localStorage })');
+    await thief.evaluate(`Object.assign(localStorage, ${stored})`);
+    await thief.reload();
+    const calls = site().provider.tokenRequests.length;
+    const refused = await thief.evaluate('renew().then(() => "renewed", (error) => error.error)');
+    expect(refused).to.equal('invalid_grant');
+    expect(site().provider.tokenRequests).to.have.lengthOf(calls);
+    expect(await page.evaluate('renew()')).to.be.a('string');
+  });
+
+  it('logs out: the tokens are revoked, and nothing is left in the page', async () => {
+    const page = await loggedIn();
+    const stored = String(await page.evaluate(`JSON.stringify({ ...localStorage })`));
+    const token = /"access_token\\":\\"([^"\\]+)/.exec(stored)?.[1] ?? '';
+    expect((await site().relay.userOf(token)).status).to.equal(200);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByText('Nobody').waitFor();
+    expect((await site().relay.userOf(token)).status).to.equal(401);
+    expect(await page.evaluate(storageKeys)).to.deep.equal([]);
+  });
+
+  it('20 tabs renew at once: one call to the provider, and all stay logged in', async () => {
+    const first = await loggedIn();
+    const others = Array.from({ length: 19 }, async () => {
+      const page = await first.context().newPage();
+      await page.goto(site().frontEnd);
+      await page.getByText('Hello, The person ada').waitFor();
+      return page;
+    });
+    const tabs = [first, ...(await Promise.all(others))];
+    const calls = site().provider.tokenRequests.length;
+    // All begin at the same moment, so that no tab finds the refresh token of another.
+    const at = Date.now() + 2_000;
+    const task = `new Promise((go) => setTimeout(go, ${at} - Date.now())).then(renew)`;
+    const tokens = await Promise.all(tabs.map((tab) => tab.evaluate(task)));
+    expect(new Set(tokens)).to.have.lengthOf(1);
+    expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
+    for (const tab of tabs) {
+      await tab.reload();
+      await tab.getByText('Hello, The person ada').waitFor();
+    }
+    expect(await first.evaluate('renew()')).to.be.a('string');
+  }).timeout(60_000);
+});
+
+describe('oidc-client-ts in Chromium, with a scope at every request', () => {
+  const openPage = useBrowser();
+  const flags = { scope: 'openid profile' };
+  const site = useFrontEndSite({ script, flags, options: { scope: 'profile' } });
+
+  it('logs in and renews, and the user lookup takes both tokens', async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    await logIn(page, 'ada');
+    await page.getByText('Hello, The person ada').waitFor();
+    await page.evaluate('renew()');
+    await page.reload();
+    await page.getByText('Hello, The person ada').waitFor();
+  });
+});
+
+describe('oidc-client-ts in Chromium, shortly before the token expires', () => {
+  const openPage = useBrowser();
+  // The tokens of the provider last 600 seconds.
+  const site = useFrontEndSite({ script, options: { renewEarly: 598 } });
+
+  it('renews it by itself, without a redirect or a frame', async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    await logIn(page, 'ada');
+    await page.getByText('Hello, The person ada').waitFor();
+    const navigations: string[] = [];
+    page.on('framenavigated', (frame) => navigations.push(frame.url()));
+    const renewed = await page.waitForResponse(
+      (response) =>
+        response.url() === `${site().relayUrl}/auth/provider/token` &&
+        `${response.request().postData()}`.includes('grant_type=refresh_token'),
+    );
+    expect(renewed.status()).to.equal(200);
+    await page.getByText('Hello, The person ada').waitFor();
+    expect(navigations).to.deep.equal([]);
+  });
+});

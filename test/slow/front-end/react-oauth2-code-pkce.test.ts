@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import { logIn, useFrontEndSite } from './support/front-end-site.ts';
+
+const { describe } = needsChromium();
+const script = 'react.jsx';
+const flags = { 'refresh-tokens': 'bearer' };
+const stored = (name: string) => `JSON.parse(localStorage.getItem('ROCP_${name}'))`;
+
+describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
+  const openPage = useBrowser();
+  const site = useFrontEndSite({ script, flags });
+
+  async function loggedIn(login = 'ada'): Promise<Page> {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    await logIn(page, login);
+    await page.getByText(`Hello, The person ${login}`).waitFor();
+    return page;
+  }
+
+  it('logs in with a code and PKCE, which it redeems once', async () => {
+    const calls = site().provider.tokenRequests.length;
+    const page = await loggedIn();
+    await screenshot(page, 'react-logged-in');
+    expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
+    expect(await page.getByRole('alert').textContent()).to.equal('');
+  });
+
+  it('renews the token in two tabs at once, with one call to the provider', async () => {
+    const page = await loggedIn();
+    const other = await page.context().newPage();
+    await other.goto(site().frontEnd);
+    await other.getByText('Hello, The person ada').waitFor();
+    const token = await page.evaluate(stored('token'));
+    const calls = site().provider.tokenRequests.length;
+    const renew = `document.querySelectorAll('button')[1].click()`;
+    const renewed = `${stored('token')} !== '${token}'`;
+    await Promise.all([page, other].map((tab) => tab.evaluate(renew)));
+    await Promise.all([page, other].map((tab) => tab.waitForFunction(renewed)));
+    for (const tab of [page, other]) {
+      await tab.getByText('Hello, The person ada').waitFor();
+      expect(await tab.getByRole('alert').textContent()).to.equal('');
+    }
+    expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
+  });
+});
+
+describe('react-oauth2-code-pkce in Chromium, with a token that has expired', () => {
+  const openPage = useBrowser();
+  // The library takes a token for expired 30 seconds before its end.
+  const site = useFrontEndSite({ script, flags, options: { tokenExpiresIn: 20 } });
+
+  it('renews it when the page is loaded: StrictMode asks twice, the provider is called once', async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    await logIn(page, 'ada');
+    await page.getByText('Hello, The person ada').waitFor();
+    const token = await page.evaluate(stored('token'));
+    const calls = site().provider.tokenRequests.length;
+    await page.reload();
+    await page.waitForFunction(`${stored('token')} !== '${token}'`);
+    await page.getByText('Hello, The person ada').waitFor();
+    expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
+    expect(await page.title()).to.equal('Front end');
+  });
+});

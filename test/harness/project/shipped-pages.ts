@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const projectFile = (path: string) =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -15,6 +16,25 @@ export function containerPage(relay: string): string {
   const page = projectFile('deploy/docker/front-end/index.html');
   return replaceOnce(page, `location.origin.replace('//app.', '//login.')`, `'${relay}'`);
 }
+
+/**
+ * The files of the page in docs/front-end.md by their paths, for a relay at this address. The first line
+ * of each snippet names its file; a file may have several snippets.
+ */
+export function documentedPage(relay: string): ReadonlyMap<string, string> {
+  const files = new Map([['/oauth4webapi.js', readFileSync(library, 'utf8')]]);
+  const snippets = projectFile('docs/front-end.md').matchAll(/^```(?:js|html)\n(.*?)^```$/gms);
+  for (const [, snippet = ''] of snippets) {
+    const name = /^(?:\/\/|<!--) ([a-z.]+)/.exec(snippet)?.[1] ?? '';
+    const text = snippet.slice(snippet.indexOf('\n') + 1);
+    const path = name === 'index.html' ? '/' : `/${name}`;
+    const before = files.get(path) ?? '';
+    files.set(path, before + text.replaceAll('https://login.example.com', relay));
+  }
+  return files;
+}
+
+const library = fileURLToPath(import.meta.resolve('oauth4webapi'));
 
 function replaceOnce(text: string, part: string, replacement: string): string {
   const [before, after, ...more] = text.split(part);

@@ -1,0 +1,231 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { temporaryKeyFile } from '../../harness/login/key-file.ts';
+import { documentedPage } from '../../harness/project/shipped-pages.ts';
+import {
+  type CertifiedProvider,
+  startCertifiedProvider,
+} from '../../harness/provider/certified-provider.ts';
+import { type HttpsProxy, startHttpsProxy } from '../../harness/provider/https-proxy.ts';
+import { type Serving, serve } from '../../harness/provider/serve.ts';
+import { useRelays } from '../../harness/relay/relay-under-test.ts';
+import { freePort } from '../../harness/system/free-port.ts';
+
+const { describe } = needsChromium();
+
+describe('the page of docs/front-end.md in Chromium', () => {
+  const openBrowser = useBrowser();
+  const startRelay = useRelays();
+  const keyFile = temporaryKeyFile();
+  let provider: CertifiedProvider;
+  let relay: HttpsProxy;
+  let pages: Serving;
+  let frontEnd: string;
+
+  before('start the provider, the relay and the front end', async () => {
+    const port = await freePort();
+    relay = await startHttpsProxy('relay.localhost', port);
+    const redirectUri = `${relay.url}/auth/provider/callback`;
+    const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
+    provider = await startCertifiedProvider({ client, refreshes: true });
+    pages = await servePages(documentedPage(relay.url));
+    frontEnd = `http://front-end.localhost:${pages.port}`;
+    const flags = {
+      port: `${port}`,
+      origin: frontEnd,
+      'base-url': relay.url,
+      issuer: provider.issuer,
+      'key-file': await keyFile.write('the-key-of-these-tests-and-no-others'),
+    };
+    await startRelay({ client, flags });
+  });
+  after('stop them', async () => {
+    await pages.close();
+    await relay.close();
+    await provider.close();
+  });
+
+  const greeting = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
+  const loggedOut = (page: Page) => greeting(page, 'You are not logged in.');
+  const loggedIn = (page: Page, login = 'ada') => greeting(page, `Hello, The person ${login}`);
+  const tokenCalls = () => provider.tokenRequests.length;
+
+  /** The page, which nobody is logged in to. It must not complain until the end of the test. */
+  let complaints: string[];
+  beforeEach(() => {
+    complaints = [];
+  });
+  afterEach('the page has not complained', () => {
+    expect(complaints).to.deep.equal([]);
+  });
+
+  function watch(page: Page): Page {
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    return page;
+  }
+
+  async function openPage(): Promise<Page> {
+    const page = watch(await openBrowser({ ignoreHTTPSErrors: true }));
+    await page.goto(frontEnd);
+    await loggedOut(page);
+    return page;
+  }
+
+  async function anotherTab(page: Page): Promise<Page> {
+    const tab = watch(await page.context().newPage());
+    await tab.goto(frontEnd);
+    return tab;
+  }
+
+  async function logIn(page: Page, login = 'ada'): Promise<void> {
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByPlaceholder('Enter any login').fill(login);
+    await page.getByPlaceholder('and password').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await loggedIn(page, login);
+  }
+
+  /** Makes the provider's user lookup refuse the next token, as if it had ended. */
+  async function endToken(page: Page): Promise<void> {
+    await page.route('**/api/user', (route) => route.fulfill({ status: 401, json: {} }), {
+      times: 1,
+    });
+  }
+
+  it('logs a person in, and takes the code off the address bar', async () => {
+    const page = await openPage();
+    await logIn(page);
+    expect(page.url()).to.equal(`${frontEnd}/`);
+    await screenshot(page, 'documented-page');
+  });
+
+  it('stays logged in over a reload, and keeps no token in web storage', async () => {
+    const page = await openPage();
+    await logIn(page);
+    for (let reload = 0; reload < 3; reload += 1) {
+      await page.reload();
+      await loggedIn(page);
+    }
+    const stored = await page.evaluate(
+      '[...Object.keys(localStorage), ...Object.keys(sessionStorage)]',
+    );
+    expect(stored).to.deep.equal([]);
+  });
+
+  it('refreshes a token that has ended', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const calls = tokenCalls();
+    await endToken(page);
+    await page.evaluate(`dispatchEvent(new Event('login'))`);
+    await page.waitForResponse(`${relay.url}/auth/provider/token`);
+    await loggedIn(page);
+    expect(tokenCalls()).to.equal(calls + 1);
+  });
+
+  it('ends the login after a second 401', async () => {
+    const page = await openPage();
+    await logIn(page);
+    await page.route('**/api/user', (route) => route.fulfill({ status: 401, json: {} }));
+    await page.evaluate(`dispatchEvent(new Event('login'))`);
+    await loggedOut(page);
+    await page.unroute('**/api/user');
+    await page.reload();
+    await loggedOut(page);
+  });
+
+  it('logs out: a copy of the tokens is worth nothing', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const revocation = page.waitForResponse(`${relay.url}/auth/provider/revoke`);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    expect((await revocation).status()).to.equal(200);
+    await loggedOut(page);
+    await page.reload();
+    await loggedOut(page);
+  });
+
+  it('logs in and out in all tabs together', async () => {
+    const page = await openPage();
+    const other = await anotherTab(page);
+    await loggedOut(other);
+    await logIn(page);
+    await loggedIn(other);
+    await other.getByRole('button', { name: 'Log out' }).click();
+    await loggedOut(other);
+    await loggedOut(page);
+  });
+
+  it('keeps ten tabs logged in that are loaded at once, and refresh', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const tabs = await Promise.all(Array.from({ length: 10 }, () => anotherTab(page)));
+    for (const tab of tabs) await loggedIn(tab);
+    await page.reload();
+    await loggedIn(page);
+  });
+
+  it('says that the person cancelled', async () => {
+    const page = await openPage();
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.getByText('cancelled or denied at the provider').waitFor();
+    expect(page.url()).to.equal(`${frontEnd}/`);
+  });
+
+  it('keeps the login while the relay does not answer', async () => {
+    const page = await openPage();
+    await logIn(page);
+    await page.route('**/auth/provider/token', (route) => route.abort());
+    await page.reload();
+    await greeting(page, 'The login did not work. Try again later.');
+    await page.unroute('**/auth/provider/token');
+    await page.reload();
+    await loggedIn(page);
+  });
+
+  it('ignores forged links, logged in or not', async () => {
+    const page = await openPage();
+    const issuer = encodeURIComponent(`${relay.url}/auth/provider`);
+    const links = [
+      `?code=forged&state=forged&iss=${issuer}`,
+      `?code=forged&iss=${issuer}`,
+      `?error=access_denied&state=forged&iss=${issuer}`,
+      '?access_token=forged&state=forged',
+    ];
+    const calls = tokenCalls();
+    for (const link of links) {
+      await page.goto(`${frontEnd}/${link}`);
+      await loggedOut(page);
+    }
+    expect(tokenCalls()).to.equal(calls);
+    await logIn(page);
+    for (const link of links) {
+      await page.goto(`${frontEnd}/${link}`);
+      await loggedIn(page);
+    }
+  });
+
+  it('stores a key that scripts cannot read out', async () => {
+    const page = await openPage();
+    const read = `import('/storage.js').then(({ load }) => load('key'))
+      .then(({ privateKey }) => crypto.subtle.exportKey('jwk', privateKey))
+      .then(() => 'read', ({ name }) => name)`;
+    expect(await page.evaluate(read)).to.equal('InvalidAccessError');
+  });
+});
+
+async function servePages(files: ReadonlyMap<string, string>): Promise<Serving> {
+  return await serve((request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://localhost');
+    const file = files.get(pathname);
+    const type = pathname === '/' ? 'text/html' : 'text/javascript';
+    response.writeHead(file === undefined ? 404 : 200, {
+      'Content-Type': `${type}; charset=utf-8`,
+    });
+    response.end(file);
+  });
+}

@@ -37,6 +37,8 @@ describe('the page of docs/front-end.md in Chromium', () => {
       origin: frontEnd,
       'base-url': relay.url,
       issuer: provider.issuer,
+      // This provider gives refresh tokens only to logins with its consent page.
+      'authorize-params': 'prompt=consent',
       'key-file': await keyFile.write('the-key-of-these-tests-and-no-others'),
     };
     await startRelay({ client, flags });
@@ -88,7 +90,18 @@ describe('the page of docs/front-end.md in Chromium', () => {
     await loggedIn(page, login);
   }
 
-  /** Makes the provider's user lookup refuse the next token, as if it had ended. */
+  /** The next answer of an endpoint of the relay to the page itself: a preflight is an OPTIONS request. */
+  const answered = (page: Page, endpoint: string) =>
+    page.waitForResponse(
+      (response) =>
+        response.url() === `${relay.url}/auth/provider/${endpoint}` &&
+        response.request().method() === 'POST',
+    );
+
+  /** What the page does when another tab has a new token. */
+  const lookUpAgain = `dispatchEvent(new Event('login'))`;
+
+  /** Answers the next user lookup as if the token had ended. */
   async function endToken(page: Page): Promise<void> {
     await page.route('**/api/user', (route) => route.fulfill({ status: 401, json: {} }), {
       times: 1,
@@ -120,9 +133,13 @@ describe('the page of docs/front-end.md in Chromium', () => {
     await logIn(page);
     const calls = tokenCalls();
     await endToken(page);
-    await page.evaluate(`dispatchEvent(new Event('login'))`);
-    await page.waitForResponse(`${relay.url}/auth/provider/token`);
-    await loggedIn(page);
+    const refreshed = answered(page, 'token');
+    const lookedUp = page.waitForResponse(
+      (response) => response.url().endsWith('/api/user') && response.status() === 200,
+    );
+    await page.evaluate(lookUpAgain);
+    expect((await refreshed).status()).to.equal(200);
+    await lookedUp;
     expect(tokenCalls()).to.equal(calls + 1);
   });
 
@@ -130,7 +147,7 @@ describe('the page of docs/front-end.md in Chromium', () => {
     const page = await openPage();
     await logIn(page);
     await page.route('**/api/user', (route) => route.fulfill({ status: 401, json: {} }));
-    await page.evaluate(`dispatchEvent(new Event('login'))`);
+    await page.evaluate(lookUpAgain);
     await loggedOut(page);
     await page.unroute('**/api/user');
     await page.reload();
@@ -140,11 +157,19 @@ describe('the page of docs/front-end.md in Chromium', () => {
   it('logs out: a copy of the tokens is worth nothing', async () => {
     const page = await openPage();
     await logIn(page);
-    const revocation = page.waitForResponse(`${relay.url}/auth/provider/revoke`);
+    const copy = await page.evaluate(
+      `import('/storage.js').then(({ load }) => load('refresh token'))`,
+    );
+    const revoked = answered(page, 'revoke');
     await page.getByRole('button', { name: 'Log out' }).click();
-    expect((await revocation).status()).to.equal(200);
+    expect((await revoked).status()).to.equal(200);
     await loggedOut(page);
+    await page.evaluate(
+      `import('/storage.js').then(({ save }) => save('refresh token', '${copy}'))`,
+    );
+    const refused = answered(page, 'token');
     await page.reload();
+    expect((await refused).status()).to.equal(400);
     await loggedOut(page);
   });
 

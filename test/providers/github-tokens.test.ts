@@ -12,8 +12,8 @@ import { refreshToken } from '../../src/upstream/refresh-token.ts';
 import { revokeToken } from '../../src/upstream/revoke-token.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
-import { type FakeProvider, startFakeProvider } from '../harness/provider/fake-provider.ts';
-import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { registration } from '../harness/relay/relay-under-test.ts';
 import { github } from './fakes/github.ts';
 
 const origin = 'https://login.example.com';
@@ -22,22 +22,15 @@ const registered = { clientId: 'client-1', redirectUri: `${origin}/auth/provider
 describe('the tokens of GitHub', () => {
   const client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 9 });
   const clientSecret = canary('secret');
-  let certificate: Certificate;
-  let fake: FakeProvider;
+  let fake: StrictProvider;
   let endpoint: Provider & typeof registered & { clientSecret: Secret };
-  before(async () => {
-    certificate = await issueCertificate('localhost');
-  });
-  afterEach(() => fake.close());
-  after(() => {
-    client.close();
-    return certificate.remove();
-  });
+  afterEach(() => fake.stop());
+  after(() => client.close());
 
   async function logIn(options: Parameters<typeof github>[1] = {}): Promise<TokenResponse> {
-    const documented = github({ clientId: registered.clientId, clientSecret }, options);
-    fake = await startFakeProvider(documented, certificate);
-    const here = (url: string) => `http://127.0.0.1:${fake.port}${new URL(url).pathname}`;
+    fake = await StrictProvider.start(registration());
+    fake.pages = github({ clientId: registered.clientId, clientSecret }, options);
+    const here = (url: string) => fake.origin + new URL(url).pathname;
     const url = 'https://api.github.com/applications/client-1/token';
     endpoint = {
       ...preset,
@@ -83,7 +76,7 @@ describe('the tokens of GitHub', () => {
   it('are renewed with the secret in the form, though the code is exchanged by the query', async () => {
     const { refreshToken } = await logIn();
     await refresh(refreshToken);
-    const [exchange, renewal] = fake.requests.filter(({ method }) => method === 'POST');
+    const [exchange, renewal] = fake.pageRequests.filter(({ method }) => method === 'POST');
     expect(exchange?.query.get('client_secret')).to.equal(clientSecret);
     expect([...(renewal?.query.keys() ?? [])]).to.deep.equal([]);
     expect(renewal?.form.get('client_secret')).to.equal(clientSecret);

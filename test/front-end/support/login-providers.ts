@@ -2,9 +2,9 @@ import { callback, type FakeBrowser } from '../../harness/browser/fake-browser.t
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { signIn, startCertifiedProvider } from '../../harness/provider/certified-provider.ts';
-import { type FakeProvider, startFakeProvider } from '../../harness/provider/fake-provider.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
 import { startMockProvider } from '../../harness/provider/mock-provider.ts';
+import { serveTls } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import {
@@ -103,10 +103,12 @@ export async function mockProvider(): Promise<LoginProvider> {
 export async function githubProvider(): Promise<LoginProvider> {
   const client = newClient();
   const certificate = await issueCertificate('github.com', 'api.github.com');
-  const provider: FakeProvider = await startFakeProvider(github(client), certificate);
+  const provider = await StrictProvider.start(registration());
+  provider.pages = github(client);
+  const https = await serveTls(certificate.key + certificate.cert, provider.listener);
   const proxy = await ForwardProxy.start({
-    'github.com:443': provider.tlsPort,
-    'api.github.com:443': provider.tlsPort,
+    'github.com:443': https.port,
+    'api.github.com:443': https.port,
   });
   return {
     client,
@@ -115,10 +117,12 @@ export async function githubProvider(): Promise<LoginProvider> {
     places: { 'https://github.com': provider.port },
     logIn: async (browser, url) => (await browser.visit(url.href)).url,
     tokenCalls: () =>
-      provider.requests.filter(({ path }) => path === '/login/oauth/access_token').length,
+      provider.pageRequests.filter(({ url }) => url.pathname === '/login/oauth/access_token')
+        .length,
     async close() {
       await proxy.close();
-      await provider.close();
+      await https.close();
+      await provider.stop();
       await certificate.remove();
     },
   };

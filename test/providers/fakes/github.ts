@@ -1,15 +1,8 @@
 import { canary } from '../../harness/expect/canaries.ts';
-import {
-  type DocumentedProvider,
-  type GrantFault,
-  Grants,
-  jsonReply,
-  page,
-  type Reply,
-  redirectBack,
-  type UpstreamRequest,
-} from '../../harness/provider/fake-provider.ts';
+import type { PageRequest, Pages } from '../../harness/provider/pages.ts';
+import { answer, html, json, type Reply } from '../../harness/provider/provider-behaviours.ts';
 import type { Client } from '../../harness/relay/relay-under-test.ts';
+import { documented, type GrantFault, Grants, redirectBack } from './documented-provider.ts';
 
 /** The record of the one user, as the REST API writes it. */
 export const githubUser = `{"login":"ada","id":9007199254740993,"avatar_url":"https://avatars.githubusercontent.com/u/1?v=4","html_url":"https://github.com/ada","name":null,"site_admin":false}`;
@@ -30,11 +23,11 @@ const sixMonths = 184 * 24 * 60 * 60;
  *
  * @param tokensEnd false for an app whose tokens stay valid, and without refresh tokens
  */
-export function github(client: Client, { tokensEnd = true } = {}): DocumentedProvider {
+export function github(client: Client, { tokensEnd = true } = {}): Pages {
   const grants = new Grants();
   /** The access token beside each refresh token. */
   const pairs = new Map<string, string>();
-  const answer = (token: string) => {
+  const tokens = (token: string) => {
     const whole = { access_token: token, scope: '', token_type: 'bearer' };
     if (!tokensEnd) return whole;
     const refreshToken = canary('token');
@@ -53,50 +46,48 @@ export function github(client: Client, { tokensEnd = true } = {}): DocumentedPro
     }
     pairs.delete(refreshToken);
     grants.revoke(old);
-    return answer(grants.issueToken());
+    return tokens(grants.issueToken());
   };
-  return {
-    endpoints: {
-      'GET /login/oauth/authorize': ({ query }) =>
-        query.get('client_id') === client.clientId
-          ? redirectBack(query, {
-              code: grants.issue(query),
-              iss: 'https://github.com/login/oauth',
-            })
-          : page(404, 'Not Found'),
-      'POST /login/oauth/access_token'(request) {
-        const parameters = new URLSearchParams([...request.query, ...request.form]);
-        const refused = clientRefusal(client, parameters);
-        if (refused) return inTheFormAskedFor(request, refused);
-        if (parameters.get('grant_type') === 'refresh_token') {
-          const token = parameters.get('refresh_token') ?? '';
-          return inTheFormAskedFor(request, refreshed(token));
-        }
-        const grant = grants.redeem(parameters);
-        if ('token' in grant) return inTheFormAskedFor(request, answer(grant.token));
-        return inTheFormAskedFor(request, codeRefusal(grant.fault));
-      },
-      [`DELETE /applications/${client.clientId}/token`]({ headers, body }) {
-        const credentials = Buffer.from(`${client.clientId}:${client.clientSecret}`);
-        if (headers.authorization !== `Basic ${credentials.toString('base64')}`) {
-          return jsonReply(401, { message: 'Bad credentials' });
-        }
-        const { access_token } = JSON.parse(body);
-        if (typeof access_token !== 'string') return jsonReply(422, { message: 'Validation' });
-        return grants.revoke(access_token)
-          ? { status: 204, headers: {}, body: '' }
-          : jsonReply(404, { message: 'Not Found' });
-      },
-      'GET /user'(request) {
-        if (!request.headers['user-agent']) {
-          return page(403, 'Say who you are: User-Agent is missing.');
-        }
-        return grants.knows(request)
-          ? jsonReply(200, githubUser)
-          : jsonReply(401, { message: 'Bad credentials', status: '401' });
-      },
+  return documented({
+    'GET /login/oauth/authorize': ({ query }) =>
+      query.get('client_id') === client.clientId
+        ? redirectBack(query, {
+            code: grants.issue(query),
+            iss: 'https://github.com/login/oauth',
+          })
+        : html(404, 'Not Found'),
+    'POST /login/oauth/access_token'(request) {
+      const parameters = new URLSearchParams([...request.query, ...request.form]);
+      const refused = clientRefusal(client, parameters);
+      if (refused) return inTheFormAskedFor(request, refused);
+      if (parameters.get('grant_type') === 'refresh_token') {
+        const token = parameters.get('refresh_token') ?? '';
+        return inTheFormAskedFor(request, refreshed(token));
+      }
+      const grant = grants.redeem(parameters);
+      if ('token' in grant) return inTheFormAskedFor(request, tokens(grant.token));
+      return inTheFormAskedFor(request, codeRefusal(grant.fault));
     },
-  };
+    [`DELETE /applications/${client.clientId}/token`]({ headers, body }) {
+      const credentials = Buffer.from(`${client.clientId}:${client.clientSecret}`);
+      if (headers.authorization !== `Basic ${credentials.toString('base64')}`) {
+        return json({ message: 'Bad credentials' }, 401);
+      }
+      const { access_token } = JSON.parse(body);
+      if (typeof access_token !== 'string') return json({ message: 'Validation' }, 422);
+      return grants.revoke(access_token)
+        ? answer(204, '', {})
+        : json({ message: 'Not Found' }, 404);
+    },
+    'GET /user'(request) {
+      if (!request.headers['user-agent']) {
+        return html(403, 'Say who you are: User-Agent is missing.');
+      }
+      return grants.knows(request)
+        ? answer(200, githubUser)
+        : json({ message: 'Bad credentials', status: '401' }, 401);
+    },
+  });
 }
 
 function clientRefusal(client: Client, parameters: URLSearchParams) {
@@ -120,11 +111,11 @@ function failure(error: string, error_description: string): Record<string, strin
 }
 
 function inTheFormAskedFor(
-  { headers }: UpstreamRequest,
-  answer: Record<string, string | number>,
+  { headers }: PageRequest,
+  fields: Record<string, string | number>,
 ): Reply {
-  if (headers.accept === 'application/json') return jsonReply(200, answer);
+  if (headers.accept === 'application/json') return json(fields);
   const type = 'application/x-www-form-urlencoded; charset=utf-8';
-  const fields = Object.entries(answer).map(([name, value]) => [name, `${value}`]);
-  return { status: 200, headers: { 'Content-Type': type }, body: `${new URLSearchParams(fields)}` };
+  const pairs = Object.entries(fields).map(([name, value]) => [name, `${value}`]);
+  return answer(200, `${new URLSearchParams(pairs)}`, { 'Content-Type': type });
 }

@@ -4,19 +4,17 @@ import { FakeBrowser, type Page } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import { expectFailedVisit, expectFailure } from '../../harness/expect/failures.ts';
-import {
-  type DocumentedProvider,
-  type FakeProvider,
-  startFakeProvider,
-  type UpstreamRequest,
-} from '../../harness/provider/fake-provider.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
+import type { Pages } from '../../harness/provider/pages.ts';
+import { type Serving, serveTls } from '../../harness/provider/serve.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   type Client,
   callbackPath,
   loginPath,
   type Relay,
   redirectUri,
+  registration,
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
@@ -28,7 +26,7 @@ import { slack, slackUser } from '../../providers/fakes/slack.ts';
 
 interface Example {
   readonly preset: string;
-  readonly documented: (client: Client) => DocumentedProvider;
+  readonly documented: (client: Client) => Pages;
   readonly user: string;
   readonly authorize: string;
   readonly token: string;
@@ -112,16 +110,19 @@ describe('a provider that answers as its documentation says', () => {
 
     describe(`${preset}, of which the relay knows no more than the name`, () => {
       const client = { clientId: 'client-1', clientSecret: canary('secret') };
-      let provider: FakeProvider;
+      let provider: StrictProvider;
+      let https: Serving;
       let proxy: ForwardProxy;
       let relay: Relay;
       let browser: FakeBrowser;
 
       before('start the provider and the relay', async () => {
-        provider = await startFakeProvider(documented(client), certificate);
+        provider = await StrictProvider.start(registration());
+        provider.pages = documented(client);
+        https = await serveTls(certificate.key + certificate.cert, provider.listener);
         const hosts = [example.token, example.lookup].map((url) => `${hostOf(url)}:443`);
         proxy = await ForwardProxy.start(
-          Object.fromEntries(hosts.map((host) => [host, provider.tlsPort])),
+          Object.fromEntries(hosts.map((host) => [host, https.port])),
         );
         // For the relay, what the proxy knows is all there is.
         relay = await startRelay({
@@ -136,21 +137,20 @@ describe('a provider that answers as its documentation says', () => {
       });
       after(async () => {
         await proxy.close();
-        await provider.close();
+        await https.close();
+        await provider.stop();
       });
 
-      function lastRequest(url: string): UpstreamRequest {
-        const { pathname, host } = new URL(url);
-        const found = provider.requests.findLast(({ path }) => path === pathname);
-        if (found === undefined) throw new Error(`nobody asked for ${url}`);
-        expect(found.host).to.equal(host);
-        return found;
+      function expectRequest(address: string): void {
+        const { pathname, host } = new URL(address);
+        const found = provider.pageRequests.findLast(({ url }) => url.pathname === pathname);
+        expect(found?.url.host, address).to.equal(host);
       }
 
       it('logs in, and passes the record of the user on to the byte', async () => {
         await expectLogin(relay, browser, user);
-        lastRequest(example.token);
-        lastRequest(example.lookup);
+        expectRequest(example.token);
+        expectRequest(example.lookup);
       });
 
       it(`is ${example.pkce ? 'sent' : 'spared'} a challenge`, async () => {
@@ -196,9 +196,9 @@ describe('a provider that answers as its documentation says', () => {
       } else {
         it('is not believed where it answers in the name of another', async () => {
           browser.detour = inCallback((query) => query.set('iss', 'https://evil.example'));
-          const asked = provider.requests.length;
+          const asked = provider.pageRequests.length;
           expectFailedVisit(await browser.visit(loginPath), 'issuer_mismatch');
-          const since = provider.requests.slice(asked).map(({ method }) => method);
+          const since = provider.pageRequests.slice(asked).map(({ method }) => method);
           expect(since, 'no token request').to.deep.equal(['GET']);
         });
 
@@ -224,9 +224,10 @@ describe('a provider that answers as its documentation says', () => {
 
     it(`${preset}, at addresses given by hand, logs in as well`, async () => {
       const client = { clientId: 'client-1', clientSecret: canary('secret') };
-      const provider = await startFakeProvider(documented(client), certificate);
+      const provider = await StrictProvider.start(registration());
+      provider.pages = documented(client);
       try {
-        const at = (url: string) => `http://127.0.0.1:${provider.port}${new URL(url).pathname}`;
+        const at = (url: string) => provider.origin + new URL(url).pathname;
         const relay = await startRelay({
           client,
           flags: {
@@ -238,7 +239,7 @@ describe('a provider that answers as its documentation says', () => {
         });
         await expectLogin(relay, new FakeBrowser(() => relay), user);
       } finally {
-        await provider.close();
+        await provider.stop();
       }
     });
   }

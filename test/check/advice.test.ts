@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { canary } from '../harness/expect/canaries.ts';
+import { html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { clientSecret, diagnoseHere, redirectUri } from './support/check.ts';
-import { type Endpoints, html, json, redirect, withFakeProvider } from './support/fake-provider.ts';
 import { clientId } from './support/own-addresses.ts';
+import { type Endpoints, withProvider } from './support/provider.ts';
 
 const scopes = ['openid', 'profile'];
 
@@ -20,14 +21,14 @@ function strictProvider(registered: { redirectUri: string }): Partial<Endpoints>
         : scope.every((word) => scopes.includes(word))
           ? redirect('/login')
           : redirect(`${uri}?error=invalid_scope`);
-      answer(response, arrival);
+      answer(response);
     },
     token: (response, arrival) => {
       const form = new URLSearchParams(arrival.body);
       const isKnown =
         form.get('client_id') === clientId && form.get('client_secret') === clientSecret;
       const error = isKnown ? 'invalid_grant' : 'invalid_client';
-      json(isKnown ? 400 : 401, { error })(response, arrival);
+      json({ error }, isKnown ? 400 : 401)(response);
     },
     metadata: (response, arrival) => {
       const issuer = `http://${arrival.headers.host}/id`;
@@ -40,7 +41,7 @@ function strictProvider(registered: { redirectUri: string }): Partial<Endpoints>
         token_endpoint_auth_methods_supported: ['client_secret_post'],
         scopes_supported: scopes,
       };
-      (isThere ? json(200, document) : html(404, 'Not found'))(response, arrival);
+      (isThere ? json(document) : html(404, 'Not found'))(response);
     },
   };
 }
@@ -123,7 +124,7 @@ describe('the advice of login-relay check', () => {
   for (const [name, { wrong, advice, follow }] of Object.entries(mistakes)) {
     it(`leads out of ${name}: nothing is left to complain about`, async () => {
       const registered = { redirectUri };
-      await withFakeProvider(strictProvider(registered), async (_flags, _arrivals, address) => {
+      await withProvider(strictProvider(registered), async (_flags, _arrivals, address) => {
         const right: Right = {
           flags: { issuer: `${address}/id`, 'user-url': `${address}/user` },
           secret: clientSecret,

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
+import type { Page } from '../harness/provider/pages.ts';
+import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { diagnoseHere, type Finding, redirectUri } from './support/check.ts';
-import { html, json, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
+import { withProvider } from './support/provider.ts';
 
 const subject = 'authorization endpoint';
 const refused = /refuses the authorization request/;
 
 /** Shows a text that is no HTML document, as a page. */
-function html200(text: string): Respond {
-  return (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(text);
-}
+const html200 = (text: string) => answer(200, text, { 'Content-Type': 'text/html' });
 
 /** Runs the check, which has to find one problem at the authorization endpoint. */
 async function onlyProblem(flags: Flags): Promise<Finding> {
@@ -20,7 +20,7 @@ async function onlyProblem(flags: Flags): Promise<Finding> {
 }
 
 describe('login-relay check, about the authorization endpoint', () => {
-  const healthy: Record<string, Respond> = {
+  const healthy: Record<string, Page> = {
     'redirects to a login page': redirect('/login?client_id=client-1'),
     'redirects to another host': redirect('https://accounts.example/login', 303),
     'shows a login page': html(200, '<h1>Log in</h1>'),
@@ -32,7 +32,7 @@ describe('login-relay check, about the authorization endpoint', () => {
   };
   for (const [name, authorize] of Object.entries(healthy)) {
     it(`does not call it checked if the provider ${name}`, async () => {
-      await withFakeProvider({ authorize }, async (flags, _arrivals, address) => {
+      await withProvider({ authorize }, async (flags, _arrivals, address) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(0);
         expect(result.complaints).to.deep.equal([]);
@@ -45,7 +45,7 @@ describe('login-relay check, about the authorization endpoint', () => {
     });
   }
 
-  const refusals: Record<string, [authorize: Respond, message: RegExp]> = {
+  const refusals: Record<string, [authorize: Page, message: RegExp]> = {
     'with an error page': [html(400, '<p>Invalid parameter: redirect_uri</p>'), /\(status 400\)/],
     'with another error page': [html(403, 'No.'), /\(status 403\)/],
     'of an unknown client in a redirect': [
@@ -56,13 +56,13 @@ describe('login-relay check, about the authorization endpoint', () => {
       redirect(`/e?error=${encodeURIComponent('\u001b[31mfree text')}`),
       /\(other\)/,
     ],
-    'without a word': [(response) => response.writeHead(403).end(), /\(status 403\)/],
-    'of an endpoint that wants a token': [json(401, { error: 'invalid_token' }), /\(status 401\)/],
+    'without a word': [answer(403, '', {}), /\(status 403\)/],
+    'of an endpoint that wants a token': [json({ error: 'invalid_token' }, 401), /\(status 401\)/],
     'in a page that is only an error code': [html200('invalid_request'), /\(invalid_request\)/],
   };
   for (const [name, [authorize, message]] of Object.entries(refusals)) {
     it(`names a refusal ${name}`, async () => {
-      await withFakeProvider({ authorize }, async (flags) => {
+      await withProvider({ authorize }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
         expect(result.complaints).to.have.length(1);
@@ -76,7 +76,7 @@ describe('login-relay check, about the authorization endpoint', () => {
     });
   }
 
-  const specific: Record<string, [authorize: Respond, fix: RegExp]> = {
+  const specific: Record<string, [authorize: Page, fix: RegExp]> = {
     'the scope, in a redirect to the relay': [
       redirect(`${redirectUri}?error=invalid_scope&state=x`),
       /^correct --scope \(PROVIDER_SCOPE\)$/,
@@ -92,7 +92,7 @@ describe('login-relay check, about the authorization endpoint', () => {
   };
   for (const [name, [authorize, fix]] of Object.entries(specific)) {
     it(`names nothing but what the provider names: ${name}`, async () => {
-      await withFakeProvider({ authorize }, async (flags) => {
+      await withProvider({ authorize }, async (flags) => {
         const finding = await onlyProblem(flags);
         expect(finding.message).to.match(refused);
         expect(finding.fix).to.match(fix);
@@ -101,7 +101,7 @@ describe('login-relay check, about the authorization endpoint', () => {
   }
 
   it('names the address too if the provider refuses with a status only', async () => {
-    await withFakeProvider({ authorize: json(401, {}) }, async (flags) => {
+    await withProvider({ authorize: json({}, 401) }, async (flags) => {
       const finding = await onlyProblem(flags);
       expect(finding.fix).to.contain(
         '; otherwise correct --authorize-url (PROVIDER_AUTHORIZE_URL);',
@@ -109,22 +109,17 @@ describe('login-relay check, about the authorization endpoint', () => {
     });
   });
 
-  const wrongKinds: Record<string, Respond> = {
+  const wrongKinds: Record<string, Page> = {
     'nothing there': html(404, 'Not found'),
     'nothing there, and the request repeated': (response, { url }) =>
-      html(404, `Nothing at ${url.pathname}${url.search}`)(response, {
-        method: 'GET',
-        url,
-        headers: {},
-        body: '',
-      }),
-    'a refusal of the method': json(405, {}),
-    'an answer for programs': json(200, { issuer: 'x' }),
+      html(404, `Nothing at ${url.pathname}${url.search}`)(response),
+    'a refusal of the method': json({}, 405),
+    'an answer for programs': json({ issuer: 'x' }),
     'a redirect to nowhere': redirect('http://['),
   };
   for (const [name, authorize] of Object.entries(wrongKinds)) {
     it(`names the address as wrong if it finds ${name}`, async () => {
-      await withFakeProvider({ authorize }, async (flags) => {
+      await withProvider({ authorize }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
         expect(result.finding(subject)).to.include({ verdict: 'problem' });
@@ -136,7 +131,7 @@ describe('login-relay check, about the authorization endpoint', () => {
   }
 
   it('only warns if the provider is in trouble', async () => {
-    await withFakeProvider({ authorize: html(502, 'Bad gateway') }, async (flags) => {
+    await withProvider({ authorize: html(502, 'Bad gateway') }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.code).to.equal(0);
       expect(result.finding(subject)).to.include({ verdict: 'warning' });
@@ -144,7 +139,7 @@ describe('login-relay check, about the authorization endpoint', () => {
   });
 
   it('sends the request that a login would send', async () => {
-    await withFakeProvider({}, async (flags, arrivals) => {
+    await withProvider({}, async (flags, arrivals) => {
       await diagnoseHere({ flags: { ...flags, scope: 'read more' } });
       const request = arrivals.find(({ url }) => url.pathname === '/authorize');
       expect(Object.fromEntries(request?.url.searchParams ?? [])).to.include({

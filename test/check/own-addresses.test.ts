@@ -1,17 +1,17 @@
-import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
+import { answer, type Reply, redirect } from '../harness/provider/provider-behaviours.ts';
 import { serve, serveTls } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { frontendOrigin, startRelay } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { diagnoseHere } from './support/check.ts';
-import { withFakeProvider } from './support/fake-provider.ts';
 import { clientId } from './support/own-addresses.ts';
+import { withProvider } from './support/provider.ts';
 
 /** What is said of the subject with these flags, and the exit code. */
 async function findingOn(subject: string, changes: Flags) {
-  return await withFakeProvider({}, async (flags) => {
+  return await withProvider({}, async (flags) => {
     const result = await diagnoseHere({ flags: { ...flags, ...changes } });
     const { verdict, message, fix } = result.finding(subject);
     return { code: result.code, verdict, message, fix };
@@ -19,8 +19,8 @@ async function findingOn(subject: string, changes: Flags) {
 }
 
 /** The same while something answers at that address. */
-async function whileServing(subject: string, flag: string, listener: RequestListener) {
-  const server = await serve(listener);
+async function whileServing(subject: string, flag: string, reply: Reply) {
+  const server = await serve((_request, response) => reply(response));
   try {
     return await findingOn(subject, { [flag]: `http://127.0.0.1:${server.port}` });
   } finally {
@@ -28,16 +28,7 @@ async function whileServing(subject: string, flag: string, listener: RequestList
   }
 }
 
-const redirectTo =
-  (location: string): RequestListener =>
-  (_request, response) => {
-    response.writeHead(307, { Location: location }).end();
-  };
-const answer =
-  (status: number): RequestListener =>
-  (_request, response) => {
-    response.writeHead(status).end();
-  };
+const redirectTo = (location: string) => redirect(location, 307);
 
 describe('login-relay check, about the base URL', () => {
   const subject = 'base URL';
@@ -94,7 +85,7 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
-  const others: Record<string, [listener: RequestListener, message: RegExp]> = {
+  const others: Record<string, [reply: Reply, message: RegExp]> = {
     'a relay with another callback URL': [
       redirectTo(
         `https://id.example/?client_id=${clientId}&redirect_uri=https://a.example/callback`,
@@ -106,9 +97,9 @@ describe('login-relay check, about the base URL', () => {
     'a redirect elsewhere': [redirectTo('https://www.example/'), /not a relay \(status 307\)$/],
     'a redirect to nowhere': [redirectTo('http://['), /not a relay \(status 307\)$/],
   };
-  for (const [name, [listener, message]] of Object.entries(others)) {
+  for (const [name, [reply, message]] of Object.entries(others)) {
     it(`names ${name} as a problem`, async () => {
-      const finding = await whileServing(subject, 'base-url', listener);
+      const finding = await whileServing(subject, 'base-url', reply);
       expect(finding).to.include({ code: 1, verdict: 'problem' });
       expect(finding.message).to.match(message);
       expect(finding.fix).to.contain('--base-url (BASE_URL)');
@@ -116,7 +107,9 @@ describe('login-relay check, about the base URL', () => {
   }
 
   it('does not call it checked if the authority of its certificate is unknown here', async () => {
-    const server = await serveTls(await selfSignedCertificate('localhost'), answer(200));
+    const server = await serveTls(await selfSignedCertificate('localhost'), (_request, response) =>
+      answer(200)(response),
+    );
     try {
       const flags = { 'base-url': `https://localhost:${server.port}` };
       expect(await findingOn(subject, flags)).to.include({ code: 0, verdict: 'not_checked' });
@@ -152,15 +145,14 @@ describe('login-relay check, about the front end', () => {
 
   it('asks for each page that a login can end at', async () => {
     const paths: string[] = [];
-    const listener: RequestListener = (request, response) => {
-      paths.push(`${request.url}`);
-      response.writeHead(request.url === '/missing' ? 404 : 200).end();
-    };
-    const server = await serve(listener);
+    const server = await serve(({ url }, response) => {
+      paths.push(`${url}`);
+      response.writeHead(url === '/missing' ? 404 : 200).end();
+    });
     try {
       const origin = `http://127.0.0.1:${server.port}`;
       const flags = { origin, 'redirect-uri': `${origin}/in ${origin}/missing` };
-      await withFakeProvider({}, async (ofProvider) => {
+      await withProvider({}, async (ofProvider) => {
         const both = await diagnoseHere({ flags: { ...ofProvider, ...flags } });
         expect(both.finding('front end')).to.include({ verdict: 'ok' });
         expect(both.finding(`page ${origin}/in`)).to.include({ verdict: 'ok' });
@@ -174,12 +166,12 @@ describe('login-relay check, about the front end', () => {
     }
   });
 
-  for (const [name, listener] of Object.entries({
+  for (const [name, reply] of Object.entries({
     'shows a page': answer(200),
     'redirects inside its origin': redirectTo('/home'),
   })) {
     it(`accepts it if it ${name}`, async () => {
-      expect(await whileServing(subject, 'origin', listener)).to.include({
+      expect(await whileServing(subject, 'origin', reply)).to.include({
         code: 0,
         verdict: 'ok',
         message: 'answers',

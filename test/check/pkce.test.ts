@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import type { Page } from '../harness/provider/pages.ts';
+import { html, redirect } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
-import { html, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
+import { withProvider } from './support/provider.ts';
 
 /** A login page for requests with PKCE, or for those without; an error for the others. */
-function only(withPkce: boolean, error: Respond = redirect('/e?error=invalid_request')): Respond {
+function only(withPkce: boolean, error: Page = redirect('/e?error=invalid_request')): Page {
   return (response, arrival) => {
     const has = arrival.url.searchParams.has('code_challenge');
     (has === withPkce ? redirect('/login') : error)(response, arrival);
@@ -12,7 +14,7 @@ function only(withPkce: boolean, error: Respond = redirect('/e?error=invalid_req
 
 describe('login-relay check, about PKCE', () => {
   it('says that the provider demands it', async () => {
-    await withFakeProvider({ authorize: only(true) }, async (flags) => {
+    await withProvider({ authorize: only(true) }, async (flags) => {
       const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
       expect(result.complaints).to.deep.equal([]);
       expect(result.finding('PKCE')).to.include({
@@ -23,7 +25,7 @@ describe('login-relay check, about PKCE', () => {
   });
 
   it('does not call it enforced if a request without it is taken', async () => {
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
       expect(result.complaints).to.deep.equal([]);
       expect(result.finding('PKCE').verdict).to.equal('not_checked');
@@ -31,7 +33,7 @@ describe('login-relay check, about PKCE', () => {
   });
 
   it('says nothing of it if it is off and no request needs it', async () => {
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const { report } = await diagnoseHere({ flags: { ...flags, pkce: 'off' } });
       expect(report.findings.map(({ subject }) => subject)).not.to.include('PKCE');
     });
@@ -42,7 +44,7 @@ describe('login-relay check, about PKCE', () => {
     ['off', html(400, 'unknown parameter')],
   ] as const) {
     it(`has nothing to complain about once its advice is followed: PKCE ${right}`, async () => {
-      await withFakeProvider({ authorize: only(right === 'on', error) }, async (flags) => {
+      await withProvider({ authorize: only(right === 'on', error) }, async (flags) => {
         const wrong = await diagnoseHere({
           flags: { ...flags, pkce: right === 'on' ? 'off' : 'on' },
         });
@@ -56,7 +58,7 @@ describe('login-relay check, about PKCE', () => {
   }
 
   it('blames the request if the provider refuses it with PKCE and without', async () => {
-    await withFakeProvider({ authorize: html(403, 'No.') }, async (flags) => {
+    await withProvider({ authorize: html(403, 'No.') }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.complaints).to.have.length(1);
       expect(result.finding('authorization endpoint').verdict).to.equal('problem');

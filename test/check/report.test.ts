@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import { options } from '../../src/config/options.ts';
 import { canary } from '../harness/expect/canaries.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { check, checkAsText, redirectUri } from './support/check.ts';
-import { json, withFakeProvider } from './support/fake-provider.ts';
+import { withProvider } from './support/provider.ts';
 
 /** Every source that docs/providers.md promises. */
 const sources = 'flag environment default preset issuer file credential none'.split(' ');
 
 describe('the report of login-relay check', () => {
   it('keeps its shape for scripts', async () => {
-    await withFakeProvider({ token: json(401, { error: 'invalid_client' }) }, async (flags) => {
+    await withProvider({ token: json({ error: 'invalid_client' }, 401) }, async (flags) => {
       const { report } = await check({ flags });
       expect(Object.keys(report)).to.deep.equal(['options', 'callbackUrl', 'findings']);
       for (const option of report.options) {
@@ -32,7 +33,7 @@ describe('the report of login-relay check', () => {
   });
 
   it('never says to people that all is well', async () => {
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const { code, stdout, stderr } = await checkAsText({ flags, env: { LOG_LEVEL: 'warn' } });
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout).to.match(/^Configuration\n {2}--origin +http:\/\/127.0.0.1:\d+ {2}\(flag\)\n/);
@@ -47,7 +48,7 @@ describe('the report of login-relay check', () => {
   });
 
   it('says to people what is wrong and what to change, within 80 columns', async () => {
-    await withFakeProvider({ token: json(401, { error: 'invalid_client' }) }, async (flags) => {
+    await withProvider({ token: json({ error: 'invalid_client' }, 401) }, async (flags) => {
       const secret = canary('secret');
       const { code, stdout } = await checkAsText({
         flags: { ...flags, 'client-secret-file': undefined, 'client-secret': secret },

@@ -1,14 +1,9 @@
 import { expect } from 'chai';
+import type { Page } from '../harness/provider/pages.ts';
+import { html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { check, clientSecret, diagnoseHere, type Result } from './support/check.ts';
-import {
-  html,
-  json,
-  knowingTheClient,
-  type Respond,
-  redirect,
-  withFakeProvider,
-} from './support/fake-provider.ts';
+import { knowingTheClient, withProvider } from './support/provider.ts';
 
 const subject = 'token endpoint';
 const clientRefused = /does not accept the client identifier with this client secret/;
@@ -18,30 +13,30 @@ const redirectUriRefused = /does not accept the redirect URI/;
 const otherAddress = /^correct --token-url \(PROVIDER_TOKEN_URL\)/;
 
 /** Answers 200 with an error: form-encoded unless JSON is asked for, and only to who gives a name. */
-function asGitHub(error: string): Respond {
+function asGitHub(error: string): Page {
   return (response, arrival) => {
     const { 'user-agent': name, accept } = arrival.headers;
-    if (name === undefined) return html(403, 'Request forbidden')(response, arrival);
-    if (accept === 'application/json') return json(200, { error })(response, arrival);
+    if (name === undefined) return html(403, 'Request forbidden')(response);
+    if (accept === 'application/json') return json({ error })(response);
     response.writeHead(200, { 'Content-Type': 'application/x-www-form-urlencoded' });
     response.end(new URLSearchParams({ error }).toString());
   };
 }
 
-const codeRefused = json(400, { error: 'invalid_grant' });
+const codeRefused = json({ error: 'invalid_grant' }, 400);
 
 /** A secret that is another one when it is form-encoded. */
 const awkwardSecret = `${clientSecret}+/%`;
 
 /** Accepts the client in one form only; reads Basic either encoded or as it is. */
-function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Respond {
+function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Page {
   return (response, arrival) => {
     const { authorization } = arrival.headers;
     const credentials = Buffer.from(authorization?.split(' ')[1] ?? '', 'base64').toString();
     const basic = credentials.endsWith(awkwardSecret) ? 'basic-raw' : 'basic';
     const form = authorization ? basic : arrival.url.search ? 'query' : 'body';
     const answer =
-      form === wanted ? knowingTheClient(codeRefused) : json(401, { error: 'invalid_client' });
+      form === wanted ? knowingTheClient(codeRefused) : json({ error: 'invalid_client' }, 401);
     answer(response, arrival);
   };
 }
@@ -52,19 +47,22 @@ async function withForm(form: string, flags: Flags): Promise<Result> {
 }
 
 describe('login-relay check, about the token endpoint', () => {
-  const healthy: Record<string, Respond> = {
-    'RFC 6749': json(400, { error: 'invalid_grant' }),
+  const healthy: Record<string, Page> = {
+    'RFC 6749': json({ error: 'invalid_grant' }, 400),
     GitHub: asGitHub('bad_verification_code'),
-    Slack: json(200, { ok: false, error: 'invalid_code' }),
-    'Gitea and its kin': json(400, {
-      error: 'unauthorized_client',
-      error_description: 'client is not authorized',
-    }),
-    Twitch: json(400, { status: 400, message: 'Invalid authorization code' }),
+    Slack: json({ ok: false, error: 'invalid_code' }),
+    'Gitea and its kin': json(
+      {
+        error: 'unauthorized_client',
+        error_description: 'client is not authorized',
+      },
+      400,
+    ),
+    Twitch: json({ status: 400, message: 'Invalid authorization code' }, 400),
   };
   for (const [name, token] of Object.entries(healthy)) {
     it(`sees that the client is known, in the words of ${name}`, async () => {
-      await withFakeProvider({ token: knowingTheClient(token) }, async (flags) => {
+      await withProvider({ token: knowingTheClient(token) }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.complaints).to.deep.equal([]);
         expect(result.finding(subject).verdict).to.equal('ok');
@@ -72,12 +70,12 @@ describe('login-relay check, about the token endpoint', () => {
     });
   }
 
-  const refusals: Record<string, [token: Respond, message: RegExp]> = {
+  const refusals: Record<string, [token: Page, message: RegExp]> = {
     'a wrong client in the words of RFC 6749': [
-      json(401, { error: 'invalid_client' }),
+      json({ error: 'invalid_client' }, 401),
       clientRefused,
     ],
-    'a mere 401': [json(401, {}), clientRefused],
+    'a mere 401': [json({}, 401), clientRefused],
     'wrong credentials in the words of GitHub': [
       asGitHub('incorrect_client_credentials'),
       clientRefused,
@@ -87,56 +85,62 @@ describe('login-relay check, about the token endpoint', () => {
       redirectUriRefused,
     ],
     'a wrong secret in the words of Slack': [
-      json(200, { ok: false, error: 'bad_client_secret' }),
+      json({ ok: false, error: 'bad_client_secret' }),
       secretRefused,
     ],
     'an unknown client in the words of Slack': [
-      json(200, { ok: false, error: 'invalid_client_id' }),
+      json({ ok: false, error: 'invalid_client_id' }),
       clientUnknown,
     ],
     'another redirect URI in the words of Slack': [
-      json(200, { ok: false, error: 'bad_redirect_uri' }),
+      json({ ok: false, error: 'bad_redirect_uri' }),
       redirectUriRefused,
     ],
     'a wrong secret in the words of Gitea': [
-      json(400, { error: 'unauthorized_client', error_description: 'invalid client secret' }),
+      json({ error: 'unauthorized_client', error_description: 'invalid client secret' }, 400),
       secretRefused,
     ],
     'another redirect URI in the words of Gitea': [
-      json(400, { error: 'unauthorized_client', error_description: 'unexpected redirect URI' }),
+      json({ error: 'unauthorized_client', error_description: 'unexpected redirect URI' }, 400),
       redirectUriRefused,
     ],
     'an unknown client in the words of GitLab': [
-      json(401, {
-        error: 'invalid_client',
-        error_description:
-          'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
-      }),
+      json(
+        {
+          error: 'invalid_client',
+          error_description:
+            'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
+        },
+        401,
+      ),
       clientRefused,
     ],
     'a description that names several causes as what it is': [
-      json(401, {
-        error: 'invalid_client',
-        error_description: 'Invalid client secret or client identifier',
-      }),
+      json(
+        {
+          error: 'invalid_client',
+          error_description: 'Invalid client secret or client identifier',
+        },
+        401,
+      ),
       clientRefused,
     ],
     'a refusal that may be about the callback URL, too': [
-      json(403, { error: 'unauthorized_client' }),
+      json({ error: 'unauthorized_client' }, 403),
       /refuses the client without saying why/,
     ],
     'a wrong secret in the words of Twitch': [
-      json(403, { status: 403, message: 'invalid client secret' }),
+      json({ status: 403, message: 'invalid client secret' }, 403),
       secretRefused,
     ],
     'an unknown client in the words of Twitch': [
-      json(400, { status: 400, message: 'invalid client' }),
+      json({ status: 400, message: 'invalid client' }, 400),
       clientUnknown,
     ],
   };
   for (const [name, [token, message]] of Object.entries(refusals)) {
     it(`names ${name}`, async () => {
-      await withFakeProvider({ token }, async (flags) => {
+      await withProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
         expect(result.complaints).to.have.length(1);
@@ -146,18 +150,18 @@ describe('login-relay check, about the token endpoint', () => {
     });
   }
 
-  const wrongKinds: Record<string, [token: Respond, message: RegExp]> = {
+  const wrongKinds: Record<string, [token: Page, message: RegExp]> = {
     'a page': [html(200, 'Welcome'), /page for people \(status 200\)/],
     'a page with an error': [html(400, 'Bad request'), /page for people \(status 400\)/],
     'nothing at its address': [html(404, 'Not found'), /nothing there .*status 404/],
-    'nothing at its address, in JSON': [json(404, { error: 'Not Found' }), /status 404/],
-    'a refusal of the method': [json(405, {}), /status 405/],
+    'nothing at its address, in JSON': [json({ error: 'Not Found' }, 404), /status 404/],
+    'a refusal of the method': [json({}, 405), /status 405/],
     'a redirect': [redirect('https://elsewhere.example/token', 308), /redirects elsewhere/],
-    'a token for anyone': [json(200, { access_token: 'x' }), /gives a token for a made-up code/],
+    'a token for anyone': [json({ access_token: 'x' }), /gives a token for a made-up code/],
   };
   for (const [name, [token, message]] of Object.entries(wrongKinds)) {
     it(`names the address as wrong if it finds ${name}`, async () => {
-      await withFakeProvider({ token }, async (flags) => {
+      await withProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
         expect(result.complaints).to.have.length(1);
@@ -168,13 +172,13 @@ describe('login-relay check, about the token endpoint', () => {
     });
   }
 
-  const unclear: Record<string, [token: Respond, message: RegExp]> = {
-    'answers with an error of its own': [json(503, {}), /in trouble \(status 503\)/],
-    'wants fewer requests': [json(429, {}), /in trouble \(status 429\)/],
+  const unclear: Record<string, [token: Page, message: RegExp]> = {
+    'answers with an error of its own': [json({}, 503), /in trouble \(status 503\)/],
+    'wants fewer requests': [json({}, 429), /in trouble \(status 429\)/],
   };
   for (const [name, [token, message]] of Object.entries(unclear)) {
     it(`only warns if the provider ${name}`, async () => {
-      await withFakeProvider({ token }, async (flags) => {
+      await withProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(0);
         expect(result.finding(subject)).to.include({ verdict: 'warning' });
@@ -183,13 +187,16 @@ describe('login-relay check, about the token endpoint', () => {
     });
   }
 
-  const silent: Record<string, Respond> = {
-    'says what it says to everyone': json(400, { error: 'something_else' }),
-    'does not understand the request in any form': json(400, { error: 'invalid_request' }),
-    'names everything that may be wrong at once': json(401, {
-      error: 'invalid_request',
-      error_description: 'appid/redirect uri/code verifier does not match authorization code',
-    }),
+  const silent: Record<string, Page> = {
+    'says what it says to everyone': json({ error: 'something_else' }, 400),
+    'does not understand the request in any form': json({ error: 'invalid_request' }, 400),
+    'names everything that may be wrong at once': json(
+      {
+        error: 'invalid_request',
+        error_description: 'appid/redirect uri/code verifier does not match authorization code',
+      },
+      401,
+    ),
     'answers in a form, which the relay does not read': (response) => {
       response.writeHead(400, { 'Content-Type': 'application/x-www-form-urlencoded' });
       response.end('error=invalid_grant&error_description=no');
@@ -197,7 +204,7 @@ describe('login-relay check, about the token endpoint', () => {
   };
   for (const [name, token] of Object.entries(silent)) {
     it(`does not call client identifier and secret checked if the provider ${name}`, async () => {
-      await withFakeProvider({ token }, async (flags) => {
+      await withProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(0);
         expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
@@ -212,7 +219,7 @@ describe('login-relay check, about the token endpoint', () => {
   for (const configured of forms) {
     for (const wanted of forms.filter((form) => form !== 'query' && form !== configured)) {
       it(`finds nothing wrong once its advice is followed: ${wanted}, not ${configured}`, async () => {
-        await withFakeProvider({ token: takesOnly(wanted) }, async (flags) => {
+        await withProvider({ token: takesOnly(wanted) }, async (flags) => {
           const wrong = await withForm(configured, flags);
           expect(wrong.code).to.equal(1);
           const { message, fix } = wrong.finding(subject);
@@ -235,7 +242,7 @@ describe('login-relay check, about the token endpoint', () => {
   }
 
   it('does not call it checked if the provider refuses the code to every client', async () => {
-    await withFakeProvider({ token: json(400, { error: 'invalid_grant' }) }, async (flags) => {
+    await withProvider({ token: json({ error: 'invalid_grant' }, 400) }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
       expect(result.finding(subject).message).to.match(/^the provider refuses the code first/);
@@ -243,31 +250,28 @@ describe('login-relay check, about the token endpoint', () => {
   });
 
   it('tries another form if the provider has an error of its own in the configured one', async () => {
-    const token: Respond = (response, arrival) =>
-      (arrival.url.search ? html(500, 'Error') : json(400, { error: 'invalid_grant' }))(
-        response,
-        arrival,
-      );
-    await withFakeProvider({ token }, async (flags) => {
+    const token: Page = (response, arrival) =>
+      (arrival.url.search ? html(500, 'Error') : json({ error: 'invalid_grant' }, 400))(response);
+    await withProvider({ token }, async (flags) => {
       const result = await withForm('query', flags);
       expect(result.finding(subject).fix).to.match(/ to body$/);
     });
   });
 
   it('blames nothing if only forms that are not configured are refused', async () => {
-    const token: Respond = (response, arrival) =>
+    const token: Page = (response, arrival) =>
       (arrival.headers.authorization
-        ? json(401, { error: 'invalid_client' })
-        : json(400, { error: 'invalid_request' }))(response, arrival);
-    await withFakeProvider({ token }, async (flags) => {
+        ? json({ error: 'invalid_client' }, 401)
+        : json({ error: 'invalid_request' }, 400))(response);
+    await withProvider({ token }, async (flags) => {
       const result = await withForm('body', flags);
       expect(result.finding(subject).verdict).to.equal('not_checked');
     });
   });
 
   it('warns of the query if the provider takes another form', async () => {
-    const token = json(400, { error: 'invalid_grant' });
-    await withFakeProvider({ token }, async (flags) => {
+    const token = json({ error: 'invalid_grant' }, 400);
+    await withProvider({ token }, async (flags) => {
       const result = await withForm('query', flags);
       expect(result.finding(subject)).to.include({
         verdict: 'warning',
@@ -279,8 +283,8 @@ describe('login-relay check, about the token endpoint', () => {
   });
 
   it('never tries the query of its own accord: queries end up in logs', async () => {
-    const token = json(401, { error: 'invalid_client' });
-    await withFakeProvider({ token }, async (flags, arrivals) => {
+    const token = json({ error: 'invalid_client' }, 401);
+    await withProvider({ token }, async (flags, arrivals) => {
       await diagnoseHere({ flags });
       const calls = arrivals.filter(({ url }) => url.pathname === '/token');
       expect(calls.map(({ url }) => url.search)).to.deep.equal(['', '']);
@@ -292,14 +296,14 @@ describe('login-relay check, about the token endpoint', () => {
   });
 
   it('shows nothing of what a provider sends back that repeats the secret', async () => {
-    const echo: Respond = (response, arrival) => {
+    const echo: Page = (response, arrival) => {
       const { url, headers, body } = arrival;
       const all = `${url.search} ${headers.authorization} ${body} ${clientSecret}`;
       response.writeHead(400, { 'Content-Type': 'application/json', Location: `/${clientSecret}` });
       response.end(JSON.stringify({ error: clientSecret, error_description: all, message: all }));
     };
     for (const way of ['query', 'body', 'basic']) {
-      await withFakeProvider(
+      await withProvider(
         { authorize: echo, token: echo, user: echo, metadata: echo },
         async (flags) => {
           const { code, report } = await check({ flags: { ...flags, 'token-request': way } });
@@ -311,7 +315,7 @@ describe('login-relay check, about the token endpoint', () => {
   });
 
   it('says where to correct the secret, as that is where it came from', async () => {
-    await withFakeProvider({ token: json(401, { error: 'invalid_client' }) }, async (flags) => {
+    await withProvider({ token: json({ error: 'invalid_client' }, 401) }, async (flags) => {
       const given = { ...flags, 'client-secret-file': undefined };
       const result = await check({ flags: given, env: { PROVIDER_CLIENT_SECRET: clientSecret } });
       expect(result.finding(subject).fix).to.equal(

@@ -1,13 +1,15 @@
 import { expect } from 'chai';
+import type { Page } from '../harness/provider/pages.ts';
+import { html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
-import { html, json, type Respond, redirect, withFakeProvider } from './support/fake-provider.ts';
+import { metadataWith, withProvider } from './support/provider.ts';
 
 const subject = 'user lookup';
 
 describe('login-relay check, about the user lookup', () => {
-  const healthy: Record<string, Respond> = {
-    401: json(401, { message: 'Bad credentials' }),
-    403: json(403, {}),
+  const healthy: Record<string, Page> = {
+    401: json({ message: 'Bad credentials' }, 401),
+    403: json({}, 403),
     'a page, as long as it asks for a bearer token': (response) => {
       response.writeHead(401, {
         'Content-Type': 'text/html',
@@ -18,7 +20,7 @@ describe('login-relay check, about the user lookup', () => {
   };
   for (const [name, user] of Object.entries(healthy)) {
     it(`accepts it if a made-up token gets ${name}`, async () => {
-      await withFakeProvider({ user }, async (flags) => {
+      await withProvider({ user }, async (flags) => {
         const { code, complaints } = await diagnoseHere({ flags });
         expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
       });
@@ -26,28 +28,25 @@ describe('login-relay check, about the user lookup', () => {
   }
 
   it('accepts a refusal in a 200, if the preset says that it is one', async () => {
-    await withFakeProvider(
-      { user: json(200, { ok: false, error: 'invalid_auth' }) },
-      async (flags) => {
-        const asSlack = await diagnoseHere({ flags: { ...flags, provider: 'slack' } });
-        expect(asSlack.finding(subject).verdict).to.equal('ok');
-        const asAny = await diagnoseHere({ flags });
-        expect(asAny.finding(subject).verdict).to.equal('problem');
-      },
-    );
+    await withProvider({ user: json({ ok: false, error: 'invalid_auth' }) }, async (flags) => {
+      const asSlack = await diagnoseHere({ flags: { ...flags, provider: 'slack' } });
+      expect(asSlack.finding(subject).verdict).to.equal('ok');
+      const asAny = await diagnoseHere({ flags });
+      expect(asAny.finding(subject).verdict).to.equal('problem');
+    });
   });
 
-  const wrongKinds: Record<string, [user: Respond, message: RegExp]> = {
+  const wrongKinds: Record<string, [user: Page, message: RegExp]> = {
     'a page': [html(200, 'Welcome'), /page for people \(status 200\)/],
     'a login page': [html(401, 'Log in'), /page for people \(status 401\)/],
-    'nothing at its address': [json(404, {}), /status 404/],
+    'nothing at its address': [json({}, 404), /status 404/],
     'a redirect': [redirect('/login'), /redirects elsewhere/],
-    'something other than an object': [json(200, []), /without a JSON object/],
-    'a record for a made-up token': [json(200, { login: 'x' }), /accepts a made-up token/],
+    'something other than an object': [json([]), /without a JSON object/],
+    'a record for a made-up token': [json({ login: 'x' }), /accepts a made-up token/],
   };
   for (const [name, [user, message]] of Object.entries(wrongKinds)) {
     it(`names the address as wrong if it finds ${name}`, async () => {
-      await withFakeProvider({ user }, async (flags) => {
+      await withProvider({ user }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
         expect(result.complaints).to.have.length(1);
@@ -61,7 +60,7 @@ describe('login-relay check, about the user lookup', () => {
   }
 
   it('only warns if the provider is in trouble', async () => {
-    await withFakeProvider({ user: json(500, {}) }, async (flags) => {
+    await withProvider({ user: json({}, 500) }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.code).to.equal(0);
       expect(result.finding(subject)).to.include({ verdict: 'warning' });
@@ -69,10 +68,10 @@ describe('login-relay check, about the user lookup', () => {
   });
 
   it('names signed user info as what it is', async () => {
-    const user: Respond = (response) => {
+    const user: Page = (response) => {
       response.writeHead(200, { 'Content-Type': 'application/jwt; charset=utf-8' }).end('a.b.c');
     };
-    await withFakeProvider({ user }, async (flags) => {
+    await withProvider({ user }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.complaints).to.have.length(1);
       expect(result.finding(subject).message).to.match(/^signs or encrypts .*application\/jwt/);
@@ -81,16 +80,8 @@ describe('login-relay check, about the user lookup', () => {
   });
 
   it('names what gave the address, if it was not given by hand', async () => {
-    const metadata: Respond = (response, arrival) => {
-      const issuer = `http://${arrival.headers.host}`;
-      json(200, {
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        userinfo_endpoint: `${issuer}/user`,
-      })(response, arrival);
-    };
-    await withFakeProvider({ metadata, user: json(404, {}) }, async (_flags, _arrivals, issuer) => {
+    const metadata = metadataWith(() => ({}));
+    await withProvider({ metadata, user: json({}, 404) }, async (_flags, _arrivals, issuer) => {
       const result = await diagnoseHere({ flags: { issuer } });
       expect(result.finding(subject).fix).to.equal(
         'correct --issuer (PROVIDER_ISSUER), or give --user-url (PROVIDER_USER_URL)',

@@ -23,7 +23,7 @@ export type Pages = Readonly<Record<string, Page>>;
 /** The request, once its body has arrived. */
 export function pageRequest(message: IncomingMessage, body: string): PageRequest {
   const { method = '', url: target = '', headers } = message;
-  const url = URL.parse(target, 'http://provider.invalid') ?? new URL('http://provider.invalid');
+  const url = URL.parse(target, `http://${headers.host}`) ?? new URL('http://provider.invalid');
   const isForm = headers['content-type'] === 'application/x-www-form-urlencoded';
   const form = new URLSearchParams(isForm ? body : '');
   return { method, url, headers, body, query: url.searchParams, form };

@@ -74,21 +74,22 @@ export class StrictProvider {
     this.#server.keepAliveTimeout = 0;
     this.#server.on('connection', (socket) => this.#connectionOf(socket));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      if (error.code?.startsWith('HPE_')) this.violations.push(`malformed HTTP: ${error.code}`);
-      socket.destroy();
+      if (!error.code?.startsWith('HPE_')) return socket.destroy();
+      this.violations.push(`malformed HTTP: ${error.code}`);
+      return socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
     });
   }
 
-  /** Listens on a free port of 127.0.0.1, or of another address of this machine. */
-  static async start(
-    registration: ClientRegistration,
-    host = '127.0.0.1',
-    pages: Pages = {},
-  ): Promise<StrictProvider> {
-    const provider = new StrictProvider(registration, pages);
-    provider.#server.listen(0, host);
-    await once(provider.#server, 'listening');
+  static async start(registration: ClientRegistration, host?: string): Promise<StrictProvider> {
+    const provider = new StrictProvider(registration);
+    await provider.listen(host);
     return provider;
+  }
+
+  /** Listens on a free port of 127.0.0.1, or of another address of this machine. */
+  async listen(host = '127.0.0.1'): Promise<void> {
+    this.#server.listen(0, host);
+    await once(this.#server, 'listening');
   }
 
   get port(): number {

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { check } from '../../check/support/check.ts';
-import { json, withFakeProvider } from '../../check/support/fake-provider.ts';
+import { withProvider } from '../../check/support/provider.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
 
 /** What is said of the clock where every answer of the provider tells this time. */
 async function clockWhenProviderIsAt(date: string) {
-  const refusal = json(401, { error: 'invalid_grant' }, { Date: date });
+  const refusal = json({ error: 'invalid_grant' }, 401, { Date: date });
   const all = { authorize: refusal, token: refusal, user: refusal };
-  return await withFakeProvider(all, async (flags) => {
+  return await withProvider(all, async (flags) => {
     const { report } = await check({ flags });
     return report.findings.find(({ subject }) => subject === 'clock');
   });

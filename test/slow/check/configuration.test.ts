@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { check, clientSecret, type Result, redirectUri } from '../../check/support/check.ts';
-import { withFakeProvider } from '../../check/support/fake-provider.ts';
 import { ownAddress } from '../../check/support/own-addresses.ts';
+import { withProvider } from '../../check/support/provider.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 
 describe('login-relay check, about the configuration', () => {
@@ -18,7 +18,7 @@ describe('login-relay check, about the configuration', () => {
   after('remove it', async () => await rm(directory, { recursive: true }));
 
   it('shows where each value came from', async () => {
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const result = await check({ flags, env: { LOG_LEVEL: 'debug', HOST: '' } });
       const shown = ['--port', '--host', '--log-level', '--origin', '--base-url', '--issuer'];
       expect(shown.map((flag) => result.setting(flag))).to.deep.equal([
@@ -43,7 +43,7 @@ describe('login-relay check, about the configuration', () => {
   });
 
   it('shows the addresses that follow from others', async () => {
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const result = await check({
         flags: { ...flags, 'base-url': undefined, origin: 'http://localhost:3000', port: '8123' },
       });
@@ -83,7 +83,7 @@ describe('login-relay check, about the configuration', () => {
 
   it('masks the client secret, and shows where it was read', async () => {
     const none = { 'client-secret-file': undefined };
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const given: [source: string, result: Result][] = [
         ['flag', await check({ flags: { ...flags, ...none, 'client-secret': clientSecret } })],
         [
@@ -117,7 +117,7 @@ describe('login-relay check, about the configuration', () => {
     const credentials = await mkdtemp(join(tmpdir(), 'login-relay-credentials-'));
     const env = { CREDENTIALS_DIRECTORY: credentials };
     try {
-      await withFakeProvider({}, async (flags) => {
+      await withProvider({}, async (flags) => {
         const setting = async () => (await check({ flags, env })).setting('--key-file');
         expect(await setting()).to.include({ value: null, source: 'none' });
         const key = canary('secret').repeat(2);
@@ -133,7 +133,7 @@ describe('login-relay check, about the configuration', () => {
     const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
     const value = join(directory, 'key');
     try {
-      await withFakeProvider({}, async (flags) => {
+      await withProvider({}, async (flags) => {
         const settingWith = async (env: Record<string, string>) =>
           (await check({ flags, env })).setting('--key-file');
         expect(await settingWith({ STATE_DIRECTORY: directory })).to.include({
@@ -151,7 +151,7 @@ describe('login-relay check, about the configuration', () => {
   });
 
   it('shows each redirect URI, and the state check that follows from --token-delivery', async () => {
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const plain = await check({ flags });
       expect(plain.setting('--redirect-uri')).to.include({
         value: `${ownAddress}/`,
@@ -174,7 +174,7 @@ describe('login-relay check, about the configuration', () => {
       [`http://${canary('secret')}@127.0.0.1:9/`]: 'http://[secret]@127.0.0.1:9',
       'http://127.0.0.1:9': 'http://127.0.0.1:9',
     };
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       for (const [proxy, value] of Object.entries(proxies)) {
         for (const name of ['HTTPS_PROXY', 'https_proxy']) {
           const result = await check({ flags, env: { [name]: proxy, NO_PROXY: '.example' } });
@@ -191,7 +191,7 @@ describe('login-relay check, about the configuration', () => {
   });
 
   it('names every fault at once, with exit code 2, and contacts nobody', async () => {
-    await withFakeProvider({}, async (flags, arrivals) => {
+    await withProvider({}, async (flags, arrivals) => {
       const { code, report } = await check({
         flags: {
           ...flags,
@@ -242,7 +242,7 @@ describe('login-relay check, about the configuration', () => {
   it('warns of a secret file that others can read', async () => {
     await chmod(secretFile, 0o644);
     try {
-      await withFakeProvider({}, async (flags) => {
+      await withProvider({}, async (flags) => {
         const { code, complaints } = await check({
           flags: { ...flags, 'client-secret-file': secretFile },
         });
@@ -272,7 +272,7 @@ describe('login-relay check, about the configuration', () => {
   };
   for (const [name, [changes, message]] of Object.entries(addresses)) {
     it(`warns of ${name}`, async () => {
-      await withFakeProvider({}, async (flags) => {
+      await withProvider({}, async (flags) => {
         const result = await check({
           flags: { ...flags, ...changes },
           switches: ['--insecure-http'],
@@ -295,7 +295,7 @@ describe('login-relay check, about the configuration', () => {
   });
 
   it('names the redirect URI with the path word that is configured', async () => {
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       const { report } = await check({ flags: { ...flags, 'path-name': 'github' } });
       expect(report.callbackUrl).to.equal(redirectUri.replace('/provider/', '/github/'));
     });

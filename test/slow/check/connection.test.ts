@@ -3,14 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Checkup, check, checkAsText, Result } from '../../check/support/check.ts';
-import {
-  endpointsAt,
-  healthy,
-  json,
-  listenerFor,
-  type Respond,
-  withFakeProvider,
-} from '../../check/support/fake-provider.ts';
+import { endpointsAt, providerWith, withProvider } from '../../check/support/provider.ts';
+import { metadata as metadataOf } from '../../harness/provider/metadata.ts';
+import type { Page } from '../../harness/provider/pages.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
 import {
   type Serving,
   serve,
@@ -108,7 +104,7 @@ describe('login-relay check, about the way to the provider', () => {
   });
 
   it('names https at a port without TLS', async () => {
-    await using(serve(listenerFor(healthy)), async (port) => {
+    await using(serve(providerWith({}).listener), async (port) => {
       const [message, fix] = await complaint(`https://localhost:${port}`);
       expect(message).to.equal(`the port does not speak TLS (localhost:${port})`);
       expect(fix).to.match(/http:\/\/ instead of https:\/\//);
@@ -116,7 +112,7 @@ describe('login-relay check, about the way to the provider', () => {
   });
 
   it('names http at a port with TLS', async () => {
-    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+    await using(serveTls(trusted, providerWith({}).listener), async (port) => {
       const [message, fix] = await complaint(`http://localhost:${port}`);
       expect(message).to.match(/^the connection was cut /);
       expect(fix).to.match(/https:\/\/ instead of http:\/\//);
@@ -124,7 +120,7 @@ describe('login-relay check, about the way to the provider', () => {
   });
 
   it('names a certificate of an unknown authority', async () => {
-    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+    await using(serveTls(trusted, providerWith({}).listener), async (port) => {
       const [message, fix] = await complaint(`https://localhost:${port}`);
       expect(message).to.match(/^the certificate is self-signed, or /);
       expect(fix).to.match(/NODE_EXTRA_CA_CERTS/);
@@ -133,7 +129,7 @@ describe('login-relay check, about the way to the provider', () => {
 
   it('accepts a private authority that NODE_EXTRA_CA_CERTS names', async () => {
     const env = await trusting(trusted);
-    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+    await using(serveTls(trusted, providerWith({}).listener), async (port) => {
       const result = await check({ flags: endpointsAt(`https://localhost:${port}`), env });
       expect(result.complaints).to.deep.equal([]);
       expect(result.finding('certificate authorities').verdict).to.equal('ok');
@@ -143,16 +139,11 @@ describe('login-relay check, about the way to the provider', () => {
   it('advises X-Forwarded-Proto if the metadata has http instead of https, until it is sent', async () => {
     const env = await trusting(trusted);
     let proxySendsHeader = false;
-    const metadata: Respond = (response, arrival) => {
-      const issuer = `${proxySendsHeader ? 'https' : 'http'}://${arrival.headers.host}`;
-      json(200, {
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        userinfo_endpoint: `${issuer}/user`,
-      })(response, arrival);
+    const metadata: Page = (response, { url: { host } }) => {
+      const issuer = `${proxySendsHeader ? 'https' : 'http'}://${host}`;
+      json(metadataOf(issuer, { userinfo_endpoint: `${issuer}/user` }))(response);
     };
-    await using(serveTls(trusted, listenerFor({ metadata })), async (port) => {
+    await using(serveTls(trusted, providerWith({ metadata }).listener), async (port) => {
       const run = () => check({ flags: { issuer: `https://localhost:${port}` }, env });
       expect((await run()).finding('discovery')).to.deep.equal({
         subject: 'discovery',
@@ -167,7 +158,7 @@ describe('login-relay check, about the way to the provider', () => {
 
   it('names a certificate that has expired', async () => {
     const env = await trusting(expired);
-    await using(serveTls(expired, listenerFor(healthy)), async (port) => {
+    await using(serveTls(expired, providerWith({}).listener), async (port) => {
       const [message] = await complaint(`https://localhost:${port}`, { env });
       expect(message).to.match(/^the certificate has expired, if the clock /);
     });
@@ -175,7 +166,7 @@ describe('login-relay check, about the way to the provider', () => {
 
   it('names a certificate that is not valid yet', async () => {
     const env = await trusting(early);
-    await using(serveTls(early, listenerFor(healthy)), async (port) => {
+    await using(serveTls(early, providerWith({}).listener), async (port) => {
       const [message] = await complaint(`https://localhost:${port}`, { env });
       expect(message).to.match(/^the certificate is not valid yet, if the clock /);
     });
@@ -183,7 +174,7 @@ describe('login-relay check, about the way to the provider', () => {
 
   it('names a certificate for another host', async () => {
     const env = await trusting(foreign);
-    await using(serveTls(foreign, listenerFor(healthy)), async (port) => {
+    await using(serveTls(foreign, providerWith({}).listener), async (port) => {
       const [message] = await complaint(`https://localhost:${port}`, { env });
       expect(message).to.match(/^the certificate is for another host name /);
     });
@@ -191,8 +182,8 @@ describe('login-relay check, about the way to the provider', () => {
 
   it('names an expired certificate at the base URL as a problem: no browser accepts it', async () => {
     const env = await trusting(expired);
-    await using(serveTls(expired, listenerFor(healthy)), async (port) => {
-      await withFakeProvider({}, async (flags) => {
+    await using(serveTls(expired, providerWith({}).listener), async (port) => {
+      await withProvider({}, async (flags) => {
         const baseUrl = { 'base-url': `https://localhost:${port}` };
         const result = await check({ flags: { ...flags, ...baseUrl }, env });
         expect(result.code).to.equal(1);
@@ -252,7 +243,7 @@ describe('login-relay check, about the way to the provider', () => {
       HTTPS_PROXY: `http://127.0.0.1:${await freePort()}`,
       NO_PROXY: 'localhost',
     };
-    await using(serveTls(trusted, listenerFor(healthy)), async (port) => {
+    await using(serveTls(trusted, providerWith({}).listener), async (port) => {
       const result = await check({ flags: endpointsAt(`https://localhost:${port}`), env });
       expect(result.code).to.equal(0);
       expect(result.finding('proxy').verdict).to.equal('warning');
@@ -264,7 +255,7 @@ describe('login-relay check, about the way to the provider', () => {
     const missing = join(directory, 'missing.pem');
     const wrong = join(directory, 'wrong.pem');
     await writeFile(wrong, 'not a certificate\n');
-    await withFakeProvider({}, async (flags) => {
+    await withProvider({}, async (flags) => {
       for (const [file, message] of [
         [missing, 'the file that NODE_EXTRA_CA_CERTS names cannot be read'],
         [wrong, 'the file that NODE_EXTRA_CA_CERTS names holds no PEM certificate'],

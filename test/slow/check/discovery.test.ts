@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { check } from '../../check/support/check.ts';
-import { html, json, type Respond, withFakeProvider } from '../../check/support/fake-provider.ts';
+import { metadataWith, withProvider } from '../../check/support/provider.ts';
+import type { Page } from '../../harness/provider/pages.ts';
+import { html, json } from '../../harness/provider/provider-behaviours.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
 const subject = 'discovery';
@@ -8,22 +10,8 @@ const correctIssuer = 'correct --issuer (PROVIDER_ISSUER)';
 const byHand =
   '--authorize-url (PROVIDER_AUTHORIZE_URL), --token-url (PROVIDER_TOKEN_URL), --user-url (PROVIDER_USER_URL)';
 
-/** Metadata as it should be, but for the changes. */
-function metadata(changes: (issuer: string) => Record<string, unknown>): Respond {
-  return (response, arrival) => {
-    const issuer = `http://${arrival.headers.host}`;
-    json(200, {
-      issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      userinfo_endpoint: `${issuer}/user`,
-      ...changes(issuer),
-    })(response, arrival);
-  };
-}
-
 describe('login-relay check, about discovery', () => {
-  const faults: Record<string, [metadata: Respond, message: RegExp, fix: string | RegExp]> = {
+  const faults: Record<string, [metadata: Page, message: RegExp, fix: string | RegExp]> = {
     'an issuer without metadata': [
       html(404, 'Not found'),
       /^there is no metadata at the issuer$/,
@@ -35,22 +23,22 @@ describe('login-relay check, about discovery', () => {
       correctIssuer,
     ],
     'an issuer that answers with an error of its own': [
-      json(503, {}),
+      json({}, 503),
       /^the address of the metadata answers with status 503, a server error$/,
       'try again later: a relay that runs keeps trying',
     ],
     'metadata without an endpoint': [
-      metadata(() => ({ userinfo_endpoint: undefined })),
+      metadataWith(() => ({ userinfo_endpoint: undefined })),
       /^the metadata has no userinfo_endpoint$/,
       `give it by hand: ${byHand}`,
     ],
     'an endpoint on plain http': [
-      metadata(() => ({ token_endpoint: 'http://provider.example/token' })),
+      metadataWith(() => ({ token_endpoint: 'http://provider.example/token' })),
       /^an endpoint in the metadata is not an https URL, or at a link-local or metadata address$/,
       `${correctIssuer}, or give the endpoint by hand: ${byHand}`,
     ],
     'a provider for public clients only': [
-      metadata(() => ({ token_endpoint_auth_methods_supported: ['none'] })),
+      metadataWith(() => ({ token_endpoint_auth_methods_supported: ['none'] })),
       /^the provider demands a client that authenticates without a client secret/,
       /another kind of provider/,
     ],
@@ -68,14 +56,14 @@ describe('login-relay check, about discovery', () => {
       /--provider-timeout \(PROVIDER_TIMEOUT\) allows more time$/,
     ],
     'another issuer that it cannot name': [
-      metadata(() => ({ issuer: 'not an address' })),
+      metadataWith(() => ({ issuer: 'not an address' })),
       /^the metadata names another issuer$/,
       correctIssuer,
     ],
   };
   for (const [name, [fault, message, fix]] of Object.entries(faults)) {
     it(`names ${name}`, async () => {
-      await withFakeProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
+      await withProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
         const patience = name === 'metadata that is slow' ? '0.5' : '10';
         const result = await check({ flags: { issuer, 'provider-timeout': patience } });
         expect(result.code).to.equal(1);
@@ -89,8 +77,8 @@ describe('login-relay check, about discovery', () => {
   }
 
   it('names the issuer that the metadata names', async () => {
-    await withFakeProvider(
-      { metadata: metadata(() => ({})) },
+    await withProvider(
+      { metadata: metadataWith(() => ({})) },
       async (_flags, _arrivals, issuer) => {
         const result = await check({ flags: { issuer: `${issuer}/` } });
         expect(result.code).to.equal(1);
@@ -114,7 +102,7 @@ describe('login-relay check, about discovery', () => {
   });
 
   it('looks at nothing else if the issuer does not tell', async () => {
-    await withFakeProvider({}, async (_flags, arrivals, issuer) => {
+    await withProvider({}, async (_flags, arrivals, issuer) => {
       const { report } = await check({ flags: { issuer } });
       expect(report.findings.map((finding) => finding.subject)).to.deep.equal([
         'addresses',
@@ -130,8 +118,8 @@ describe('login-relay check, about discovery', () => {
   });
 
   it('shows the endpoints that the issuer tells', async () => {
-    await withFakeProvider(
-      { metadata: metadata(() => ({})) },
+    await withProvider(
+      { metadata: metadataWith(() => ({})) },
       async (_flags, _arrivals, issuer) => {
         const result = await check({ flags: { issuer, 'user-url': `${issuer}/user?v=2` } });
         const shown = [

@@ -1,0 +1,72 @@
+import { metadata } from '../../harness/provider/metadata.ts';
+import type { Page, PageRequest } from '../../harness/provider/pages.ts';
+import { html, json, redirect } from '../../harness/provider/provider-behaviours.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
+import { registration } from '../../harness/relay/relay-under-test.ts';
+import { clientSecret } from './check.ts';
+
+/** What each endpoint answers, and everything else that is asked for, such as metadata. */
+export interface Endpoints {
+  authorize: Page;
+  token: Page;
+  user: Page;
+  metadata: Page;
+}
+
+/** Answers so, but refuses the client if it has another secret. */
+export function knowingTheClient(page: Page): Page {
+  return (response, request) => {
+    const { headers, url, body } = request;
+    const basic = Buffer.from(headers.authorization?.split(' ')[1] ?? '', 'base64').toString();
+    const isKnown = `${basic} ${url.search} ${body}`.includes(clientSecret);
+    (isKnown ? page : json({ error: 'invalid_client' }, 401))(response, request);
+  };
+}
+
+/** Metadata of the provider that is asked for it, with these changes. */
+export function metadataWith(changes: (issuer: string) => Record<string, unknown>): Page {
+  return (response, { url: { origin } }) => {
+    const own = { userinfo_endpoint: `${origin}/user`, ...changes(origin) };
+    json(metadata(origin, own))(response);
+  };
+}
+
+/** A provider that knows the client, and says so in RFC 6749's words. */
+const healthy: Endpoints = {
+  authorize: redirect('/login'),
+  token: knowingTheClient(json({ error: 'invalid_grant' }, 400)),
+  user: json({ error: 'invalid_token' }, 401),
+  metadata: html(404, 'Not found'),
+};
+
+/** A provider that answers so, and does not listen. */
+export function providerWith(changes: Partial<Endpoints>): StrictProvider {
+  const { authorize, token, user, metadata } = { ...healthy, ...changes };
+  const pages = { '/authorize': authorize, '/token': token, '/user': user, '*': metadata };
+  return new StrictProvider(registration(), pages);
+}
+
+/** Flags that name the three endpoints at an address. */
+export function endpointsAt(address: string): Flags {
+  return {
+    'authorize-url': `${address}/authorize`,
+    'token-url': `${address}/token`,
+    'user-url': `${address}/user`,
+    'token-request': 'body',
+  };
+}
+
+/** Runs the task with a provider that answers so, and flags that name its endpoints. */
+export async function withProvider<T>(
+  changes: Partial<Endpoints>,
+  task: (flags: Flags, requests: readonly PageRequest[], address: string) => Promise<T>,
+): Promise<T> {
+  const provider = providerWith(changes);
+  await provider.listen();
+  try {
+    return await task(endpointsAt(provider.origin), provider.pageRequests, provider.origin);
+  } finally {
+    await provider.stop();
+  }
+}

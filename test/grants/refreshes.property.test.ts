@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { RelayError } from '../../src/errors.ts';
+import { createRefreshes } from '../../src/grants/refreshes.ts';
+import type { RefreshGrant } from '../../src/oauth/token-request.ts';
+import type { TokenResponse } from '../../src/oauth/token-response.ts';
+
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
+
+/** A provider with rotation and reuse detection, which sometimes has trouble. */
+class Provider {
+  newest = 0;
+  isRevoked = false;
+  readonly #troubles: boolean[];
+
+  constructor(troubles: readonly boolean[]) {
+    this.#troubles = [...troubles];
+  }
+
+  answer({ refreshToken, scope }: RefreshGrant): TokenResponse {
+    if (this.#troubles.pop() === true) throw new RelayError('provider_unreachable');
+    this.isRevoked ||= refreshToken !== `refresh ${this.newest}`;
+    if (this.isRevoked) throw new RelayError('refresh_refused');
+    this.newest += 1;
+    return {
+      accessToken: `${this.newest}`,
+      refreshToken: `refresh ${this.newest}`,
+      tokenType: 'bearer',
+      expiresIn: 3600,
+      refreshExpiresIn: undefined,
+      scope: scope ?? 'read write',
+    };
+  }
+}
+
+/** What one tab does: refreshes, one after the other, each with the scope that it wants. */
+const tabs = (scopes: readonly (string | undefined)[]) =>
+  fc.array(fc.array(fc.constantFrom(...scopes), { minLength: 1, maxLength: 4 }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+const troubles = fc.array(fc.boolean(), { maxLength: 6 });
+
+/** Lets the tabs refresh in any order, each with the last refresh token that it knows itself. */
+async function run(
+  scheduler: fc.Scheduler,
+  provider: Provider,
+  plans: readonly (readonly (string | undefined)[])[],
+  check: (got: TokenResponse, newestBefore: number) => void = () => {},
+): Promise<void> {
+  let milliseconds = 0;
+  const refreshes = createRefreshes(() => milliseconds);
+  let newestSeen = 0;
+  const call = async (grant: RefreshGrant) => {
+    await scheduler.schedule(Promise.resolve(), 'the request arrives');
+    const answer = provider.answer(grant);
+    await scheduler.schedule(Promise.resolve(), 'the response arrives');
+    return answer;
+  };
+  const whole = plans.map(async (plan) => {
+    let refreshToken = 'refresh 0';
+    for (const scope of plan) {
+      await scheduler.schedule(Promise.resolve(), 'a tab refreshes');
+      // At most half a minute in all.
+      milliseconds += 900;
+      const before = newestSeen;
+      const owner = { registration: 'provider', frontEnd: 'app', thumbprint: 'key' };
+      try {
+        const got = await refreshes.join({ ...owner, refreshToken, scope }, call);
+        assert.equal(got.scope, scope ?? 'read write');
+        check(got, before);
+        newestSeen = Math.max(newestSeen, Number(got.accessToken));
+        refreshToken = got.refreshToken;
+      } catch (error) {
+        assert.ok(error instanceof RelayError && error.code === 'provider_unreachable', `${error}`);
+      }
+    }
+  });
+  await scheduler.waitFor(Promise.all(whole));
+}
+
+describe('refreshes in any order, by tabs that know nothing of each other,', () => {
+  it('use no refresh token twice, and give no older token than any tab has', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), tabs([undefined]), troubles, async (s, plans, trouble) => {
+        const provider = new Provider(trouble);
+        await run(s, provider, plans, ({ accessToken }, newestBefore) => {
+          assert.ok(Number(accessToken) >= newestBefore, `${accessToken} after ${newestBefore}`);
+        });
+        assert.equal(provider.isRevoked, false);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('use no refresh token twice if the tabs want other scopes, and give each its scope', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        tabs([undefined, 'read', 'write']),
+        troubles,
+        async (s, plans, trouble) => {
+          const provider = new Provider(trouble);
+          await run(s, provider, plans);
+          assert.equal(provider.isRevoked, false);
+        },
+      ),
+      { numRuns },
+    );
+  });
+});

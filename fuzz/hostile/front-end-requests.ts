@@ -48,27 +48,48 @@ export function endpointRequest(
   headers: readonly Header[],
 ): string {
   const isForeign = random.oneIn(5);
-  const chosen = isForeign ? material.foreign : random.oneIn(3) ? material.hopeless : material.good;
-  const { type, body } = bodyOf(random, disturbed(random, pairsOf(random.pick(chosen), random)));
+  const chosen = random.oneIn(3) ? material.hopeless : material.good;
+  const pairs = pairsOf(random.pick(isForeign ? material.foreign : chosen), random);
   const origin = isForeign ? random.pick(foreignOrigins)(random) : 'https://app.example';
-  const all: Header[] = [
-    ...headers,
-    ...(isForeign || !random.oneIn(4) ? [['Origin', origin] as const] : []),
+  const named: Header[] = isForeign || !random.oneIn(4) ? [['Origin', origin]] : [];
+  const path = random.oneIn(5) ? '/auth/provider/revoke' : '/auth/provider/token';
+  // Otherwise the relay would hardly ever come to the last of its checks.
+  const { body, ...further } = random.oneIn(3)
+    ? rightRequest(random, material, pairs)
+    : wrongRequest(random, material, pairs);
+  const method = random.oneIn(16) ? random.pick(methods) : 'POST';
+  const all = [...headers, ...named, ...further.headers];
+  const framing: Header = ['Content-Length', `${body.length}`];
+  if (!random.oneIn(8)) return render(method, path, 'HTTP/1.1', [...all, framing]) + body;
+  const chunk = body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`;
+  const chunked: Header = ['Transfer-Encoding', 'chunked'];
+  return `${render(method, path, 'HTTP/1.1', [...all, chunked])}${chunk}0\r\n\r\n`;
+}
+
+/** What an endpoint is sent beside its address. */
+interface Content {
+  readonly headers: readonly Header[];
+  readonly body: string;
+}
+
+function rightRequest(random: Random, { proofs }: Material, pairs: readonly Pair[]): Content {
+  const body = `${new URLSearchParams(pairs.map(([name, value]) => [name, value]))}`;
+  const proof = ['DPoP', random.pick(proofs)] as const;
+  return { headers: [['Content-Type', formType], proof], body };
+}
+
+function wrongRequest(random: Random, material: Material, pairs: readonly Pair[]): Content {
+  const { type, body } = bodyOf(random, disturbed(random, pairs));
+  const headers: Header[] = [
     ...(random.oneIn(16) ? [] : [['Content-Type', type] as const]),
     ...(random.oneIn(32) ? [['Content-Encoding', random.pick(['gzip', 'br', ''])] as const] : []),
-    ...random.some(0, 2, () => ['DPoP', proofOf(random, material)] as const),
+    ...random.some(random.oneIn(4) ? 0 : 1, random.oneIn(9) ? 3 : 2, () => dpop(random, material)),
   ];
-  const method = random.oneIn(16) ? random.pick(methods) : 'POST';
-  const path = random.oneIn(5) ? '/auth/provider/revoke' : '/auth/provider/token';
-  if (random.oneIn(8)) {
-    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    const chunked: Header = ['Transfer-Encoding', 'chunked'];
-    return (
-      render(method, path, 'HTTP/1.1', [...all, chunked]) + (body === '' ? '0\r\n\r\n' : chunks)
-    );
-  }
-  return render(method, path, 'HTTP/1.1', [...all, ['Content-Length', `${body.length}`]]) + body;
+  return { headers, body };
 }
+
+const formType = 'application/x-www-form-urlencoded';
+const jsonType = 'application/json';
 const methods = METHODS.filter((method) => method !== 'CONNECT') as [string, ...string[]];
 
 /** None is the front end's, however the header is read. */
@@ -111,9 +132,9 @@ function disturbed(random: Random, pairs: readonly Pair[]): Pair[] {
   });
 }
 
-function proofOf(random: Random, { proofs }: Material): string {
+function dpop(random: Random, { proofs }: Material): Header {
   const proof = random.pick(proofs);
-  return random.pick<() => string>([
+  const value = random.pick<() => string>([
     () => proof,
     () => proof,
     () => proof,
@@ -123,14 +144,13 @@ function proofOf(random: Random, { proofs }: Material): string {
     () => proof.repeat(1 + random.below(12)),
     () => proof.split('.').slice(0, 2).join('.'),
   ])();
+  return ['DPoP', value];
 }
 
 /** The pairs in one of the formats of the endpoint, or in one that it does not take. */
 function bodyOf(random: Random, pairs: readonly Pair[]): { type: string; body: string } {
-  const form = () => formOf(random, pairs);
+  const form = (): string => formOf(random, pairs);
   const json = () => utf8(JSON.stringify(Object.fromEntries(pairs)));
-  const formType = 'application/x-www-form-urlencoded';
-  const jsonType = 'application/json';
   return random.pick<() => { type: string; body: string }>([
     () => ({ type: formType, body: form() }),
     () => ({ type: formType, body: form() }),
@@ -157,7 +177,7 @@ function otherType(random: Random): string {
 
 function unusualJson(random: Random, pairs: readonly Pair[]): string {
   const object = Object.fromEntries(pairs);
-  return random.pick([
+  return random.pick<() => string>([
     () => utf8(JSON.stringify([object])),
     () => utf8(JSON.stringify(pairs)),
     () => utf8(JSON.stringify({ ...object, code: [object['code']] })),

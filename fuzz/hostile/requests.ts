@@ -27,10 +27,10 @@ export function hostileConnection(random: Random, material: Material): HostileCo
 function readableRequest(random: Random, material: Material): string {
   const { cookie, state } = material.login(random);
   const headers: Header[] = [
-    ['Host', random.oneIn(4) ? fieldValue(hostileText(random)) : 'relay.example'],
+    ['Host', random.oneIn(10) ? fieldValue(hostileText(random)) : 'relay.example'],
     ...random.some(0, 6, () => readableHeader(random, cookie)),
   ];
-  if (random.oneIn(3)) return endpointRequest(random, material, headers);
+  if (random.oneIn(4)) return endpointRequest(random, material, headers);
   if (random.oneIn(8)) return finishedLogin(state, cookie);
   const method = random.oneIn(4) ? random.pick(readableMethods) : 'GET';
   const body = random.oneIn(100) ? hostileText(random) : undefined;

@@ -89,7 +89,8 @@ function faultOfTarget(location: string | undefined, targets: Targets): string |
     ? isAuthorizationRequest(url.searchParams, targets)
     : isPage
       ? isAuthorizationResponse(new URL(page), url, targets)
-      : location.startsWith(`${frontEnd}?access_token=${granted}`);
+      : location.startsWith(`${frontEnd}?access_token=`) &&
+        hasEachOnce(url.searchParams, ['access_token', 'state']);
   return isRight ? undefined : `redirect to ${location}`;
 }
 

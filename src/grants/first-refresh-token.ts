@@ -1,5 +1,5 @@
 import type { TokenResponse } from '../oauth/token-response.ts';
-import type { ProviderToken, RefreshTokens } from './refresh-tokens.ts';
+import type { ProviderToken, RefreshTokenContent } from './refresh-tokens.ts';
 
 /** Which front ends get refresh tokens, and for how long. */
 export interface RefreshPolicy {
@@ -24,30 +24,23 @@ export interface RedeemedLogin {
 }
 
 /**
- * Issues the first refresh token of a login.
+ * What the first refresh token of a login holds.
  *
  * @param now milliseconds since 1970
- * @returns undefined if the policy grants none, or if the provider's token is too long for one
+ * @returns undefined if the policy grants none
  */
-export async function firstRefreshToken(
-  refreshTokens: RefreshTokens,
+export function firstRefreshToken(
   { mode, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   token: TokenResponse,
   login: RedeemedLogin,
   now: () => number,
-): Promise<string | undefined> {
+): RefreshTokenContent | undefined {
   if (mode === 'bound' && login.thumbprint === undefined) return undefined;
   const loggedInAt = Math.floor(now() / 1000);
   const providerToken = providerTokenOf(token, keepsAccessToken, loggedInAt);
   const most = 'refreshToken' in providerToken ? token.refreshExpiresIn : token.expiresIn;
   const endsAt = loggedInAt + Math.min(lifetime, most ?? lifetime);
-  return await refreshTokens.issue({
-    ...login,
-    scope: token.scope,
-    loggedInAt,
-    endsAt,
-    providerToken,
-  });
+  return { ...login, scope: token.scope, loggedInAt, endsAt, providerToken };
 }
 
 function providerTokenOf(

@@ -1,5 +1,5 @@
 import type { ProviderRefreshPolicy, RefreshPolicy } from './first-refresh-token.ts';
-import type { RefreshTokenContent, RefreshTokens } from './refresh-tokens.ts';
+import type { RefreshTokenContent } from './refresh-tokens.ts';
 import type { Refreshed } from './refreshes.ts';
 
 /**
@@ -16,27 +16,25 @@ export function isStillGranted(
 }
 
 /**
- * Issues the refresh token that follows after a refresh.
+ * What the refresh token holds that follows after a refresh.
  *
  * @param login what the earlier refresh token holds
  * @param now milliseconds since 1970
- * @returns undefined if the provider's token is too long for one
  */
-export async function nextRefreshToken(
-  refreshTokens: RefreshTokens,
+export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   login: RefreshTokenContent,
   { accessToken, refreshToken, refreshExpiresIn }: Refreshed,
   now: () => number,
-): Promise<string | undefined> {
+): RefreshTokenContent {
   const { loggedInAt, providerToken } = login;
   const isSame = 'refreshToken' in providerToken && providerToken.refreshToken === refreshToken;
   // The end that the provider tells now, or else told earlier of the same token.
   const told = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
   const providerEnd = told ?? (isSame ? login.endsAt : Number.POSITIVE_INFINITY);
-  return await refreshTokens.issue({
+  return {
     ...login,
     endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),
     providerToken: { refreshToken, ...(keepsAccessToken && { accessToken }) },
-  });
+  };
 }

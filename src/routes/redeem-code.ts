@@ -7,6 +7,7 @@ import type { FrontEnd, Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
+import { withoutRefreshToken, withRefreshToken } from './granted-token.ts';
 import { proofOf } from './proof.ts';
 import type { ServeGrant } from './token.ts';
 
@@ -46,12 +47,12 @@ export function redeemCode(
         });
       }),
     );
-    if (refreshPolicy === undefined) return { ...token, refreshToken: undefined };
+    if (refreshPolicy === undefined) return withoutRefreshToken(token);
     const redeemed = { registration: registration.name, frontEnd, thumbprint };
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };
-    const refreshToken = await firstRefreshToken(refreshTokens, policy, token, redeemed, now);
-    return { ...token, refreshToken };
+    const content = firstRefreshToken(policy, token, redeemed, now);
+    return await withRefreshToken(refreshTokens, token, content, now);
   };
 }
 

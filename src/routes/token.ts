@@ -4,11 +4,8 @@ import type { Context, RequestState } from '../http/context.ts';
 import type { FrontEnd } from '../login/login.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
-
-/** A token for the front end. Its refresh token is one of the relay. */
-type GrantedToken = Omit<TokenResponse, 'refreshExpiresIn'>;
+import type { GrantedToken } from './granted-token.ts';
 
 /** Serves the token requests of one `grant_type`. */
 export type ServeGrant = (ctx: Context, parameters: EndpointParameters) => Promise<GrantedToken>;
@@ -34,13 +31,15 @@ export function tokenEndpoint(frontEnd: FrontEnd, grants: ServedGrants): Middlew
     const serve = isGrantType(type) ? grants[type] : undefined;
     if (serve === undefined || !isGrantType(type)) throw new RelayError('grant_unsupported');
     ctx.state.grant = type;
-    const { accessToken, tokenType, expiresIn, scope, refreshToken } = await serve(ctx, parameters);
+    const token = await serve(ctx, parameters);
     ctx.body = {
-      access_token: accessToken,
-      token_type: tokenType ?? 'bearer',
-      expires_in: expiresIn,
-      scope: scopeForFrontEnd(scope),
-      refresh_token: refreshToken,
+      access_token: token.accessToken,
+      token_type: token.tokenType ?? 'bearer',
+      expires_in: token.expiresIn,
+      scope: scopeForFrontEnd(token.scope),
+      refresh_token: token.refreshToken,
+      // Some libraries guess an end if they are told none.
+      refresh_token_expires_in: token.refreshExpiresIn,
     };
   });
 }

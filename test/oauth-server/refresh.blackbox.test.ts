@@ -53,6 +53,13 @@ describe('the refresh of a login', () => {
     expect(provider.calls).to.have.lengthOf(1);
   });
 
+  it('tells how long the login can be renewed: not longer than at first', async () => {
+    const days = 30 * 86_400;
+    expect(tokens.refreshExpiresIn).to.be.within(days - 60, days);
+    const renewed = tokensOf(await page.refresh(tokens.refreshToken));
+    expect(renewed.refreshExpiresIn).to.be.within(days - 60, Number(tokens.refreshExpiresIn));
+  });
+
   it('can be repeated with the newest refresh token', async () => {
     let { refreshToken } = tokens;
     for (let time = 0; time < 5; time += 1) {

@@ -17,6 +17,7 @@ export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly expiresIn: number | undefined;
+  readonly refreshExpiresIn: number | undefined;
   readonly scope: string | undefined;
 }
 
@@ -83,9 +84,17 @@ export class OAuthPage {
 export function tokensOf({ status, body, headers }: Answer): Tokens {
   expect(status, `${body}`).to.equal(200);
   expect(headers['cache-control']).to.equal('no-store');
-  const { access_token, refresh_token = '', token_type, expires_in, scope } = JSON.parse(`${body}`);
+  const answer = JSON.parse(`${body}`);
+  const { access_token, refresh_token = '', token_type, expires_in, scope } = answer;
+  expect('refresh_token_expires_in' in answer).to.equal(refresh_token !== '');
   expect(access_token).to.be.a('string').and.not.equal('');
   expect(token_type).to.equal('bearer');
   remember(access_token, refresh_token);
-  return { accessToken: access_token, refreshToken: refresh_token, expiresIn: expires_in, scope };
+  return {
+    accessToken: access_token,
+    refreshToken: refresh_token,
+    expiresIn: expires_in,
+    refreshExpiresIn: answer.refresh_token_expires_in,
+    scope,
+  };
 }

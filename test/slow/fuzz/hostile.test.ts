@@ -20,22 +20,20 @@ describe('a relay among enemies', function () {
   });
 
   it('answers hostile requests as it should, and everyone else meanwhile', async () => {
-    const provider = await startObligingProvider();
-    field = await openBattlefield(provider);
-    const { relay, targets, material } = field;
+    field = await openBattlefield(await startObligingProvider());
+    const { relay, targets, login } = field;
     const honest = startHonestClient(relay.port);
     const report = await attack({
       port: relay.port,
       targets,
-      material,
+      login,
       seed,
       requests: 3000,
       connections: 8,
     });
     const { requests, refused } = await honest.observe();
     await honest.stop();
-    expect([...report.faults, ...provider.faults]).to.deep.equal([]);
-    expect(provider.calls).to.include.keys('code', 'refresh', 'revocation');
+    expect(report.faults).to.deep.equal([]);
     expect(report.answered).to.be.greaterThan(report.sent / 2);
     expect(refused).to.deep.equal([]);
     expect(requests).to.be.greaterThan(0);

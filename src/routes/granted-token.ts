@@ -1,0 +1,30 @@
+import type { RefreshTokenContent, RefreshTokens } from '../grants/refresh-tokens.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+
+/** A token for the front end. Its refresh token, if it has one, is one of the relay. */
+export type GrantedToken = TokenResponse;
+
+/** The provider's own refresh token stays in the relay. */
+type WithoutRefreshToken = Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
+
+/** Grants a token alone. */
+export function withoutRefreshToken(token: WithoutRefreshToken): GrantedToken {
+  return { ...token, refreshToken: undefined, refreshExpiresIn: undefined };
+}
+
+/**
+ * Grants a token, and a refresh token if there is one.
+ *
+ * @param content what the refresh token holds; undefined: there is none
+ * @param now milliseconds since 1970
+ */
+export async function withRefreshToken(
+  refreshTokens: RefreshTokens,
+  token: WithoutRefreshToken,
+  content: RefreshTokenContent | undefined,
+  now: () => number,
+): Promise<GrantedToken> {
+  const refreshToken = content && (await refreshTokens.issue(content));
+  if (content === undefined || refreshToken === undefined) return withoutRefreshToken(token);
+  return { ...token, refreshToken, refreshExpiresIn: Math.floor(content.endsAt - now() / 1000) };
+}

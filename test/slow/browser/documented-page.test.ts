@@ -1,58 +1,28 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
-import { canary } from '../../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../../harness/login/key-file.ts';
-import { documentedPage } from '../../harness/project/shipped-pages.ts';
-import {
-  type CertifiedProvider,
-  startCertifiedProvider,
-} from '../../harness/provider/certified-provider.ts';
-import { type HttpsProxy, startHttpsProxy } from '../../harness/provider/https-proxy.ts';
-import { type Serving, serve } from '../../harness/provider/serve.ts';
-import { useRelays } from '../../harness/relay/relay-under-test.ts';
-import { freePort } from '../../harness/system/free-port.ts';
+import { useDocumentedSite } from './support/documented-site.ts';
 
 const { describe } = needsChromium();
 
+const greeting = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
+const loggedOut = (page: Page) => greeting(page, 'You are not logged in.');
+const loggedIn = (page: Page, login = 'ada') => greeting(page, `Hello, The person ${login}`);
+
+async function logIn(page: Page, login = 'ada'): Promise<void> {
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByPlaceholder('Enter any login').fill(login);
+  await page.getByPlaceholder('and password').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await loggedIn(page, login);
+}
+
 describe('the page of docs/front-end.md in Chromium', () => {
   const openBrowser = useBrowser();
-  const startRelay = useRelays();
-  const keyFile = temporaryKeyFile();
-  let provider: CertifiedProvider;
-  let relay: HttpsProxy;
-  let pages: Serving;
-  let frontEnd: string;
+  const site = useDocumentedSite('https');
 
-  before('start the provider, the relay and the front end', async () => {
-    const port = await freePort();
-    relay = await startHttpsProxy('relay.localhost', port);
-    const redirectUri = `${relay.url}/auth/provider/callback`;
-    const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
-    provider = await startCertifiedProvider({ client, refreshes: true });
-    pages = await servePages(documentedPage(relay.url));
-    frontEnd = `http://front-end.localhost:${pages.port}`;
-    const flags = {
-      port: `${port}`,
-      origin: frontEnd,
-      'base-url': relay.url,
-      issuer: provider.issuer,
-      // This provider gives refresh tokens only to logins with its consent page.
-      'authorize-params': 'prompt=consent',
-      'key-file': await keyFile.write('the-key-of-these-tests-and-no-others'),
-    };
-    await startRelay({ client, flags });
-  });
-  after('stop them', async () => {
-    await pages.close();
-    await relay.close();
-    await provider.close();
-  });
-
-  const greeting = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
-  const loggedOut = (page: Page) => greeting(page, 'You are not logged in.');
-  const loggedIn = (page: Page, login = 'ada') => greeting(page, `Hello, The person ${login}`);
-  const tokenCalls = () => provider.tokenRequests.length;
+  const tokenCalls = () => site().provider.tokenRequests.length;
 
   /** The page, which nobody is logged in to. It must not complain until the end of the test. */
   let complaints: string[];
@@ -70,31 +40,22 @@ describe('the page of docs/front-end.md in Chromium', () => {
 
   async function openPage(): Promise<Page> {
     const page = watch(await openBrowser({ ignoreHTTPSErrors: true }));
-    await page.goto(frontEnd);
+    await page.goto(site().frontEnd);
     await loggedOut(page);
     return page;
   }
 
   async function anotherTab(page: Page): Promise<Page> {
     const tab = watch(await page.context().newPage());
-    await tab.goto(frontEnd);
+    await tab.goto(site().frontEnd);
     return tab;
-  }
-
-  async function logIn(page: Page, login = 'ada'): Promise<void> {
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByPlaceholder('Enter any login').fill(login);
-    await page.getByPlaceholder('and password').fill('any');
-    await page.getByRole('button', { name: 'Sign-in' }).click();
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await loggedIn(page, login);
   }
 
   /** The next answer of an endpoint of the relay to the page itself: a preflight is an OPTIONS request. */
   const answered = (page: Page, endpoint: string) =>
     page.waitForResponse(
       (response) =>
-        response.url() === `${relay.url}/auth/provider/${endpoint}` &&
+        response.url() === `${site().relay}/auth/provider/${endpoint}` &&
         response.request().method() === 'POST',
     );
 
@@ -111,7 +72,7 @@ describe('the page of docs/front-end.md in Chromium', () => {
   it('logs a person in, and takes the code off the address bar', async () => {
     const page = await openPage();
     await logIn(page);
-    expect(page.url()).to.equal(`${frontEnd}/`);
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
     await screenshot(page, 'documented-page');
   });
 
@@ -198,7 +159,7 @@ describe('the page of docs/front-end.md in Chromium', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.getByText('cancelled or denied at the provider').waitFor();
-    expect(page.url()).to.equal(`${frontEnd}/`);
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
   });
 
   it('keeps the login while the relay does not answer', async () => {
@@ -214,7 +175,7 @@ describe('the page of docs/front-end.md in Chromium', () => {
 
   it('ignores forged links, logged in or not', async () => {
     const page = await openPage();
-    const issuer = encodeURIComponent(`${relay.url}/auth/provider`);
+    const issuer = encodeURIComponent(`${site().relay}/auth/provider`);
     const links = [
       `?code=forged&state=forged&iss=${issuer}`,
       `?code=forged&iss=${issuer}`,
@@ -223,13 +184,13 @@ describe('the page of docs/front-end.md in Chromium', () => {
     ];
     const calls = tokenCalls();
     for (const link of links) {
-      await page.goto(`${frontEnd}/${link}`);
+      await page.goto(`${site().frontEnd}/${link}`);
       await loggedOut(page);
     }
     expect(tokenCalls()).to.equal(calls);
     await logIn(page);
     for (const link of links) {
-      await page.goto(`${frontEnd}/${link}`);
+      await page.goto(`${site().frontEnd}/${link}`);
       await loggedIn(page);
     }
   });
@@ -243,14 +204,20 @@ describe('the page of docs/front-end.md in Chromium', () => {
   });
 });
 
-async function servePages(files: ReadonlyMap<string, string>): Promise<Serving> {
-  return await serve((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://localhost');
-    const file = files.get(pathname);
-    const type = pathname === '/' ? 'text/html' : 'text/javascript';
-    response.writeHead(file === undefined ? 404 : 200, {
-      'Content-Type': `${type}; charset=utf-8`,
-    });
-    response.end(file);
+describe('the page of docs/front-end.md in local development, in Chromium', () => {
+  const openPage = useBrowser();
+  const site = useDocumentedSite('localhost');
+
+  it('logs in, stays logged in over a reload, and logs out, without https and without a key file', async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    await loggedOut(page);
+    await logIn(page);
+    const calls = site().provider.tokenRequests.length;
+    await page.reload();
+    await loggedIn(page);
+    expect(site().provider.tokenRequests).to.have.lengthOf(calls + 1);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await loggedOut(page);
   });
-}
+});

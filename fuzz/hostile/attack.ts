@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { readAnswers } from './answer.ts';
-import type { LoginMaterial } from './login-material.ts';
+import type { MaterialSource } from './material.ts';
 import { type Random, randomFor } from './random.ts';
 import { hostileConnection } from './requests.ts';
 import { faultOf, type Targets } from './rules.ts';
@@ -12,7 +12,7 @@ const hang = 60_000;
 export interface Attack {
   readonly port: number;
   readonly targets: Targets;
-  readonly login: (random: Random) => LoginMaterial;
+  readonly material: MaterialSource;
   readonly seed: number;
   /** How many requests to send, in all. */
   readonly requests: number;
@@ -54,7 +54,7 @@ export async function attack(plan: Attack): Promise<AttackReport> {
 
 async function attackOnce(plan: Attack, number: number, report: AttackReport): Promise<void> {
   const random = randomFor(plan.seed, number);
-  const { requests } = hostileConnection(random, plan.login);
+  const { requests } = hostileConnection(random, await plan.material(random));
   report.sent += requests.length;
   const { answers, fault } = await exchange(plan.port, requests, random);
   report.answered += answers.length;

@@ -1,17 +1,18 @@
-import { createLogins, type LoginMaterial } from './login-material.ts';
-import type { Random } from './random.ts';
+import { pages } from './front-end-requests.ts';
+import { createMaterial, type MaterialSource } from './material.ts';
 import { type RelayUnderAttack, startRelayUnderAttack, stateKey } from './relay.ts';
 import type { Targets } from './rules.ts';
 
 const clientId = 'client-1';
 const baseUrl = 'https://relay.example';
-const redirectUri = `${baseUrl}/auth/provider/callback`;
+const issuer = `${baseUrl}/auth/provider`;
+const redirectUri = `${issuer}/callback`;
 
 /** A relay, and what an attacker has to know of them. */
 export interface Battlefield {
   readonly relay: RelayUnderAttack;
   readonly targets: Targets;
-  readonly login: (random: Random) => LoginMaterial;
+  readonly material: MaterialSource;
   close(): Promise<void>;
 }
 
@@ -26,11 +27,15 @@ export async function openBattlefield(
 ): Promise<Battlefield> {
   const relay = await startRelayUnderAttack({
     origin: 'https://app.example',
+    'redirect-uri': pages.join(' '),
     'base-url': baseUrl,
     'client-id': clientId,
     'authorize-url': `${provider.origin}/authorize`,
     'token-url': `${provider.origin}/token`,
     'user-url': `${provider.origin}/user`,
+    'revocation-url': `${provider.origin}/revoke`,
+    'refresh-tokens': 'bearer',
+    scope: 'read write',
     ...flags,
   });
   const query = new URLSearchParams({
@@ -38,13 +43,17 @@ export async function openBattlefield(
     client_id: clientId,
     redirect_uri: redirectUri,
   });
+  const tokenUrl = `${issuer}/token`;
   return {
     relay,
     targets: {
       provider: `${provider.origin}/authorize?${query}`,
+      scope: ['read', 'write'],
       frontEnd: 'https://app.example/',
+      pages,
+      issuer,
     },
-    login: createLogins({ stateKey, clientId, redirectUri }),
+    material: await createMaterial({ stateKey, clientId, redirectUri, tokenUrl, pages }),
     async close() {
       await relay.stop();
       provider.close();

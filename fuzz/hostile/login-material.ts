@@ -14,6 +14,8 @@ export function createLogins(settings: {
   readonly stateKey: string;
   readonly clientId: string;
   readonly redirectUri: string;
+  /** The front end's redirect URIs. */
+  readonly pages: readonly [string, ...string[]];
 }): (random: Random) => LoginMaterial {
   const signer = createStateSigner(keysFromFile([new Secret(settings.stateKey)]).state, settings);
   const prefix = settings.redirectUri.startsWith('https:') ? '__Host-Http-lr_' : 'lr_';
@@ -22,9 +24,14 @@ export function createLogins(settings: {
     const id = bytes(16);
     const browserSecret = bytes(32);
     const issuedAt = Math.floor(Date.now() / 1000);
-    const own = random.oneIn(2) ? undefined : `own&state=${random.below(1000)}\u{1f511}`;
-    const request = { state: own, oauth: undefined };
-    const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', request };
+    const state = random.oneIn(2) ? undefined : `own&state=${random.below(1000)}\u{1f511}`;
+    // As if it had been registered when the login was started.
+    const redirectUri = random.oneIn(8) ? 'https://evil.example/' : random.pick(settings.pages);
+    const codeChallenge = bytes(32).toString('base64url');
+    const oauth = random.oneIn(2) ? undefined : { redirectUri, codeChallenge };
+    const frontEnd = random.oneIn(16) ? 'other' : 'app';
+    const request = { state, oauth };
+    const login = { id, issuedAt, registration: 'provider', frontEnd, request };
     return {
       state: signer.sign(login, browserSecret),
       cookie: `${prefix}${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,

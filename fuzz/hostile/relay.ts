@@ -2,9 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LongRunningRelay } from '../../test/harness/relay/long-running-relay.ts';
+import { granted, hidden } from './markers.ts';
 
 /** The key with which the relay under attack seals states: whoever attacks it knows it. */
 export const stateKey = 'known-to-the-attacker-0123456789abcdef';
+
+/** What no line of the log may have: marked secrets, and whatever the relay has sealed. */
+const secrets = [hidden, granted, 'eyJhbGciOiJkaXIi'];
 
 /** A relay that is attacked, in a process of its own. */
 export interface RelayUnderAttack {
@@ -38,6 +42,7 @@ export async function startRelayUnderAttack(
     },
     {
       onLine(line) {
+        if (secrets.some((secret) => line.includes(secret))) faults.push(`in the log: ${line}`);
         const read = readLogLine(line);
         if (read === undefined) faults.push(`not a log line: ${line.slice(0, 200)}`);
         else countOutcome(read, outcomes, faults);

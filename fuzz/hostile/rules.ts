@@ -1,12 +1,20 @@
 import { failureCodes, RelayError } from '../../src/errors.ts';
+import { parseState } from '../../src/login/state.ts';
 import type { RawAnswer } from './answer.ts';
+import { granted, hidden } from './markers.ts';
 
 /** Where the relay under attack may send a browser. */
 export interface Targets {
   /** The authorization request without what differs from login to login. */
   readonly provider: string;
-  /** The front end's page. */
+  /** What the provider may be asked for. */
+  readonly scope: readonly string[];
+  /** The front end's page of the contract. */
   readonly frontEnd: string;
+  /** The front end's redirect URIs. */
+  readonly pages: readonly string[];
+  /** The relay's name in `iss`. */
+  readonly issuer: string;
 }
 
 const failureStatuses: ReadonlySet<number> = new Set(
@@ -55,29 +63,82 @@ export function faultOf(
     if (name !== 'Set-Cookie' && values(name).length > 1) return `header ${name} twice`;
   }
   for (const name of once) if (values(name).length !== 1) return `no header ${name}`;
+  const text = `${headers.join('\n')}\n${body}`;
+  if (text.includes(hidden)) return `a hidden credential in ${text}`;
   const [location] = values('Location');
   if (status === 307)
     return body === '' ? faultOfTarget(location, targets) : 'redirect with a body';
   if (location !== undefined) return `Location with a ${status}`;
   if (status === 204) return body === '' ? undefined : '204 with a body';
   if (status !== 200 && !failureStatuses.has(status)) return `status ${status}`;
-  if (!values('Content-Type')[0]?.startsWith('application/json')) return 'not JSON';
+  const [type = ''] = values('Content-Type');
+  if (status >= 400 && type.startsWith('text/html')) return faultOfPage(body);
+  if (!type.startsWith('application/json')) return 'not JSON';
   // Only the answer to HEAD may lack what it announces, and only a whole one is looked at here.
   return body === '' ? undefined : faultOfBody(status, body);
 }
 
-function faultOfTarget(location: string | undefined, { provider, frontEnd }: Targets) {
-  const isProvider = location?.startsWith(`${provider}&`) || location === provider;
-  const isFrontEnd = location?.startsWith(`${frontEnd}?access_token=`);
-  return isProvider || isFrontEnd ? undefined : `redirect to ${location}`;
+function faultOfTarget(location: string | undefined, targets: Targets): string | undefined {
+  const url = URL.parse(location ?? '');
+  if (location === undefined || url === null) return `redirect to ${location}`;
+  const { provider, frontEnd, pages } = targets;
+  const isProvider = location.startsWith(`${provider}&`);
+  const page = pages.find((one) => /^[?&](code|error)=/.test(location.slice(one.length)));
+  const isPage = page !== undefined && location.startsWith(page);
+  const isRight = isProvider
+    ? isAuthorizationRequest(url.searchParams, targets)
+    : isPage
+      ? isAuthorizationResponse(new URL(page), url, targets)
+      : location.startsWith(`${frontEnd}?access_token=`) &&
+        hasEachOnce(url.searchParams, ['access_token', 'state']);
+  return isRight ? undefined : `redirect to ${location}`;
 }
+
+const added = ['scope', 'state', 'code_challenge', 'code_challenge_method', 'nonce'];
+
+function isAuthorizationRequest(query: URLSearchParams, { provider, scope, pages }: Targets) {
+  const names = [...new URL(provider).searchParams.keys(), ...added];
+  const words = new Set(query.get('scope')?.split(' '));
+  const oauth = parseState(query.get('state') ?? '')?.login.request.oauth;
+  return (
+    hasEachOnce(query, names) &&
+    words.isSubsetOf(new Set(scope)) &&
+    (oauth === undefined || pages.includes(oauth.redirectUri))
+  );
+}
+
+const response = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
+
+function isAuthorizationResponse(page: URL, { hash, searchParams }: URL, { issuer }: Targets) {
+  const code = searchParams.get('code');
+  return (
+    hasEachOnce(searchParams, [...page.searchParams.keys(), ...response]) &&
+    searchParams.get('iss') === issuer &&
+    hash === '' &&
+    searchParams.has('error') === (code === null) &&
+    (code === null || /^eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/.test(code))
+  );
+}
+
+function hasEachOnce(query: URLSearchParams, names: readonly string[]): boolean {
+  const given = [...query.keys()];
+  return new Set(given).size === given.length && given.every((name) => names.includes(name));
+}
+
+function faultOfPage(body: string): string | undefined {
+  const isPage = body.startsWith('<!doctype html>') && body.endsWith('</html>\n');
+  return isPage && !/<script|javascript:|granted-/i.test(body) ? undefined : `page: ${body}`;
+}
+
+const errors = ['detail', 'error,error_description,detail'];
 
 function faultOfBody(status: number, body: string): string | undefined {
   try {
     const value: unknown = JSON.parse(body);
     if (typeof value !== 'object' || value === null) return 'a body that is no object';
-    const isError = Object.keys(value).join() === 'detail';
-    return isError === status >= 400 ? undefined : `body of a ${status}: ${body}`;
+    const isError = errors.includes(Object.keys(value).join());
+    if (isError !== status >= 400) return `body of a ${status}: ${body}`;
+    return isError && body.includes(granted) ? `a token in a ${status}: ${body}` : undefined;
   } catch {
     return `body that is no JSON: ${body}`;
   }

@@ -5,13 +5,17 @@ import { createRecent, keyOf } from './recent.ts';
 const lifetime = 60_000;
 const most = 4096;
 
-/** A refresh of a provider's token, and whom it is for. */
-export interface FrontEndRefresh extends RefreshGrant {
+/** A refresh token of the provider, and whom the relay keeps it for. */
+interface RefreshTokenOwner {
   readonly registration: string;
   readonly frontEnd: string;
-  /** The thumbprint of the key that the front end has proved, if the token is bound to one. */
+  /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
   readonly thumbprint?: string | undefined;
+  readonly refreshToken: string;
 }
+
+/** A refresh for a front end. */
+export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
 
 /** The answer to a refresh, with the refresh token that is valid from now on. */
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
@@ -34,6 +38,12 @@ export interface Refreshes {
     refresh: FrontEndRefresh,
     call: (grant: RefreshGrant) => Promise<TokenResponse>,
   ): Promise<Refreshed>;
+  /**
+   * What became of a refresh token within the last minute. Waits for a refresh in flight.
+   *
+   * @returns undefined if it was not rotated
+   */
+  newest(token: RefreshTokenOwner): Promise<Refreshed | undefined>;
 }
 
 interface InFlight {
@@ -79,32 +89,45 @@ export function createRefreshes(now: () => number): Refreshes {
     return response;
   }
 
+  /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
+  function follow<Token extends RefreshTokenOwner>(first: Token) {
+    let newest = first;
+    let last: Ended | undefined;
+    for (;;) {
+      const key = keyOfRefresh(newest);
+      const current = inFlight.get(key);
+      const rotation = current === undefined ? rotations.get(key) : undefined;
+      if (rotation === undefined) return { newest, last, current };
+      last = rotation;
+      newest = { ...first, refreshToken: rotation.response.refreshToken };
+    }
+  }
+
   return {
     async join(refresh, call) {
-      let newest = refresh;
-      let last: Ended | undefined;
       for (;;) {
-        const key = keyOfRefresh(newest);
-        const current = inFlight.get(key);
-        if (current !== undefined) {
-          if (current.scope === refresh.scope) return await current.response;
-          await current.response.catch(() => {});
-          continue;
+        const { newest, last, current } = follow(refresh);
+        if (current === undefined) {
+          if (last === undefined || last.scope !== refresh.scope) return await start(newest, call);
+          return aged(last.response, Math.max(0, now() - last.at));
         }
-        const rotation = rotations.get(key);
-        if (rotation === undefined) break;
-        last = rotation;
-        newest = { ...refresh, refreshToken: rotation.response.refreshToken };
+        if (current.scope === refresh.scope) return await current.response;
+        await current.response.catch(() => {});
       }
-      if (last === undefined || last.scope !== refresh.scope) return await start(newest, call);
-      return aged(last.response, Math.max(0, now() - last.at));
+    },
+    async newest(token) {
+      for (;;) {
+        const { last, current } = follow(token);
+        if (current === undefined) return last?.response;
+        await current.response.catch(() => {});
+      }
     },
   };
 }
 
 /** Without the scope: a refresh token is spent whatever the scope was. */
-function keyOfRefresh(refresh: FrontEndRefresh): string {
-  const { registration, frontEnd, thumbprint, refreshToken } = refresh;
+function keyOfRefresh(token: RefreshTokenOwner): string {
+  const { registration, frontEnd, thumbprint, refreshToken } = token;
   return keyOf(registration, frontEnd, thumbprint, refreshToken);
 }
 

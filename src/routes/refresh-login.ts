@@ -1,7 +1,8 @@
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import { isStillGranted, nextRefreshToken } from '../grants/next-refresh-token.ts';
-import type { HeldAccessToken } from '../grants/refresh-tokens.ts';
+import type { HeldAccessToken, RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import type { Context } from '../http/context.ts';
 import type { FrontEnd, Registration } from '../login/login.ts';
 import { refreshScope } from '../oauth/refresh-scope.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
@@ -26,34 +27,38 @@ export function refreshLogin(
   now: () => number,
 ): ServeGrant | undefined {
   if (refreshPolicy === undefined) return undefined;
+
+  const open = async (refreshToken: string): Promise<RefreshTokenContent> => {
+    const login = await refreshTokens.open(refreshToken);
+    const isOfFrontEnd = login?.registration === registration.name && login.frontEnd === frontEnd;
+    if (isOfFrontEnd && isStillGranted(refreshPolicy, login, now)) return login;
+    throw new RelayError('grant_invalid');
+  };
+
+  const checkKey = async (ctx: Context, { thumbprint }: RefreshTokenContent): Promise<void> => {
+    const proved = await proofOf(ctx, proofs, tokenUrl);
+    if (thumbprint === undefined || thumbprint === proved) return;
+    throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
+  };
+
   return async (ctx, { refresh_token: given, scope: askedScope }) => {
     if (given === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The refresh_token is missing.' });
     }
-    const login = await refreshTokens.open(given);
-    const isOfFrontEnd = login?.registration === registration.name && login.frontEnd === frontEnd;
-    if (!isOfFrontEnd || !isStillGranted(refreshPolicy, login, now)) {
-      throw new RelayError('grant_invalid');
-    }
-    const { thumbprint, providerToken } = login;
-    // Before the memory is looked into: it would give tokens without a call.
-    const proved = await proofOf(ctx, proofs, tokenUrl);
-    if (thumbprint !== undefined && proved === undefined) throw new RelayError('proof_missing');
-    if (thumbprint !== undefined && proved !== thumbprint) throw new RelayError('key_mismatch');
+    const login = await open(given);
+    // Before the memory of refreshes gives tokens without a call.
+    await checkKey(ctx, login);
     const scope = refreshScope(askedScope, login.scope ?? registration.provider().scope);
-
+    const { providerToken } = login;
     if (!('refreshToken' in providerToken)) {
       const token = { ...again(providerToken, now), scope: login.scope };
       return await withRefreshToken(refreshTokens, token, login, now);
     }
-    const { refreshToken: providerRefreshToken } = providerToken;
-    const refresh = { registration: registration.name, frontEnd, thumbprint, scope };
-    const refreshed = await refreshes.join(
-      { ...refresh, refreshToken: providerRefreshToken },
-      (grant) =>
-        registration.refreshToken(grant, (call) => {
-          ctx.state.providerCall = call;
-        }),
+    const refresh = { ...login, refreshToken: providerToken.refreshToken, scope };
+    const refreshed = await refreshes.join(refresh, (grant) =>
+      registration.refreshToken(grant, (call) => {
+        ctx.state.providerCall = call;
+      }),
     );
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };

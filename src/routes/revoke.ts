@@ -1,8 +1,10 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
+import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { RequestState } from '../http/context.ts';
 import type { FrontEnd, Registration } from '../login/login.ts';
+import type { RevocableTokens } from '../oauth/revocation.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
 
 /**
@@ -14,7 +16,7 @@ import { frontEndEndpoint } from './front-end-endpoint.ts';
 export function revocationEndpoint(
   registration: Registration,
   frontEnd: FrontEnd,
-  { refreshTokens }: Grants,
+  { refreshes, refreshTokens }: Grants,
 ): Middleware<RequestState> {
   return frontEndEndpoint(frontEnd, async (ctx, { token }) => {
     if (token === undefined) {
@@ -25,7 +27,7 @@ export function revocationEndpoint(
       login !== undefined &&
       (login.registration !== registration.name || login.frontEnd !== frontEnd.name);
     if (isForeign) throw new RelayError('grant_invalid');
-    const tokens = login?.providerToken ?? { accessToken: token };
+    const tokens = login === undefined ? { accessToken: token } : await newestTokens(login);
     // Limited, because anybody can send tokens that the provider does not know.
     const revocation = registration.limitExchange(ctx.req, () =>
       registration.revokeToken(tokens, (call) => {
@@ -35,6 +37,14 @@ export function revocationEndpoint(
     await revocation.catch(unlessUnknown);
     ctx.body = {};
   });
+
+  /** Another tab may have refreshed the login a moment ago: that must not save it. */
+  async function newestTokens(login: RefreshTokenContent): Promise<RevocableTokens> {
+    const { providerToken } = login;
+    if (!('refreshToken' in providerToken)) return providerToken;
+    const { refreshToken } = providerToken;
+    return (await refreshes.newest({ ...login, refreshToken })) ?? providerToken;
+  }
 }
 
 /** A token that the provider does not know is as good as revoked. @see RFC 7009 §2.2 */

@@ -291,6 +291,35 @@ describe('a refresh', () => {
     });
   });
 
+  describe('that has rotated a token', () => {
+    const newest = (refreshToken = grant.refreshToken) =>
+      refreshes.newest({ ...grant, refreshToken });
+
+    it('tells the newest one that came of it, for a minute', async () => {
+      expect(await newest()).to.equal(undefined);
+      const { refreshToken } = await refresh();
+      await refresh({ refreshToken });
+      expect(await newest()).to.include({ accessToken: 'access 2', refreshToken: 'refresh 2' });
+      expect(await newest('refresh 2')).to.equal(undefined);
+      pass(60_000);
+      expect(await newest()).to.equal(undefined);
+    });
+
+    it('tells it once a refresh in flight has ended, well or not', async () => {
+      const failing = pending();
+      const failed = refreshes.join(grant, failing.call).catch(codeOf);
+      const afterFailure = newest();
+      failing.reject(new RelayError('provider_timeout'));
+      expect([await failed, await afterFailure]).to.deep.equal(['provider_timeout', undefined]);
+
+      const { call, resolve } = pending();
+      const inFlight = refreshes.join(grant, call);
+      const asked = newest();
+      resolve(provider.answer());
+      expect(await asked).to.deep.equal(await inFlight);
+    });
+  });
+
   it('is held for 60 seconds at most, even if nobody asks again', async () => {
     await refresh();
     // Only the timer: the wall clock stands still, as if the memory were looked at from outside.

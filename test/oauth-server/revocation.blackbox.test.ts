@@ -70,6 +70,15 @@ describe('the revocation of a token', () => {
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
   });
 
+  it('ends the newest tokens if another tab has refreshed the login a moment ago', async () => {
+    const renewed = tokensOf(await page.refresh(tokens.refreshToken));
+    provider.calls.length = 0;
+    expectRevoked(await revoke(tokens.refreshToken));
+    expect(provider.calls).to.have.lengthOf(1);
+    expect(provider.isNewest(provider.credentials('revocation')[0])).to.equal(true);
+    expect(provider.accepts(renewed.accessToken)).to.equal(false);
+  });
+
   it('heeds no wrong hint', async () => {
     expectRevoked(await revoke(tokens.refreshToken, { token_type_hint: 'access_token' }));
     expect(provider.accepts(tokens.accessToken)).to.equal(false);

@@ -115,6 +115,11 @@ export class RefreshingProvider {
     for (const family of this.#families.values()) family.isRevoked = true;
   }
 
+  /** Whether a refresh token is the newest one of its login. */
+  isNewest(refreshToken = ''): boolean {
+    return this.#families.get(refreshToken)?.refreshToken === refreshToken;
+  }
+
   /** Whether the provider takes the access token. */
   accepts(accessToken: string): boolean {
     const family = this.#families.get(accessToken);

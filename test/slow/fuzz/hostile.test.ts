@@ -20,20 +20,22 @@ describe('a relay among enemies', function () {
   });
 
   it('answers hostile requests as it should, and everyone else meanwhile', async () => {
-    field = await openBattlefield(await startObligingProvider());
-    const { relay, targets, login } = field;
+    const provider = await startObligingProvider();
+    field = await openBattlefield(provider);
+    const { relay, targets, material } = field;
     const honest = startHonestClient(relay.port);
     const report = await attack({
       port: relay.port,
       targets,
-      login,
+      material,
       seed,
       requests: 3000,
       connections: 8,
     });
     const { requests, refused } = await honest.observe();
     await honest.stop();
-    expect(report.faults).to.deep.equal([]);
+    expect([...report.faults, ...provider.faults]).to.deep.equal([]);
+    expect(provider.calls).to.include.keys('code', 'refresh', 'revocation');
     expect(report.answered).to.be.greaterThan(report.sent / 2);
     expect(refused).to.deep.equal([]);
     expect(requests).to.be.greaterThan(0);

@@ -1,0 +1,208 @@
+import { METHODS } from 'node:http';
+import { plainPayloads } from '../../test/harness/client/redirect-payloads.ts';
+import type { Material, TokenRequest } from './material.ts';
+import type { Random } from './random.ts';
+import { fieldValue, type Header, render, visible } from './render.ts';
+import { anyBytes, hostileText, spoilt } from './text.ts';
+
+type Pair = readonly [name: string, value: string];
+
+/** The front end's redirect URIs, as they are registered. */
+export const pages = ['https://app.example/signed-in?theme=dark', 'https://app.example/'] as const;
+
+/** The target of an OAuth request to start a login, right or wrong. */
+export function startTarget(random: Random): string {
+  const challenge = Buffer.from(Array.from({ length: 32 }, () => random.below(256)));
+  const pairs = disturbed(random, [
+    ['response_type', random.oneIn(8) ? 'token' : 'code'],
+    ['client_id', random.oneIn(16) ? 'other' : 'app'],
+    ['redirect_uri', random.oneIn(2) ? random.pick(pages) : foreignUri(random)],
+    ['code_challenge', challenge.toString('base64url')],
+    ['code_challenge_method', random.oneIn(8) ? 'plain' : 'S256'],
+    ['state', random.oneIn(2) ? hostileText(random) : `${random.below(1e9)}`],
+    ['scope', random.pick(['read', 'read write', 'write read', 'admin', ''])],
+  ]);
+  return `/auth/provider?${visible(formOf(random, pairs))}`;
+}
+
+/** A redirect URI that leads to somebody else, or might. */
+function foreignUri(random: Random): string {
+  const payload = Buffer.from(random.pick(payloads)).toString('latin1');
+  const page = random.pick(pages);
+  return random.pick([
+    payload,
+    `${page}${payload}`,
+    `https://app.example${payload}`,
+    `https://${payload}@app.example/`,
+    page.replace('app.', `${payload}.app.`),
+    spoilt(random, page),
+  ]);
+}
+const [first = '', ...others] = plainPayloads.map((payload) => payload.toWellFormed());
+const payloads = [first, ...others] as const;
+
+/** A request to the token or the revocation endpoint, right or wrong, with these headers and more. */
+export function endpointRequest(
+  random: Random,
+  material: Material,
+  headers: readonly Header[],
+): string {
+  const isForeign = random.oneIn(5);
+  const chosen = random.oneIn(3) ? material.hopeless : material.good;
+  const pairs = pairsOf(random.pick(isForeign ? material.foreign : chosen), random);
+  const origin = isForeign ? random.pick(foreignOrigins)(random) : 'https://app.example';
+  const named: Header[] = isForeign || !random.oneIn(4) ? [['Origin', origin]] : [];
+  const path = random.oneIn(5) ? '/auth/provider/revoke' : '/auth/provider/token';
+  // Otherwise the relay would hardly ever come to the last of its checks.
+  const { body, ...further } = random.oneIn(3)
+    ? rightRequest(random, material, pairs)
+    : wrongRequest(random, material, pairs);
+  const method = random.oneIn(16) ? random.pick(methods) : 'POST';
+  const all = [...headers, ...named, ...further.headers];
+  const framing: Header = ['Content-Length', `${body.length}`];
+  if (!random.oneIn(8)) return render(method, path, 'HTTP/1.1', [...all, framing]) + body;
+  const chunk = body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`;
+  const chunked: Header = ['Transfer-Encoding', 'chunked'];
+  return `${render(method, path, 'HTTP/1.1', [...all, chunked])}${chunk}0\r\n\r\n`;
+}
+
+/** What an endpoint is sent beside its address. */
+interface Content {
+  readonly headers: readonly Header[];
+  readonly body: string;
+}
+
+function rightRequest(random: Random, { proofs }: Material, pairs: readonly Pair[]): Content {
+  const body = `${new URLSearchParams(pairs.map(([name, value]) => [name, value]))}`;
+  const proof = ['DPoP', random.pick(proofs)] as const;
+  return { headers: [['Content-Type', formType], proof], body };
+}
+
+function wrongRequest(random: Random, material: Material, pairs: readonly Pair[]): Content {
+  const { type, body } = bodyOf(random, disturbed(random, pairs));
+  const headers: Header[] = [
+    ...(random.oneIn(16) ? [] : [['Content-Type', type] as const]),
+    ...(random.oneIn(32) ? [['Content-Encoding', random.pick(['gzip', 'br', ''])] as const] : []),
+    ...random.some(random.oneIn(4) ? 0 : 1, random.oneIn(9) ? 3 : 2, () => dpop(random, material)),
+  ];
+  return { headers, body };
+}
+
+const formType = 'application/x-www-form-urlencoded';
+const jsonType = 'application/json';
+const methods = METHODS.filter((method) => method !== 'CONNECT') as [string, ...string[]];
+
+/** None is the front end's, however the header is read. */
+const foreignOrigins = [
+  () => 'https://evil.example',
+  () => 'null',
+  () => '',
+  () => 'http://app.example',
+  () => 'https://app.example.evil.example',
+  () => 'https://app.example:444',
+  () => 'https://APP.example',
+  () => 'https://app.example, https://evil.example',
+  (random: Random) => fieldValue(hostileText(random)),
+] as const;
+
+function pairsOf(request: TokenRequest, random: Random): Pair[] {
+  const pairs = Object.entries(request);
+  const token = request['refresh_token'] ?? request['code'] ?? '';
+  if (random.oneIn(3)) pairs.push(['token', token]);
+  if (random.oneIn(8)) pairs.push(['scope', random.pick(['read', 'read write', 'admin', ' '])]);
+  if (random.oneIn(40)) pairs.push(['padding', 'x'.repeat(random.below(20_000))]);
+  return pairs;
+}
+
+/** The pairs with few of them dropped, doubled, replaced or spoilt. */
+function disturbed(random: Random, pairs: readonly Pair[]): Pair[] {
+  return pairs.flatMap(([name, value]): Pair[] => {
+    if (!random.oneIn(12)) return [[name, value]];
+    return random.pick<() => Pair[]>([
+      () => [],
+      () => [
+        [name, value],
+        [name, value],
+      ],
+      () => [[name, hostileText(random)]],
+      () => [[name, spoilt(random, value)]],
+      () => [[spoilt(random, name), value]],
+      () => [[random.pick(['__proto__', 'constructor', name.toUpperCase(), `${name}[]`]), value]],
+    ])();
+  });
+}
+
+function dpop(random: Random, { proofs }: Material): Header {
+  const proof = random.pick(proofs);
+  const value = random.pick<() => string>([
+    () => proof,
+    () => proof,
+    () => proof,
+    () => fieldValue(spoilt(random, proof)),
+    () => fieldValue(hostileText(random)),
+    () => `${proof}, ${proof}`,
+    () => proof.repeat(1 + random.below(12)),
+    () => proof.split('.').slice(0, 2).join('.'),
+  ])();
+  return ['DPoP', value];
+}
+
+/** The pairs in one of the formats of the endpoint, or in one that it does not take. */
+function bodyOf(random: Random, pairs: readonly Pair[]): { type: string; body: string } {
+  const form = (): string => formOf(random, pairs);
+  const json = () => utf8(JSON.stringify(Object.fromEntries(pairs)));
+  return random.pick<() => { type: string; body: string }>([
+    () => ({ type: formType, body: form() }),
+    () => ({ type: formType, body: form() }),
+    () => ({ type: `${formType}; charset=${random.pick(['utf-8', 'utf-16', ''])}`, body: form() }),
+    () => ({ type: jsonType, body: json() }),
+    () => ({ type: jsonType, body: json() }),
+    () => ({ type: jsonType, body: unusualJson(random, pairs) }),
+    () => ({ type: jsonType, body: spoilt(random, json()) }),
+    () => ({ type: random.oneIn(2) ? formType : jsonType, body: hostileText(random) }),
+    () => ({ type: otherType(random), body: random.oneIn(2) ? form() : json() }),
+  ])();
+}
+
+function otherType(random: Random): string {
+  return random.pick([
+    'text/plain',
+    'multipart/form-data; boundary=a',
+    'application/xml',
+    'application/json, application/x-www-form-urlencoded',
+    'application/jwt',
+    fieldValue(hostileText(random)),
+  ]);
+}
+
+function unusualJson(random: Random, pairs: readonly Pair[]): string {
+  const object = Object.fromEntries(pairs);
+  return random.pick<() => string>([
+    () => utf8(JSON.stringify([object])),
+    () => utf8(JSON.stringify(pairs)),
+    () => utf8(JSON.stringify({ ...object, code: [object['code']] })),
+    () => utf8(JSON.stringify({ ...object, refresh_token: { toString: 1 }, client_id: 7 })),
+    () => utf8(JSON.stringify({ ...object, scope: null, padding: 1e308 })),
+    () => `${'['.repeat(5000)}${']'.repeat(5000)}`,
+    () => `${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}`,
+    () => `{"code":"a",${utf8(JSON.stringify(object)).slice(1)}`,
+    () => Buffer.from(JSON.stringify(object), 'utf16le').toString('latin1'),
+    () => `\xef\xbb\xbf${utf8(JSON.stringify(object))}`,
+    () => `{"client_id":"app","code":"\\ud800","grant_type":"authorization_code"}`,
+    () => '"app"',
+    () => anyBytes(random, 1 + random.below(60)),
+  ])();
+}
+
+/** A form, with what must be encoded in it mostly encoded. */
+function formOf(random: Random, pairs: readonly Pair[]): string {
+  const write = random.oneIn(6)
+    ? (text: string) => text.replaceAll(/[&=#+%]/g, '')
+    : (text: string) => encodeURIComponent(text);
+  return pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join('&');
+}
+
+/** The bytes of a text, a character each. */
+function utf8(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}

@@ -1,0 +1,155 @@
+import { hash } from 'node:crypto';
+import { type CodeContent, createCodes } from '../../src/grants/codes.ts';
+import {
+  createRefreshTokens,
+  type ProviderToken,
+  type RefreshTokenContent,
+} from '../../src/grants/refresh-tokens.ts';
+import { keysFromFile } from '../../src/keys.ts';
+import { Secret } from '../../src/secret.ts';
+import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
+import { createLogins, type LoginMaterial } from './login-material.ts';
+import { forbidden, granted, hidden, locked } from './markers.ts';
+import type { Random } from './random.ts';
+
+/** The parameters of a token request. */
+export type TokenRequest = Readonly<Record<string, string>>;
+
+/** What an attacker has in hand that only the relay could have made. */
+export interface Material {
+  readonly login: (random: Random) => LoginMaterial;
+  /** Token requests that the relay serves, some of them with a proof. */
+  readonly good: readonly [TokenRequest, ...TokenRequest[]];
+  /** Token requests that it must refuse without a call to the token endpoint. */
+  readonly hopeless: readonly [TokenRequest, ...TokenRequest[]];
+  /** Token requests that would be good, to be sent only from a foreign origin. */
+  readonly foreign: readonly [TokenRequest, ...TokenRequest[]];
+  /** Proofs that the relay takes once. */
+  readonly proofs: readonly [string, ...string[]];
+}
+
+/** Makes the material of one connection. */
+export type MaterialSource = (random: Random) => Promise<Material>;
+
+/** What an attacker knows of the relay. */
+export interface RelaySecrets {
+  readonly stateKey: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** The public address of the token endpoint. */
+  readonly tokenUrl: string;
+  /** The front end's redirect URIs. */
+  readonly pages: readonly [string, ...string[]];
+}
+
+const day = 86_400;
+const seconds = () => Math.floor(Date.now() / 1000);
+
+/** Prepares the material that only the relay could make, since the attacker knows its key. */
+export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSource> {
+  const keys = keysFromFile([new Secret(secrets.stateKey)]);
+  const codes = createCodes(keys.code, Date.now);
+  const oldCodes = createCodes(keys.code, () => Date.now() - 125_000);
+  const earlyCodes = createCodes(keys.code, () => Date.now() + 125_000);
+  const refreshTokens = createRefreshTokens(keys.refreshToken, Date.now);
+  const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
+  const login = createLogins(secrets);
+  const names = { registration: 'provider', frontEnd: 'app' };
+  let count = 0;
+
+  function codeFor(verifier: string, marker: string): CodeContent {
+    count += 1;
+    const codeChallenge = hash('sha256', verifier, 'base64url');
+    const codeVerifier = count % 2 === 0 ? `${hidden}${'v'.repeat(43)}` : undefined;
+    const providerCode = `${marker}code-${count}`;
+    return { ...names, redirectUri: secrets.pages[0], codeChallenge, providerCode, codeVerifier };
+  }
+
+  function redemption(code: string, verifier: string): TokenRequest {
+    return { grant_type: 'authorization_code', client_id: 'app', code, code_verifier: verifier };
+  }
+
+  async function redemptionOf(random: Random, marker: string): Promise<TokenRequest> {
+    const verifier = verifierOf(random);
+    const named = random.oneIn(2) ? {} : { redirect_uri: secrets.pages[0] };
+    return { ...redemption(await codes.issue(codeFor(verifier, marker)), verifier), ...named };
+  }
+
+  async function hopelessRedemption(random: Random): Promise<TokenRequest> {
+    const verifier = verifierOf(random);
+    const content = codeFor(verifier, forbidden);
+    return await random.pick([
+      async () => redemption(await oldCodes.issue(content), verifier),
+      async () => redemption(await earlyCodes.issue(content), verifier),
+      async () => redemption(await codes.issue({ ...content, frontEnd: 'other' }), verifier),
+      async () => redemption(await codes.issue({ ...content, registration: 'other' }), verifier),
+      async () => redemption(await codes.issue(content), verifierOf(random)),
+    ])();
+  }
+
+  async function refresh(content: Partial<RefreshTokenContent>): Promise<TokenRequest> {
+    const usual = { ...names, loggedInAt: seconds() - 60, endsAt: seconds() + day };
+    const providerToken = renewable(hidden);
+    const token = await refreshTokens.issue({ ...usual, providerToken, ...content });
+    return { grant_type: 'refresh_token', client_id: 'app', refresh_token: token ?? '' };
+  }
+
+  // Few, so that many front ends renew the same login.
+  function renewable(marker: string): ProviderToken {
+    count += 1;
+    return { refreshToken: `${marker}refresh-${count % 5000}` };
+  }
+
+  function held(marker: string): ProviderToken {
+    count += 1;
+    return { accessToken: `${marker}${count}`, endsAt: seconds() + 60 };
+  }
+
+  async function goodRefresh(random: Random): Promise<TokenRequest> {
+    const { thumbprint } = key;
+    return await random.pick([
+      () => refresh({ thumbprint }),
+      () => refresh({ thumbprint, scope: 'read write' }),
+      () => refresh({ thumbprint, providerToken: held(granted) }),
+      () => refresh({ providerToken: held(granted) }),
+      () => refresh({}),
+    ])();
+  }
+
+  async function hopelessRefresh(random: Random): Promise<TokenRequest> {
+    const tokenOf = random.oneIn(2) ? held : renewable;
+    return await random.pick([
+      () => refresh({ providerToken: tokenOf(forbidden), registration: 'other' }),
+      () => refresh({ providerToken: tokenOf(forbidden), frontEnd: 'other' }),
+      () => refresh({ providerToken: tokenOf(forbidden), endsAt: seconds() - 1 }),
+      () => refresh({ providerToken: tokenOf(locked), loggedInAt: seconds() - 31 * day }),
+      () => refresh({ providerToken: tokenOf(locked), thumbprint: otherKey }),
+    ])();
+  }
+
+  return async (random) => {
+    const [redeem, renew, hopeless, lost, foreign, proof, another] = await Promise.all([
+      redemptionOf(random, hidden),
+      goodRefresh(random),
+      hopelessRedemption(random),
+      hopelessRefresh(random),
+      random.oneIn(2)
+        ? redemptionOf(random, forbidden)
+        : refresh({ providerToken: renewable(forbidden) }),
+      makeProof(key, secrets.tokenUrl, seconds()),
+      makeProof(key, secrets.tokenUrl, seconds() - random.below(200)),
+    ]);
+    return {
+      login,
+      good: [redeem, renew],
+      hopeless: [hopeless, lost],
+      foreign: [foreign],
+      proofs: [proof, another],
+    };
+  };
+}
+
+function verifierOf(random: Random): string {
+  const bytes = Array.from({ length: 32 }, () => random.below(256));
+  return Buffer.from(bytes).toString('base64url');
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import { main } from '../src/cli/main.ts';
 
-// A connection that is still being opened, as through a silent proxy, must not hold up the end.
+// A connection attempt in progress, for example through a silent proxy, must not delay the exit.
 main(process.argv.slice(2), process.env).then((code) => process.exit(code));

@@ -20,7 +20,7 @@ export type FailureCode = keyof typeof failures;
 /** The names of all failures. */
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
-/** A failure with a defined answer. The caller may see everything in it. */
+/** A failure with a defined answer. The caller may see all of it. */
 export class RelayError extends Error {
   override readonly name = 'RelayError';
   readonly code: FailureCode;

@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A port cannot be opened. The message is one line for the operator. */
+/** The relay cannot open a port. The message is one line for the operator. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }

@@ -18,22 +18,22 @@ export function checkAddresses(
   const doubts: readonly (readonly [applies: boolean, message: string, fix: string])[] = [
     [
       isLoopback(relay) && !isLoopback(frontEnd),
-      'the base URL is this machine’s own, but the front end is elsewhere',
+      'the base URL works only on this machine, but the front end is elsewhere',
       `set ${describeOption('baseUrl')} to the address by which browsers reach the relay`,
     ],
     [
       isExposed(relay),
-      'the base URL is on plain http: codes and tokens can be read on the way',
+      'the base URL is on plain http: codes and tokens can be read in transit',
       `put TLS in front of the relay, and set ${describeOption('baseUrl')} to https://…`,
     ],
     [
       isExposed(frontEnd),
-      'the front end is on plain http: the token can be read on the way to it',
-      `serve it by https, and set ${describeOption('origin')} to https://…`,
+      'the front end is on plain http: the token can be read in transit',
+      `serve it over https, and set ${describeOption('origin')} to https://…`,
     ],
     [
       endpoints.some((url) => isExposed(new URL(url))),
-      'the provider is called on plain http: the client secret and tokens can be read on the way',
+      'the provider is called on plain http: the client secret and tokens can be read in transit',
       'use the provider’s https:// addresses',
     ],
   ];

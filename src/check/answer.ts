@@ -1,12 +1,12 @@
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, problem, providerInTrouble } from './finding.ts';
 
-/** Whether the answer is a page for people. */
+/** Whether the answer is an HTML page. */
 export function isHtml({ headers }: UpstreamResponse): boolean {
   return /\b(text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Whether the answer sends its reader elsewhere. */
+/** Whether the answer is a redirect. */
 export function isRedirect({ status }: UpstreamResponse): boolean {
   return status >= 300 && status < 400;
 }
@@ -27,10 +27,14 @@ export function wrongKind(
     return problem(subject, 'redirects elsewhere, which the relay does not follow', fixUrl);
   }
   if (status === 404 || status === 405) {
-    return problem(subject, `nothing there takes the request (status ${status})`, fixUrl);
+    return problem(
+      subject,
+      `nothing at that address accepts the request (status ${status})`,
+      fixUrl,
+    );
   }
   if (isHtml(answer)) {
-    return problem(subject, `answers with a page for people (status ${status})`, fixUrl);
+    return problem(subject, `answers with an HTML page (status ${status})`, fixUrl);
   }
   return undefined;
 }

@@ -14,7 +14,7 @@ import type { Probe } from './probe.ts';
 /**
  * Sends the authorization request as a browser does, with PKCE and without.
  *
- * Most providers show only to a person, often after the login, that the client identifier, the callback
+ * Most providers show only in a browser, often after the login, that the client identifier, the callback
  * URL or the scope is wrong. So the best result is "not checked", with an address to open.
  *
  * @param codeVerifier a made-up one
@@ -49,7 +49,7 @@ export async function checkAuthorizationEndpoint(
   if (fault !== undefined) return [fault];
   const shown = notChecked(
     subject,
-    'answers, but may tell only a person that the client identifier, the callback URL or the scope is wrong',
+    'answers, but providers often show only in a browser that the client identifier, the callback URL or the scope is wrong',
     `open it in a browser: ${urls[0]}`,
   );
   return provider.pkce ? [shown, pkceSent(otherFault?.verdict === 'problem')] : [shown];
@@ -58,13 +58,13 @@ export async function checkAuthorizationEndpoint(
 function wrongPkce({ pkce }: Provider): Finding {
   return problem(
     'PKCE',
-    pkce ? 'the provider refuses requests with PKCE' : 'the provider demands PKCE',
+    pkce ? 'the provider refuses requests with PKCE' : 'the provider requires PKCE',
     `set ${describeOption('pkce')} to ${pkce ? 'off' : 'on'}`,
   );
 }
 
 function pkceSent(refusedWithout: boolean): Finding {
   return refusedWithout
-    ? ok('PKCE', 'sent, and demanded by the provider')
-    : notChecked('PKCE', 'sent; whether the provider enforces it shows only in a login', null);
+    ? ok('PKCE', 'sent, and required by the provider')
+    : notChecked('PKCE', 'sent; only a login shows whether the provider enforces it', null);
 }

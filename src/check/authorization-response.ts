@@ -6,7 +6,7 @@ import { type Finding, problem, providerInTrouble } from './finding.ts';
 
 export const subject = 'authorization endpoint';
 
-/** A page that is only an error code is no longer than this. */
+/** A longer page is more than an error code. */
 const longestCode = 100;
 
 /** What to change if the error code names one thing. */
@@ -36,7 +36,7 @@ function redirectFault(
   { url, redirectUri, fixUrl }: AuthorizationRequest,
 ): Finding | undefined {
   const target = URL.parse(headers.location ?? '', url);
-  if (target === null) return problem(subject, 'redirects to nowhere', fixUrl);
+  if (target === null) return problem(subject, 'redirects without a usable Location', fixUrl);
   const code = providerErrorCode(target.searchParams.get('error'));
   if (code === undefined) return undefined;
   // A provider redirects there only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
@@ -56,7 +56,7 @@ function pageFault(
   if (status === 404 || status === 405) {
     return problem(
       subject,
-      `no login page is there (status ${status}), or none for this client identifier`,
+      `there is no login page (status ${status}), or none for this client identifier`,
       `${fixUrl}; or correct ${describeOption('clientId')}`,
     );
   }
@@ -71,7 +71,7 @@ function pageFault(
     );
   }
   if (isHtml(answer)) return undefined;
-  return problem(subject, `what answers is not a page (status ${status})`, fixUrl);
+  return problem(subject, `the answer is not an HTML page (status ${status})`, fixUrl);
 }
 
 function refused(reason: string, fix: string): Finding {

@@ -5,7 +5,7 @@ import { type Finding, ok, problem } from './finding.ts';
 const subject = 'certificate authorities';
 const fix = 'set NODE_EXTRA_CA_CERTS to a PEM file that the relay’s user may read';
 
-/** Judges the file with further certificate authorities, which Node ignores when it is of no use. */
+/** Checks the file of additional certificate authorities. Node ignores a file that it cannot use. */
 export function checkCertificateAuthorities(
   environment: OptionSources['environment'],
   readFile: ReadFile,

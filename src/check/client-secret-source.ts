@@ -9,7 +9,7 @@ export function clientSecretSource(
   return sourceOf('clientSecret', sources) ?? 'credential';
 }
 
-/** The same, as the operator is told of it. */
+/** The same, as text for the operator. */
 export function describeClientSecret(sources: OptionSources): string {
   switch (clientSecretSource(sources)) {
     case 'file':

@@ -38,7 +38,7 @@ const outcomes = {
 } as const satisfies Partial<Record<DiscoveryFailure, string>>;
 
 /**
- * Learns about the provider from its issuer, as a relay does when it starts.
+ * Reads the provider's metadata from its issuer, as a relay does when it starts.
  *
  * @param proxyError see {@link explainCall}
  */
@@ -51,7 +51,7 @@ export async function checkDiscovery(
   try {
     const context = { ...discovered, encodingChanges: encodingChanges(config) };
     const provider = await discoverProvider(client, context);
-    return { finding: ok(subject, 'the issuer tells its endpoints'), provider };
+    return { finding: ok(subject, 'the issuer describes its endpoints'), provider };
   } catch (error) {
     if (!(error instanceof DiscoveryError)) throw error;
     return { finding: explain(error, new URL(discovered.issuer), proxyError) };

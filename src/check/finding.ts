@@ -1,4 +1,4 @@
-/** One thing that was checked, and the result, in words for the operator. */
+/** One thing that was checked, and the result as text for the operator. */
 export interface Finding {
   /** What was checked: `token endpoint`. */
   readonly subject: string;
@@ -14,7 +14,7 @@ export function ok(subject: string, message: string): Finding {
   return { subject, verdict: 'ok', message, fix: null };
 }
 
-/** Nobody knows: the operator has to look. */
+/** The operator has to look: `login-relay check` cannot see it. */
 export function notChecked(subject: string, message: string, fix: string | null): Finding {
   return { subject, verdict: 'not_checked', message, fix };
 }
@@ -29,11 +29,11 @@ export function problem(subject: string, message: string, fix: string | null): F
   return { subject, verdict: 'problem', message, fix };
 }
 
-/** The provider answers with an error of its own: not a fault of the configuration. */
+/** The provider has a problem, and the configuration is not the cause. */
 export function providerInTrouble(subject: string, status: number): Finding {
   return warning(
     subject,
-    `the provider is in trouble (status ${status})`,
+    `the provider has a problem (status ${status})`,
     'try again later, and look at the provider’s status page',
   );
 }

@@ -4,7 +4,7 @@ import { isRedirect } from './answer.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
 
-/** Asks for the pages that a login can end at: the first is the front end's main one. */
+/** Requests every page that a login can end at. The first is the front end's main page. */
 export async function checkFrontEnd(
   probe: Probe,
   { tokenDelivery, frontendUrl, redirectUris, origin }: Config,

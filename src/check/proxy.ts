@@ -27,7 +27,7 @@ export async function checkProxy(proxy: ProxyEnvironment, timeout: number): Prom
   const proxyError = await connectionError(url, timeout);
   const finding =
     proxyError === undefined
-      ? ok(subject, `the one of ${variable} takes connections`)
+      ? ok(subject, `the proxy of ${variable} accepts connections`)
       : warning(
           subject,
           `${explainConnection(proxyError).message} (${url.host})`,

@@ -3,10 +3,10 @@ import type { EffectiveOption } from './effective-options.ts';
 import type { Finding } from './finding.ts';
 import { wrap } from './wrap.ts';
 
-/** What `login-relay check` has to say. */
+/** The result of `login-relay check`. */
 export interface CheckReport {
   readonly options: readonly EffectiveOption[];
-  /** What to register at the provider; null if the configuration is at fault. */
+  /** What to register at the provider; null if the configuration has faults. */
   readonly callbackUrl: string | null;
   readonly findings: readonly Finding[];
 }

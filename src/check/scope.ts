@@ -6,7 +6,7 @@ import { type Finding, warning } from './finding.ts';
 
 const longestList = 400;
 
-/** Compares the scope with the ones that the metadata lists. Without a list there is nothing to say. */
+/** Compares the scope with the ones that the metadata lists. Reports nothing if there is no list. */
 export function checkScope({ scope = '', scopesSupported }: Provider): Finding[] {
   if (scopesSupported === undefined) return [];
   const unlisted = scope

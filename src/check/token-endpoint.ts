@@ -14,10 +14,10 @@ import { type TokenRefusal, tokenRefusal } from './token-refusal.ts';
 
 const subject = 'token endpoint';
 
-/** A code that no provider has issued: a provider that refuses only the code accepts the client. */
+/** A code that no provider has issued. A provider that refuses only the code has accepted the client. */
 const madeUpCode = 'login-relay-check';
 
-/** A provider that refuses only the code even with this one accepts every client. */
+/** A provider that refuses only the code, even with this secret, has not checked the secret. */
 const madeUpSecret = new Secret('login-relay-check');
 
 /** What to change if something of the configuration is wrong. */
@@ -27,7 +27,7 @@ export interface TokenEndpointFixes {
   readonly clientSecret: string;
 }
 
-/** What the answer in one form says: a finding if no token endpoint answers so. */
+/** What the answer to one form of the request says. A finding: this is not the answer of a token endpoint. */
 type Reading = TokenRefusal | Finding;
 
 /**
@@ -107,14 +107,14 @@ function judge(
       : warning(subject, `${message}, which puts the secret into URLs`, useOther);
   }
   if (other !== undefined) {
-    const message = `the provider does not take the token request in the form "${configured}"`;
+    const message = `the provider does not accept the token request in the form "${configured}"`;
     return problem(subject, message, useOther);
   }
   const identifier = describeOption('clientId');
   const secret = `correct the secret in ${fix.clientSecret}`;
   const register = `register exactly ${redirectUri} as callback URL`;
   const tried = `(tried: ${[...readings.keys()].join(', ')})`;
-  /** The most telling first. */
+  /** The most specific first. */
   const refusals: readonly (readonly [TokenRefusal, message: string, fix: string])[] = [
     [
       'redirect_uri',
@@ -136,7 +136,7 @@ function judge(
   ];
   const said = [...readings.values()];
   const refusal = refusals.find(([what]) => said.includes(what));
-  // Another form may be refused for being another form.
+  // A refusal of another form may be about the form itself.
   if (refusal !== undefined && own !== 'unknown') {
     return problem(subject, `the provider ${refusal[1]}`, refusal[2]);
   }

@@ -42,9 +42,9 @@ function checkRefresh(config: Config, provider: Provider): Finding {
   );
 }
 
-const untilEnd = 'a page can have its access token again until that ends';
+const untilEnd = 'a page can get its access token again until that token ends';
 
-/** What the relay adds to logins with PKCE, in words; empty if it adds nothing. */
+/** What the relay adds to logins with PKCE, as text; empty if it adds nothing. */
 function askedFor({ refreshRequest: { scope, parameters = [] } = {} }: Provider): string {
   const added = [
     ...(scope === undefined ? [] : [`scope ${scope}`]),

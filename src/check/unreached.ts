@@ -2,11 +2,11 @@ import { describeOption } from '../config/options.ts';
 import type { FailureCode } from '../errors.ts';
 import type { UpstreamCall } from '../upstream/client.ts';
 
-/** Why an address gave no answer, in words for the operator. */
+/** Why an address gave no answer, as text for the operator. */
 export interface Unreached {
   readonly message: string;
   readonly fix: string;
-  /** Whether browsers elsewhere meet the same: the certificate is not good for anyone. */
+  /** True if browsers on other machines fail for the same reason, such as an expired certificate. */
   readonly byEveryone?: true;
 }
 
@@ -15,7 +15,7 @@ const nameLookup: Unreached = {
   fix: 'check the host name, and the name servers of this machine',
 };
 const noRoute: Unreached = {
-  message: 'there is no way through the network to the host',
+  message: 'there is no network route to the host',
   fix: 'check the network and firewall; if this machine needs a proxy, set HTTPS_PROXY',
 };
 const unknownAuthority: Unreached = {

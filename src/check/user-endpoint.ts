@@ -8,7 +8,7 @@ import type { Probe } from './probe.ts';
 const subject = 'user lookup';
 
 /**
- * Asks for the user of a made-up token: the token has to be refused.
+ * Looks up the user of a made-up token. The provider must refuse the token.
  *
  * @param fixUrl what to change if the address is wrong
  */
@@ -21,7 +21,7 @@ export async function checkUserEndpoint(
   if ('unreached' in probed)
     return problem(subject, probed.unreached.message, probed.unreached.fix);
   const { status, headers, body } = probed.answer;
-  const refused = ok(subject, 'refuses a made-up token, as it has to');
+  const refused = ok(subject, 'refuses a made-up token, as it must');
   const asksForToken = /^bearer\b/i.test(headers['www-authenticate'] ?? '');
   if (asksForToken && status < 500) return refused;
   const misplaced = wrongKind(subject, probed.answer, fixUrl);

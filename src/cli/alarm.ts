@@ -1,11 +1,11 @@
-/** Something to wait for that may happen many times. */
+/** An event that can occur again and again, and that one caller waits for. */
 export class Alarm {
   #pending = Promise.withResolvers<undefined>();
 
-  /** Ends the current wait, or else the next one. */
+  /** Ends the current wait. If there is none, ends the next one at once. */
   readonly raise = (): void => this.#pending.resolve(undefined);
 
-  /** Resolves after the alarm was raised since the last wait, however often. */
+  /** Resolves once the alarm is raised. Alarms that were raised since the last wait count as one. */
   async raised(): Promise<undefined> {
     await this.#pending.promise;
     this.#pending = Promise.withResolvers();

@@ -3,7 +3,7 @@ import { type ConfigReading, readConfig } from '../config/config.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import type { NewFiles, ReadFile } from '../config/secret-file.ts';
 
-/** A configuration, and what its files say compared with the reading before. */
+/** A configuration, and how its files differ from the previous reading. */
 export interface Rereading extends ConfigReading {
   /** The paths of the files whose content has changed. */
   readonly changed: readonly string[];

@@ -16,8 +16,8 @@ const exitUsage = 2;
  * Runs the command line.
  *
  * @param argv arguments after the program's name
- * @returns the exit code: 0 after a clean end, 1 if a port could not be opened or a check has failed, 2 if the
- *   command line or the configuration is at fault
+ * @returns the exit code: 0 after a clean end, 1 if a port could not be opened or a check failed, 2 if the
+ *   command line or the configuration has faults
  */
 export async function main(
   argv: readonly string[],
@@ -109,7 +109,7 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
   throw error;
 }
 
-/** The lines of a fault as a terminal shows them: what does not fit is indented. */
+/** Breaks a fault into lines of the terminal's width. All lines but the first are indented. */
 function wrapFault(line: string, columns: number): string[] {
   const [first = '', ...rest] = wrap(line, columns - 4);
   return [first, ...rest.map((more) => `    ${more}`)];

@@ -1,4 +1,4 @@
-/** Thrown if standard output takes no more, as on a full disk. */
+/** Thrown if standard output cannot be written, for example on a full disk. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
 }
@@ -6,7 +6,7 @@ export class OutputError extends Error {
 /**
  * Writes to standard output.
  *
- * If the reader has gone, as in `login-relay --help | head -1`, the text is dropped without an error.
+ * If the reader has closed the pipe, as in `login-relay --help | head -1`, the text is dropped without an error.
  *
  * @returns resolves once the text is written
  * @throws {OutputError}

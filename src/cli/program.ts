@@ -80,7 +80,7 @@ Exit codes:
     options.host,
     options.tlsCert,
   ]).action(async (flags: Flags) => exit(await commands.health(flags)));
-  add('demo', 'Try it on this machine: provider, relay and front end.')
+  add('demo', 'Try it on this machine, with a provider and a front end.')
     .option(
       '--port <number>',
       'first of three ports: relay, front end, provider (default: the first free ones from 8000)',
@@ -132,7 +132,7 @@ function helpOption(): Flag {
 function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
   for (const option of taken) {
     const flag = new Flag([option.flag, option.argument].join(' ').trim(), helpOf(option));
-    // Every value is kept, so that a flag given twice can be told from one given once.
+    // Keep every value, to detect flags that are given twice.
     flag.argParser((value: string, earlier: readonly string[] = []) => [...earlier, value]);
     if (option.argument === undefined) flag.preset('true');
     command.addOption(flag.helpGroup(`${option.group}:`));

@@ -32,7 +32,7 @@ export async function reload(
     else logger.info('reloaded: no file has changed');
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    logger.error({ faults: error.faults }, 'not reloaded: the relay goes on as it was');
+    logger.error({ faults: error.faults }, 'not reloaded: the relay keeps its configuration');
   }
   manager?.ready();
 }

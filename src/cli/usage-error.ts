@@ -7,8 +7,8 @@ const renamed: ReadonlyMap<string, string> = new Map([['--state-key-file', '--ke
 /**
  * Describes what is wrong with the command line.
  *
- * It quotes names of flags, but no value and no stray word: part of a secret may have become one, also of an
- * unknown flag.
+ * The message names flags, but never quotes a value or an unexpected argument: either may be part of a secret.
+ * The name of an unknown flag may be one, too.
  *
  * @param argv arguments after the program's name
  */
@@ -51,7 +51,7 @@ function maybeValue(name: string, flags: readonly string[]): boolean {
 }
 
 function describeStrayWord(word: string, command: Command | undefined, program: Command): string {
-  if (command !== undefined) return `${command.name()} is followed by a stray argument`;
+  if (command !== undefined) return `${command.name()} is followed by an unexpected argument`;
   const names = program.createHelp().visibleCommands(program);
   const known = suggestion(
     word,
@@ -59,7 +59,7 @@ function describeStrayWord(word: string, command: Command | undefined, program: 
   );
   // A word that is close to a command is not a secret.
   return known === undefined
-    ? 'unknown command or stray argument'
+    ? 'unknown command or unexpected argument'
     : `unknown command ${word}${didYouMean(known)}`;
 }
 

@@ -27,13 +27,19 @@ export function readCertificate(reading: Reading, baseUrl: string): Certificate 
   const privateKey = key === undefined ? undefined : parseKey(key, fault);
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
-    fault('tlsKey', `names a key that is not the one of ${describe('tlsCert')}`);
+    fault(
+      'tlsKey',
+      `names a key that does not belong to the certificate of ${describe('tlsCert')}`,
+    );
     return undefined;
   }
   try {
     createSecureContext({ cert: chain, key });
   } catch {
-    fault('tlsCert', 'names a certificate that TLS does not take, such as one with a short key');
+    fault(
+      'tlsCert',
+      'names a certificate that TLS refuses, for example because its key is too short',
+    );
     return undefined;
   }
   warnOf(certificate, baseUrl, reading);

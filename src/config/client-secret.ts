@@ -7,7 +7,7 @@ import { isMissingCredential, readSecretFile } from './secret-file.ts';
 const credentialName = 'provider-client-secret';
 
 const noCredential =
-  `is required: systemd passes no credential ${credentialName}, or an empty one. ` +
+  `is required: the systemd credential ${credentialName} is missing or empty. ` +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 
 /**
@@ -20,7 +20,7 @@ export function readClientSecret(reading: Reading): Secret | undefined {
   const direct = sourceOf('clientSecret');
   const file = sourceOf('clientSecretFile');
   if (direct !== undefined && file !== undefined) {
-    fault('clientSecret', `and ${describe('clientSecretFile')} are both given: give one`);
+    fault('clientSecret', `and ${describe('clientSecretFile')} are both given: give only one`);
     return undefined;
   }
   if (direct !== undefined) {

@@ -25,7 +25,7 @@ export function describeFault(
 function maybeSecret(value: string): boolean {
   const words = value.match(/[\w~+=-]{16,}/g) ?? [];
   const mixed = words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
-  // Dots and slashes are in secrets too. Lower-case host names and paths are no secrets.
+  // Dots and slashes are in secrets too. Host names and paths in lower case are not secrets.
   const longer = value.match(/[\w~+=./-]{16,}/g) ?? [];
   return (
     value.includes('@') || mixed || longer.some((run) => /[A-Z]/.test(run) && /[a-z]/.test(run))

@@ -20,8 +20,8 @@ export interface KeyFile {
  * Reads the key file: the one that the option names, else the systemd credential, else `key` in systemd's
  * state directory.
  *
- * @returns call it once no fault was reported. It creates a missing file, if this command creates files,
- *   and may report a fault then
+ * @returns a function for the values, to be called only if no fault was reported. It creates a missing file,
+ *   if this command creates files, and reports a fault if it cannot
  */
 export function readKeyFile(reading: Reading): () => KeyFile {
   const path = pathOf(reading);
@@ -70,7 +70,10 @@ const otherReason = `names a file that does not exist and cannot be created. Cre
 function reportNoRoom({ newFiles, fault }: Reading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
-    fault('keyFile', 'names a file that does not exist. To create it here, start with ./');
+    fault(
+      'keyFile',
+      'names a file that does not exist. To create it in this directory, start the path with ./',
+    );
     return;
   }
   try {

@@ -45,7 +45,7 @@ export function readProviderSettings(
   if (sourceOf('issuer') !== undefined) {
     for (const name of ['provider', 'providerHost', 'providerTenant'] as const) {
       if (sourceOf(name) === undefined) continue;
-      fault(name, `and ${describe('issuer')} are both given: give one`);
+      fault(name, `and ${describe('issuer')} are both given: give only one`);
     }
     if (values.issuer === undefined) return undefined;
     const { issuer, insecureHttp = false } = values;
@@ -66,7 +66,7 @@ export function readProviderSettings(
 function atOtherEndpoints({ authorizeUrl, tokenUrl }: GivenProvider): Partial<Provider> {
   return {
     ...(authorizeUrl !== undefined && { issuer: undefined, refreshRequest: undefined }),
-    // The tokens and the secret of another provider are not for the preset's.
+    // Never send the tokens and the secret of another provider to the preset's endpoints.
     ...(tokenUrl !== undefined && { refreshTokens: undefined, revocation: undefined }),
   };
 }
@@ -81,7 +81,7 @@ function warnOfSecretInUrl(
   if (new URL(tokenUrl).origin === new URL(preset.tokenUrl).origin) return;
   warn(
     'tokenRequest',
-    'is query by default: the client secret travels in the URL, which servers log. Give body or basic if the provider takes one of them, otherwise query',
+    'is query by default, so the client secret is in the URL, which servers log. Set it to body or basic if the provider accepts that, otherwise to query',
   );
 }
 
@@ -93,7 +93,7 @@ function placeholder(
 ): string {
   const declared = preset[part];
   const isGiven = sourceOf(option) !== undefined;
-  if (declared === undefined && isGiven) fault(option, 'does not go with this provider');
+  if (declared === undefined && isGiven) fault(option, 'does not apply to this provider');
   if (declared !== undefined && declared.default === undefined && !isGiven) {
     fault(option, `is required with this provider: ${declared.meaning}`);
   }

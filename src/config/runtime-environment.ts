@@ -16,7 +16,7 @@ export function runtimeFaults({
     faults.push('NODE_DEBUG must not be set: Node would write requests with their secrets');
   }
   if (inspector.test(options)) {
-    faults.push('NODE_OPTIONS must not hold --inspect: a debugger can read every secret');
+    faults.push('NODE_OPTIONS must not contain --inspect: a debugger can read every secret');
   }
   return faults;
 }

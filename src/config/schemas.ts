@@ -118,7 +118,7 @@ function isNetwork(entry: string): boolean {
   const [address = '', prefix = '1', ...rest] = entry.split('/');
   const family = isIP(address);
   const longest = family === 4 ? 32 : 128;
-  // With a prefix of 0, everybody would be a trusted proxy.
+  // With a prefix of 0, every client would be a trusted proxy.
   const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) > 0 && Number(prefix) <= longest;
   return family > 0 && isPrefix && rest.length === 0;
 }

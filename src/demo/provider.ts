@@ -71,7 +71,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
     jwks: { keys: [newSigningKey()] },
     cookies: {
       keys: [randomBytes(32).toString('base64url')],
-      // Cookies ignore ports: on localhost these would otherwise reach every other server there.
+      // Cookies ignore ports. Their names and path keep them apart from those of other servers on localhost.
       names: {
         interaction: 'demo_provider_login',
         resume: 'demo_provider_resume',

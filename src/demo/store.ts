@@ -10,7 +10,7 @@ const maxEntries = 10_000;
 
 /**
  * Keeps the provider's codes, tokens and pending logins in memory, the newest 10,000 of each kind.
- * It keeps no login sessions: a demo shows the login page every time, and logins in several tabs do not
+ * It keeps no login sessions. So the demo always shows the login page, and logins in several tabs do not
  * interfere.
  */
 export function createMemoryStore(): AdapterFactory {

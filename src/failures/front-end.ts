@@ -10,7 +10,7 @@ export const frontEndFailures = {
   redirect_uri_unknown: {
     status: 400,
     detail:
-      'The redirect_uri is missing, given more than once, or not one of those that are configured for this front end.',
+      'The redirect_uri is missing, given more than once, or not configured for this front end.',
   },
   request_invalid: {
     status: 400,
@@ -33,13 +33,13 @@ export const frontEndFailures = {
   },
   oauth_off: {
     status: 400,
-    detail: 'This relay checks no state. So it serves no logins with PKCE.',
+    detail: 'This relay does not take OAuth logins, because its state check is off.',
     oauthError: 'unauthorized_client',
   },
   token_request_invalid: {
     status: 400,
     detail:
-      'The request must be a form or a JSON object, in UTF-8, with each parameter once, as text.',
+      'The body must be a form or a JSON object in UTF-8. Each parameter must be text, and given only once.',
   },
   content_type_unsupported: {
     status: 415,
@@ -49,7 +49,7 @@ export const frontEndFailures = {
   body_too_large: { status: 413, detail: 'The body is larger than 16 KiB.' },
   client_id_wrong: {
     status: 400,
-    detail: 'The client_id is missing, or is not that of a front end of this relay.',
+    detail: 'The client_id is missing, or no front end of this relay has it.',
     oauthError: 'invalid_client',
   },
   origin_foreign: {
@@ -79,18 +79,18 @@ export const frontEndFailures = {
   },
   proof_missing: {
     status: 400,
-    detail: 'The refresh token belongs to a key: send a DPoP proof.',
+    detail: 'The refresh token is bound to a key. Send a DPoP proof of that key.',
     oauthError: 'invalid_dpop_proof',
   },
   proof_invalid: {
     status: 400,
     detail:
-      'The DPoP proof is not valid: it must be new, made for this address, and not older than a minute.',
+      'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
     oauthError: 'invalid_dpop_proof',
   },
   key_mismatch: {
     status: 400,
-    detail: 'The refresh token belongs to another key than the DPoP proof. Log in again.',
+    detail: 'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
     oauthError: 'invalid_grant',
   },
   refresh_refused: {

@@ -25,26 +25,28 @@ export const httpFailures = {
   // No client receives this one.
   client_gone: {
     status: 503,
-    detail: 'The client hung up before it was answered.',
+    detail: 'The client closed the connection before the response.',
     headers: { 'Retry-After': '1' },
   },
   not_found: { status: 404, detail: 'There is nothing at this address.' },
   method_not_allowed: {
     status: 405,
-    detail: 'This address does not take this method: see the Allow header.',
+    detail:
+      'This address does not allow this method. The Allow header lists the methods that it allows.',
   },
   host_unusable: {
     status: 400,
-    detail: 'The request must have one Host header, with a host in it.',
+    detail: 'The request must have exactly one Host header, which names a host.',
   },
   bad_request: { status: 400, detail: 'The request is not valid HTTP.' },
   request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
   headers_too_large: { status: 431, detail: 'The request line and headers are too large.' },
   internal_error: {
     status: 500,
-    detail: 'Something went wrong in the relay. Try again, and quote the X-Request-Id if it stays.',
+    detail:
+      'Something went wrong in the relay. Try again. If it happens again, report the X-Request-Id.',
     detailOnceSpent:
-      'Something went wrong in the relay. Start the login again, and quote the X-Request-Id if it stays.',
+      'Something went wrong in the relay. Start the login again. If it happens again, report the X-Request-Id.',
     oauthError: 'server_error',
   },
 } as const satisfies Failures;

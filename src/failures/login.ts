@@ -21,11 +21,12 @@ export const loginFailures = {
   front_end_state_unusable: {
     status: 400,
     detail:
-      'The state that the front end sent is longer than 512 characters, not text, or given more than once.',
+      'The front end sent a state that is longer than 512 characters, not text, or given more than once.',
   },
   state_missing: {
     status: 400,
-    detail: 'This login was not started here: the callback has no state. Start the login again.',
+    detail:
+      'The callback has no state, so this relay did not start the login. Start the login again.',
   },
   state_unknown: {
     status: 400,
@@ -51,19 +52,20 @@ export const loginFailures = {
   },
   cookie_invalid: {
     status: 400,
-    detail: 'The cookie of this login is damaged or doubled. Start the login again.',
+    detail: 'The cookie of this login is damaged, or was sent twice. Start the login again.',
   },
   issuer_mismatch: {
     status: 400,
-    detail: 'The answer comes from another provider than the login was sent to. Start it again.',
+    detail:
+      'The response comes from another provider than the one that the login was sent to. Start the login again.',
   },
   issuer_missing: {
     status: 400,
-    detail: 'The answer does not say which provider it comes from. Start the login again.',
+    detail: 'The response does not say which provider it comes from. Start the login again.',
   },
   callback_framed: {
     status: 400,
-    detail: 'A login cannot be finished inside a frame. Open it in a window of its own.',
+    detail: 'A login cannot be finished inside a frame. Open it in its own window.',
   },
   access_denied: {
     status: 400,
@@ -77,7 +79,7 @@ export const loginFailures = {
   },
   prefetch_refused: {
     status: 503,
-    detail: 'A login is not started or finished ahead of time: open the address itself.',
+    detail: 'A prefetch cannot start or finish a login. Open the address itself.',
     headers: { 'Retry-After': '1' },
   },
 } as const satisfies Failures;

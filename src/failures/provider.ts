@@ -29,13 +29,13 @@ export const providerFailures = {
   token_endpoint_failed: {
     status: 400,
     detail:
-      'Token retrieval failed: the provider has a problem of its own. Start the login again in a moment.',
+      'Token retrieval failed: the provider reports an internal problem. Start the login again in a moment.',
     oauthError: 'temporarily_unavailable',
   },
   token_missing: {
     status: 400,
     detail:
-      'The access token is empty: the provider answered without a usable one. Start the login again.',
+      "The access token is empty: the provider's response has no usable token. Start the login again.",
     oauthError: 'server_error',
   },
   provider_unreachable: {
@@ -45,24 +45,25 @@ export const providerFailures = {
   },
   provider_answer_unusable: {
     status: 502,
-    detail: 'The provider sent an answer that cannot be used. Try again in a moment.',
-    detailOnceSpent: 'The provider sent an answer that cannot be used. Start the login again.',
+    detail: 'The provider sent a response that the relay cannot use. Try again in a moment.',
+    detailOnceSpent:
+      'The provider sent a response that the relay cannot use. Start the login again.',
   },
   user_record_signed: {
     status: 502,
     detail:
-      'The provider signs or encrypts its user records, and this relay reads only plain JSON. Only the operators can fix this.',
+      'The provider signs or encrypts its user records, but this relay reads only plain JSON. Only the operators can fix this.',
     oauthError: 'server_error',
   },
   provider_undiscovered: {
     status: 503,
-    detail: 'The provider has not told its addresses yet. Try again in a few seconds.',
+    detail: "The relay does not know the provider's endpoints yet. Try again in a few seconds.",
     headers: { 'Retry-After': '5' },
   },
   provider_unsupported: {
     status: 503,
     detail:
-      'The provider demands what this relay does not support. Only the operators can fix this.',
+      'The provider requires something that this relay does not support. Only the operators can fix this.',
     headers: { 'Retry-After': '60' },
     oauthError: 'server_error',
   },

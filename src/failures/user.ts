@@ -14,7 +14,7 @@ export const userFailures = {
   },
   token_malformed: {
     status: 401,
-    detail: 'The access token has characters that no token may have. Log in again.',
+    detail: 'The access token contains characters that are not allowed in a token. Log in again.',
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   },
   token_invalid: {

@@ -5,7 +5,7 @@ import { resolverFor } from './client-address.ts';
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
 type Detail = 'off' | 'whole' | 'cut';
 
-/** Tells the addresses of clients for the log, as far as it shows them. */
+/** The addresses of clients, as the log shows them. */
 export interface LoggedAddresses {
   /** The client's address; that of a proxy if the proxy names no client. Undefined behind a Unix socket. */
   of(request: IncomingMessage): string | undefined;

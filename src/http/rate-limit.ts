@@ -17,7 +17,7 @@ export function rateLimit(
   const keyOf = createRateLimitKeys();
   return async (ctx, next) => {
     const key = keyOf(clientAddress(ctx.req));
-    // Unlike `consume`, it rejects nothing: a refusal is no error of the limiter.
+    // Unlike `consume`, `penalty` does not throw if the limit is exceeded.
     const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
     if (consumedPoints > perMinute) {
       const seconds = Math.ceil(msBeforeNext / 1000);

@@ -1,7 +1,7 @@
 /** Why a relay cannot take logins now. */
 type NotReady = 'stopping' | MissingProvider;
 
-/** Why nothing can be asked of the provider. */
+/** Why the relay cannot call the provider. */
 type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
 /** Whether a relay should get new requests. */

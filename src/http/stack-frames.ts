@@ -1,6 +1,6 @@
 /**
- * Where an unexpected error was thrown. Its message is left out: it may quote what must not reach a
- * log, as those of URL, header and JSON errors do.
+ * Where an unexpected error was thrown. The message is left out: those of URL, header and JSON errors
+ * quote input that must not reach a log.
  */
 export function stackFrames(error: unknown): string {
   if (!(error instanceof Error) || error.stack === undefined) return 'not an Error';

@@ -78,8 +78,8 @@ export function withLoginParameters(
 }
 
 /**
- * A random nonce for one login, if the scope has `openid`. Some servers insist on it with that scope,
- * others refuse it without. Nobody compares it: the relay reads no ID token, and PKCE binds the code.
+ * A random nonce for one login, if the scope has `openid`. Some servers require it with that scope, and
+ * others refuse it without. The relay never compares it: it reads no ID token, and PKCE binds the code.
  */
 export function newNonce(scope: string | undefined): string | undefined {
   if (!scope?.split(' ').includes('openid')) return undefined;

@@ -4,7 +4,7 @@ import { type ProviderErrorCode, providerErrorCode } from '../provider-error-cod
 import type { Provider } from '../providers/provider.ts';
 import { parseQuery, type Query, single } from './query.ts';
 
-/** Error codes that say more than that the provider did not authorize the login. */
+/** Failures for error codes that are more specific than `authorization_refused`. */
 const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
   access_denied: 'access_denied',
   consent_required: 'access_denied',

@@ -13,12 +13,12 @@ const explanations = {
     'the metadata names this issuer with http instead of https: have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
   endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
   endpoint_unusable:
-    'an endpoint in the metadata is not an https URL, or at a link-local or metadata address',
+    'an endpoint in the metadata is not an https URL, or is at a link-local or metadata address',
   endpoint_on_this_machine:
     'an endpoint in the metadata is on this machine, and the issuer is not: correct the issuer, or give the endpoint by hand',
   endpoint_parameter:
     'an endpoint in the metadata has a parameter of the protocol in its query: give the endpoint by hand',
-  unsupported: 'the provider demands what this relay does not do',
+  unsupported: 'the provider requires something that this relay does not support',
 } as const;
 
 /** The stable name of why discovery failed, as it appears in logs. */

@@ -68,7 +68,7 @@ export function codeChallengeOf(query: Query): string {
   if (code_challenge_method !== 'S256') throw invalid('The code_challenge_method must be S256.');
   if (typeof code_challenge !== 'string' || !s256Challenge.test(code_challenge)) {
     throw invalid(
-      'The code_challenge is missing, or is not one of S256: 43 characters of base64url.',
+      'The code_challenge is missing, or is not 43 characters of base64url, as S256 gives.',
     );
   }
   return code_challenge;

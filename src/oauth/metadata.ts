@@ -8,7 +8,7 @@ import { protocolParameters } from './parameters.ts';
 /** A JSON object that names the issuer that was asked for. A field that is null counts as missing. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** Whose metadata it is: an OAuth server is not asked for the scope `openid`. */
+/** The kind of metadata. An OAuth server gets no request for the scope `openid`. */
 export type MetadataKind = 'openid' | 'oauth';
 
 /** The issuer, and what is known of the provider besides its metadata. */
@@ -51,7 +51,7 @@ export function parseMetadata(bytes: Uint8Array, issuer: string): Metadata {
 }
 
 function issuerMismatch(issuer: string, metadataIssuer: unknown): DiscoveryError {
-  // A provider behind a proxy that ends TLS may build its name from the request that it gets.
+  // A provider behind a proxy that terminates TLS may build its name from the request that it gets.
   return issuer.replace(/^https:/, 'http:') === metadataIssuer
     ? new DiscoveryError('issuer_scheme')
     : new DiscoveryError('issuer_mismatch', { metadataIssuer });
@@ -69,9 +69,9 @@ export function providerOf(
 ): Provider {
   const { given, issuer } = context;
   const methods = metadata['token_endpoint_auth_methods_supported'];
-  const demands = unsupportedDemands(metadata, given);
-  if (demands.length > 0) {
-    const explanation = `the provider demands ${demands.join(', and ')}, which this relay does not do`;
+  const requirements = unsupportedRequirements(metadata, given);
+  if (requirements.length > 0) {
+    const explanation = `the provider requires ${requirements.join(', and ')}, which this relay does not support`;
     throw new DiscoveryError('unsupported', { explanation });
   }
   const endpoint = (name: 'authorizeUrl' | 'tokenUrl' | 'userUrl') =>
@@ -144,7 +144,7 @@ function refreshOf(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refres
   return includes(metadata['scopes_supported'], scope) ? { refreshRequest: { scope } } : {};
 }
 
-/** Logins work without it, so an endpoint that cannot be used counts as none. */
+/** Logins work without revocation. So an endpoint that cannot be used counts as missing. */
 function revocationOf(metadata: Metadata, context: MetadataContext): Revocation | undefined {
   try {
     const url = endpointUrl('revocationUrl', metadata[endpoints.revocationUrl.field], context);
@@ -170,14 +170,14 @@ function authenticationAmong(
   return takesBody && (encodingChanges || !takesBasic) ? 'body' : 'basic';
 }
 
-/** What the metadata demands, or does not offer, so that no login of this relay could work, in words. */
-function unsupportedDemands(metadata: Metadata, given: Partial<Provider>): string[] {
+/** The requirements and gaps of a server that make logins impossible, as text. */
+function unsupportedRequirements(metadata: Metadata, given: Partial<Provider>): string[] {
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const takesSecret =
     given.clientAuthentication !== undefined ||
     offers(methods, 'client_secret_basic') ||
     offers(methods, 'client_secret_post');
-  const demands: readonly (readonly [boolean, string])[] = [
+  const requirements: readonly (readonly [boolean, string])[] = [
     [metadata['require_pushed_authorization_requests'] === true, 'pushed authorization requests'],
     [metadata['require_signed_request_object'] === true, 'signed request objects'],
     [
@@ -191,7 +191,7 @@ function unsupportedDemands(metadata: Metadata, given: Partial<Provider>): strin
       'a grant other than authorization_code',
     ],
   ];
-  return demands.filter(([demanded]) => demanded).map(([, what]) => what);
+  return requirements.filter(([required]) => required).map(([, what]) => what);
 }
 
 /** Whether a list has the word. A list that is missing excludes nothing. */

@@ -87,7 +87,7 @@ const requests: Readonly<
     ]),
   'token-only': (client, url, { token }) => formRequest(client, url, [['token', token]]),
   bearer({ requestHeaders }, url, { token }) {
-    // What cannot be a credential is not a token of the provider.
+    // A text that cannot be a credential is not a token of the provider.
     if (!isCredential(token)) return undefined;
     return {
       method: 'POST',

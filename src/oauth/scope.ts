@@ -1,13 +1,13 @@
 /**
- * Words that the relay and the provider settle between them: front ends get no ID token, and their refresh
- * tokens are the relay's. Clients of OpenID Connect fail if they are told `openid` and get no ID token.
+ * Scopes that concern only the relay and the provider. Front ends get no ID token, and OpenID Connect
+ * clients fail if a response names `openid` but has no ID token. The refresh tokens are the relay's own.
  *
  * @see OpenID Connect Core §3.1.2.1 and §11
  */
 const ownWords: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 
 /**
- * What a front end is told of a granted scope.
+ * The part of a granted scope that a front end gets in its token response.
  *
  * @returns undefined if nothing is left, or nothing is known
  */
@@ -17,8 +17,8 @@ export function scopeForFrontEnd(granted: string | undefined): string | undefine
 }
 
 /**
- * What the provider is asked for if a front end asks for a part of a scope: without `openid`, an OpenID
- * provider would refuse the user lookup.
+ * The scope to request from the provider if a front end requests a part of a scope. It keeps `openid`:
+ * without it, an OpenID provider would refuse the user lookup.
  *
  * @param asked words of `whole`
  */

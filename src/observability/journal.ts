@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 
-/** @see sd-daemon(3), "SD_WARNING" and its like, by the level numbers of pino */
+/** The priorities of sd-daemon(3), such as `SD_WARNING`, by the level numbers of pino. */
 const priorities: Readonly<Record<number, number>> = { 60: 2, 50: 3, 40: 4, 30: 6, 20: 7 };
 const informational = 6;
 

@@ -58,7 +58,7 @@ export function createMetrics(
   }).set({ version, node: process.versions.node }, 1);
   new Gauge({
     name: 'login_relay_provider_calls_in_flight',
-    help: 'Calls to the provider that are being made right now.',
+    help: 'Calls to the provider in flight.',
     registers,
     collect() {
       this.set(situation().callsInFlight);
@@ -84,7 +84,7 @@ export function createMetrics(
   }
   const requestDuration = new Histogram({
     name: 'login_relay_request_duration_seconds',
-    help: 'Time from a request to the end of its answer.',
+    help: 'Time from a request to the end of its response.',
     labelNames: ['route', 'status'],
     buckets,
     registers,
@@ -151,7 +151,7 @@ export function createMetrics(
   });
   const limitsHit = new Counter({
     name: 'login_relay_limits_hit_total',
-    help: 'Requests and connections that were turned away at a limit.',
+    help: 'Requests and connections that were refused or closed because of a limit.',
     labelNames: ['limit'],
     registers,
   });

@@ -28,7 +28,7 @@ function listening({ address, metricsAddress, callbackUrl }: Record<string, unkn
 }
 
 function discovery({ outcome, explanation, error, retryIn }: Record<string, unknown>): string {
-  if (outcome === 'discovered') return 'the issuer has told the addresses of the provider';
+  if (outcome === 'discovered') return 'the endpoints of the provider are known from its issuer';
   const why = error === undefined ? explanation : `${explanation} (${error})`;
   return `provider discovery failed: ${why}; next attempt in ${Number(retryIn) / 1000} s`;
 }

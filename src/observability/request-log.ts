@@ -3,8 +3,8 @@ import type { UpstreamCall } from '../upstream/client.ts';
 import type { RequestRecord } from './request-record.ts';
 
 const excusedWarning =
-  'A callback without a state was let in: nothing in it shows that a browser sent it. ' +
-  'A proxy that strips headers makes browsers look like that. --state-check always refuses such callbacks.';
+  'A callback without a state was accepted, because it has no sign of a browser. ' +
+  'A proxy that strips headers removes these signs. --state-check always refuses such callbacks.';
 
 /** Logs one line per request, and a warning before the first request that was excused from the state check. */
 export function requestLog(logger: Logger): (record: RequestRecord) => void {

@@ -38,7 +38,7 @@ export interface RequestRecord {
  * Passes the record of each request to every observer, once the request is handled and the response is
  * sent or the client is gone.
  *
- * @param clientAddress tells the client's address for the log, if the log shows it
+ * @param clientAddress gives the client's address if the log shows it
  */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],

@@ -1,6 +1,6 @@
 /** How the client authenticates to the token endpoint, and where the parameters travel. */
 export type ClientAuthentication =
-  /** everything in the query of a POST without a body, as GitHub takes it */
+  /** Everything in the query of a POST without a body, as GitHub takes it. */
   | 'query'
   /** `client_secret_post`: everything in a form body. @see RFC 6749 §2.3.1 */
   | 'body'
@@ -20,7 +20,7 @@ interface TokenResponseDialect {
   readonly nestedIn?: string;
 }
 
-/** What an authorization request has besides, if a refresh token is wanted. */
+/** What an authorization request needs in addition to get a refresh token. */
 interface RefreshRequest {
   /** Words to add to the scope. */
   readonly scope?: string;
@@ -70,13 +70,13 @@ export interface Provider {
   readonly tokenParameters?: ExtraParameters | undefined;
   readonly tokenResponse?: TokenResponseDialect | undefined;
   /**
-   * Whether logins get refresh tokens, once `refreshRequest` is asked for: always, if the application is
-   * set up for it, or never; undefined if nobody knows.
+   * Whether a login with `refreshRequest` gets a refresh token: always, if the application is set up for
+   * it, or never; undefined if that is not known.
    */
   readonly refreshTokens?: 'always' | 'by-setting' | 'never' | undefined;
-  /** Undefined: nothing is asked for. */
+  /** Undefined: the provider needs nothing special for a refresh token. */
   readonly refreshRequest?: RefreshRequest | undefined;
-  /** Undefined: it revokes no tokens. */
+  /** Undefined: the provider does not revoke tokens. */
   readonly revocation?: Revocation | undefined;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;

@@ -40,7 +40,7 @@ export interface Dependencies {
   readonly answerInPlace: AnswerFailure;
   /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
-  /** Tells the client's address for the log, if the log shows it. */
+  /** Gives the client's address if the log shows it. */
   readonly clientAddress: (request: IncomingMessage) => string | undefined;
   /** Called with the origin of each request that is not the front end's. */
   readonly onForeignOrigin: (origin: string) => void;
@@ -80,7 +80,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   router.all(
     `${loginPath}/callback`,
     allow('GET'),
-    // Not delivered: browsers keep a prefetched redirect, and would show its error instead of the login.
+    // Don't deliver it: browsers keep a prefetched redirect, and would show its error instead of the login.
     refusePrefetch,
     deliverCallbackFailures(frontEnd),
     ...limited,

@@ -36,7 +36,7 @@ export interface RunningRelay {
 /**
  * Creates a relay, then listens.
  *
- * @param socket listened on instead of the configured port
+ * @param socket a passed socket; it replaces the configured port
  * @throws {ListenError} if a port cannot be opened
  * @throws {ConfigError} if the passed socket cannot be listened on
  */
@@ -50,7 +50,7 @@ export async function startRelay(
   const observers = metrics === undefined ? [] : [metrics.observe];
   const memory = createMemory(Date.now);
   const create = (by: Config) => createRelay(by, logger, Date.now, observers, memory);
-  // Opened first, so that metrics are served while the relay waits for its issuer.
+  // Open it first, so that it serves metrics while the relay waits for the issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);
   let relay = await create(config);
   situation = () => ({
@@ -80,7 +80,7 @@ export async function startRelay(
       relay = next;
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);
-      // A callback waits for its turn, at the end for one more call, and then makes its own.
+      // A callback may wait for its turn, then for one call of another login, and then makes its own call.
       setTimeout(before.close, longestWait + 2 * config.providerTimeout).unref();
       return true;
     },

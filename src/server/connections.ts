@@ -11,7 +11,7 @@ interface Connection {
 export interface Connections {
   /** Tracks a request until its response is sent or the client is gone. */
   serve(request: IncomingMessage, response: ServerResponse): void;
-  /** How many requests were taken and have no whole answer yet. */
+  /** The number of requests whose response has not been sent completely. */
   inFlight(): number;
   /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
   has(socket: Socket): boolean;

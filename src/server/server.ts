@@ -40,7 +40,7 @@ export interface ListeningServer {
   readonly address: string;
   /** Replaces the listener of later requests. */
   serve(listener: RequestListener): void;
-  /** How many requests were taken and have no whole answer yet. */
+  /** The number of requests whose response has not been sent completely. */
   requestsInFlight(): number;
   /** Replaces the certificate for later connections. Without TLS it does nothing. */
   certify(certificate: Certificate): void;
@@ -112,7 +112,7 @@ export async function listen(
     refused.add(socket);
     // Earlier requests on the same connection are answered first. @see RFC 9112 §9.3.2
     connections.afterAnswers(socket, () => {
-      // Don't answer a client that has hung up or has sent nothing.
+      // Don't answer a client that has closed the connection or has sent nothing.
       const silent = socket.bytesRead === 0 || !connections.has(socket);
       const deaf = !socket.writable || error.code === 'ECONNRESET';
       if (silent || deaf) socket.destroy();

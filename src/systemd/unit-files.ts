@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What systemd needs to run a relay that is `/usr/bin/login-relay`. */
+/** The files that systemd needs to run `/usr/bin/login-relay`. */
 export const unitFiles = {
   service: readFileSync(
     new URL('../../deploy/systemd/login-relay.service', import.meta.url),

@@ -19,7 +19,7 @@ describe('login-relay check, about PKCE', () => {
       expect(result.complaints).to.deep.equal([]);
       expect(result.finding('PKCE')).to.include({
         verdict: 'ok',
-        message: 'sent, and demanded by the provider',
+        message: 'sent, and required by the provider',
       });
     });
   });

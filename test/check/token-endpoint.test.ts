@@ -151,9 +151,9 @@ describe('login-relay check, about the token endpoint', () => {
   }
 
   const wrongKinds: Record<string, [token: Page, message: RegExp]> = {
-    'a page': [html(200, 'Welcome'), /page for people \(status 200\)/],
-    'a page with an error': [html(400, 'Bad request'), /page for people \(status 400\)/],
-    'nothing at its address': [html(404, 'Not found'), /nothing there .*status 404/],
+    'a page': [html(200, 'Welcome'), /HTML page \(status 200\)/],
+    'a page with an error': [html(400, 'Bad request'), /HTML page \(status 400\)/],
+    'nothing at its address': [html(404, 'Not found'), /nothing at that address .*status 404/],
     'nothing at its address, in JSON': [json({ error: 'Not Found' }, 404), /status 404/],
     'a refusal of the method': [json({}, 405), /status 405/],
     'a redirect': [redirect('https://elsewhere.example/token', 308), /redirects elsewhere/],
@@ -173,8 +173,8 @@ describe('login-relay check, about the token endpoint', () => {
   }
 
   const unclear: Record<string, [token: Page, message: RegExp]> = {
-    'answers with an error of its own': [json({}, 503), /in trouble \(status 503\)/],
-    'wants fewer requests': [json({}, 429), /in trouble \(status 429\)/],
+    'reports an internal problem': [json({}, 503), /has a problem \(status 503\)/],
+    'wants fewer requests': [json({}, 429), /has a problem \(status 429\)/],
   };
   for (const [name, [token, message]] of Object.entries(unclear)) {
     it(`only warns if the provider ${name}`, async () => {
@@ -224,7 +224,7 @@ describe('login-relay check, about the token endpoint', () => {
           expect(wrong.code).to.equal(1);
           const { message, fix } = wrong.finding(subject);
           expect(message).to.equal(
-            `the provider does not take the token request in the form "${configured}"`,
+            `the provider does not accept the token request in the form "${configured}"`,
           );
           const [, advice = ''] =
             /^set --token-request \(PROVIDER_TOKEN_REQUEST\) to (\S+)$/.exec(fix ?? '') ?? [];

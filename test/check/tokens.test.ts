@@ -30,7 +30,7 @@ describe('login-relay check, about tokens', () => {
   });
 
   it('says what a page gets from a provider that gives none, or only some applications any', () => {
-    expect(about('refresh', {}, { refreshTokens: 'never' })).to.match(/^ok .* can have its access/);
+    expect(about('refresh', {}, { refreshTokens: 'never' })).to.match(/^ok .* can get its access/);
     expect(about('refresh', { provider: 'github' })).to.match(
       /^not_checked .* is set up for it; .* → look at/,
     );

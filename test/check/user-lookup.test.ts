@@ -37,8 +37,8 @@ describe('login-relay check, about the user lookup', () => {
   });
 
   const wrongKinds: Record<string, [user: Page, message: RegExp]> = {
-    'a page': [html(200, 'Welcome'), /page for people \(status 200\)/],
-    'a login page': [html(401, 'Log in'), /page for people \(status 401\)/],
+    'a page': [html(200, 'Welcome'), /HTML page \(status 200\)/],
+    'a login page': [html(401, 'Log in'), /HTML page \(status 401\)/],
     'nothing at its address': [json({}, 404), /status 404/],
     'a redirect': [redirect('/login'), /redirects elsewhere/],
     'something other than an object': [json([]), /without a JSON object/],

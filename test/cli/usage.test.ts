@@ -19,8 +19,8 @@ describe('a mistyped command line', () => {
     ],
     '--insecure-http takes no value': ['--insecure-http=hunter2'],
     '--socket takes no value': ['systemd', '--socket=hunter2'],
-    'unknown command or stray argument': ['entirely-different'],
-    'serve is followed by a stray argument': ['serve', 'chekc'],
+    'unknown command or unexpected argument': ['entirely-different'],
+    'serve is followed by an unexpected argument': ['serve', 'chekc'],
     'completion takes one of: bash, zsh, fish': ['completion'],
     'completion takes one of: bash, zsh, fish ': ['completion', 'hunter2'],
   };

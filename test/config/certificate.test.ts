@@ -97,7 +97,7 @@ describe('the relay’s own certificate', () => {
     for (const [file, reason] of Object.entries({
       locked: 'names a key with a passphrase: store it without one',
       none: 'names a file without a private key (PEM)',
-      other: 'names a key that is not the one of --tls-cert (TLS_CERT)',
+      other: 'names a key that does not belong to the certificate of --tls-cert (TLS_CERT)',
     })) {
       expect(faultsOf({ ...both, TLS_KEY: file })).to.deep.equal([`--tls-key (TLS_KEY) ${reason}`]);
     }

@@ -473,14 +473,18 @@ describe('the configuration', () => {
     });
   });
 
-  it('brings a warning where the addresses are of two providers, and nobody said so', () => {
+  it('warns if the endpoints belong to two providers and --provider is not set', () => {
     const authorizeUrl = 'https://provider.example/authorize';
     const addresses = { authorizeUrl, tokenUrl: authorizeUrl, userUrl: authorizeUrl };
     const all = { ...addresses, tokenRequest: 'body' };
     const { warnings } = read({ flags: { authorizeUrl } });
     expect(warnings).to.have.length(2);
-    expect(warnings[0]).to.match(/^--token-url .* is that of github, unlike others/);
-    expect(warnings[1]).to.match(/^--user-url .* is that of github, unlike others/);
+    expect(warnings[0]).to.match(
+      /^--token-url .* is that of github by default, but other endpoints are configured/,
+    );
+    expect(warnings[1]).to.match(
+      /^--user-url .* is that of github by default, but other endpoints are configured/,
+    );
     for (const flags of [{}, all, { authorizeUrl, provider: 'gitlab' }]) {
       expect(read({ flags }).warnings).to.deep.equal([]);
     }

@@ -194,7 +194,9 @@ describe('the key file', () => {
 
     it('is not created under a name without a slash, which may be a secret by mistake', () => {
       const [fault = '', ...others] = faults(givenTo(serve, 'b5a1c0de'));
-      expect(fault).to.match(/does not exist. To create it here, start with \.\/$/);
+      expect(fault).to.match(
+        /does not exist. To create it in this directory, start the path with \.\/$/,
+      );
       expect(fault).to.not.contain('b5a1c0de');
       expect(others).to.deep.equal([]);
     });

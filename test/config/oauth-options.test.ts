@@ -102,7 +102,7 @@ describe('--token-delivery code', () => {
   it('refuses a weaker check, and says why', () => {
     for (const stateCheck of ['browsers', 'off']) {
       expect(faults({ flags: { tokenDelivery, stateCheck } })).to.deep.equal([
-        `--state-check (STATE_CHECK) "${stateCheck}" must be always with --token-delivery (TOKEN_DELIVERY) code: otherwise a code that leaks could be exchanged at the callback`,
+        `--state-check (STATE_CHECK) "${stateCheck}" must be always with --token-delivery (TOKEN_DELIVERY) code: otherwise anyone could exchange a leaked code at the callback`,
       ]);
     }
   });

@@ -81,7 +81,7 @@ describe('a failure with --error-delivery page', () => {
       const prefetched = navigationWith('Sec-Purpose', 'prefetch');
       const login = await browser.start();
       const answered = await browser.finish(login, { headers: prefetched });
-      expectPage(answered, 503, /ahead of time/);
+      expectPage(answered, 503, /prefetch/);
       expect(answered.headers['retry-after']).to.equal('1');
       expectRedirect(await browser.finish(login));
     });
@@ -116,7 +116,7 @@ describe('a failure with --error-delivery page', () => {
 
     it('is a page when it is loaded ahead of time, or with another method', async () => {
       const prefetched = navigationWith('Purpose', 'prefetch');
-      expectPage(await browser.open(loginPath, { headers: prefetched }), 503, /ahead of time/);
+      expectPage(await browser.open(loginPath, { headers: prefetched }), 503, /prefetch/);
       expectPage(await browser.open(loginPath, { method: 'POST' }), 405, /method/);
     });
   });

@@ -14,7 +14,7 @@ import { print } from '../print.ts';
  * and with the provider.
  *
  * @returns the exit code: 0 no problem found, though there may be warnings, and things that could not be
- *   checked; 1 a problem; 2 the configuration is at fault
+ *   checked; 1 a problem; 2 the configuration has faults
  */
 export async function check(sources: OptionSources, json: boolean): Promise<0 | 1 | 2> {
   const { report, code } = await diagnose(sources);

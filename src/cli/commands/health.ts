@@ -14,7 +14,7 @@ const whereToAsk: ReadonlySet<OptionName> = new Set(['port', 'host']);
  * containers and timers.
  *
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
- * @throws {ConfigError} if port or host are at fault
+ * @throws {ConfigError} if port or host have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults: string[] = [];

@@ -20,7 +20,7 @@ const newFiles = { expect: expectCreatable, create: createTextFile };
 /**
  * `login-relay serve`: creates the relay, listens, reloads when told to, and closes.
  *
- * @param systemd a passed socket is listened on instead of the configured port
+ * @param systemd a socket that it passes replaces the configured port
  * @throws {ConfigError} @throws {ListenError}
  */
 export async function serve(
@@ -37,7 +37,7 @@ export async function serve(
   for (const warning of warnings) logger.warn(warning);
   if (systemd.socket) warnOfUnusedAddress(sources, logger);
   const manager = await serviceManager(systemd, sources.environment, logger);
-  // Handled from here on: by default, a signal that comes during the start ends the process.
+  // Handle signals from here on: by default, a signal during the start would end the process.
   const stopped = signals.stop();
   const changed = new Alarm();
   signals.onReload(changed.raise);
@@ -89,6 +89,9 @@ async function serviceManager(
   if (notifications === undefined) return undefined;
   const { connectServiceManager } = await import('../../systemd/service-manager.ts');
   return connectServiceManager(notifications, PATH, (error) =>
-    logger.warn({ error }, 'systemd-notify has failed: systemd does not hear of this process'),
+    logger.warn(
+      { error },
+      'systemd-notify has failed: systemd does not know the state of this process',
+    ),
   );
 }

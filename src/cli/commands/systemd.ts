@@ -2,7 +2,7 @@ import { isSea } from 'node:sea';
 import { unitFiles } from '../../systemd/unit-files.ts';
 import { print, printError } from '../print.ts';
 
-// What the unit hides from the service: homes, and temporary files that are not its own.
+// The unit hides these from the service: home directories, and temporary files of others.
 const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
 
 /** `login-relay systemd`: prints a file for systemd, with the path of this relay in it. */
@@ -11,7 +11,7 @@ export async function systemd(file: keyof typeof unitFiles): Promise<void> {
   const unreachable = command.find((path) => hidden.test(path));
   if ((file === 'service' || file === 'template') && unreachable !== undefined) {
     await printError(
-      `login-relay: the service will not reach ${unreachable}: install it elsewhere, as in /usr/local/bin\n`,
+      `login-relay: the service cannot access ${unreachable}: install it elsewhere, for example in /usr/local/bin\n`,
     );
   }
   const start = command.map(quoted).join(' ');

@@ -32,11 +32,11 @@ export function fishCompletion({ main, commands }: ProgramDescription): string {
   ];
   return `# fish completion for ${name}
 
-function ${first} --description 'Whether the command comes now: it is the first word'
+function ${first} --description 'Whether the next word is the command'
     test (count (commandline -opc)) -eq 1
 end
 
-function ${second} --description 'Whether the argument of a command comes now'
+function ${second} --description 'Whether the next word is the argument of a command'
     test (count (commandline -opc)) -eq 2
 end
 

@@ -45,7 +45,7 @@ export const clientOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Reads the section. Call the result once no fault was reported. */
+/** Reads the section. The result gives its values; call it only if no fault was reported. */
 export function readClients(reading: Reading, baseUrl: string): () => Clients {
   const { values, describe, warn } = reading;
   const { rateLimit, refusedExchanges, trustedProxies, tlsCert, logClientAddress } = values;
@@ -65,7 +65,7 @@ export function readClients(reading: Reading, baseUrl: string): () => Clients {
 }
 
 function warnOfUnknownProxy({ values, describe, warn }: Reading): void {
-  const remedy = `name the proxy that ends TLS in ${describe('trustedProxies')}`;
+  const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;
   if (values.rateLimit !== undefined) {
     warn('rateLimit', `counts everyone as one client: ${remedy}`);
   }

@@ -77,7 +77,7 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 /** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
 const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
-/** Reads the section. Call the result once no fault was reported. */
+/** Reads the section. The result gives its values; call it only if no fault was reported. */
 export function readFrontEnd(reading: Reading): () => FrontEndSettings {
   const { values, sourceOf, describe, fault } = reading;
   if (sourceOf('origin') === undefined) fault('origin', 'is required');

@@ -11,7 +11,7 @@ export interface Listening {
   readonly host: string;
   /** The relay's public address, without a final slash. */
   readonly baseUrl: string;
-  /** Undefined: plain http, behind a proxy that ends TLS. */
+  /** Undefined: plain http, behind a proxy that terminates TLS. */
   readonly certificate: Certificate | undefined;
   readonly maxConnections: number;
 }
@@ -91,13 +91,13 @@ export function baseUrlOf({ values }: Reading): string {
   return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
 }
 
-/** Reads the section. Call the result once no fault was reported. */
+/** Reads the section. The result gives its values; call it only if no fault was reported. */
 export function readListening(reading: Reading): () => Listening {
   const { values, environment, sourceOf, describe, fault } = reading;
   const baseUrl = baseUrlOf(reading);
   const certificate = readCertificate(reading, baseUrl);
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty(reading)) {
-    fault('baseUrl', 'is empty: a service needs the public address that browsers reach it at');
+    fault('baseUrl', 'is empty: set it to the public URL of this service');
   }
   if (values.port === 0 && sourceOf('baseUrl') === undefined) {
     fault('baseUrl', 'is required with port 0: its default needs a known port');

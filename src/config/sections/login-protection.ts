@@ -24,7 +24,7 @@ export const loginProtectionOptions = {
     argument: '<path>',
     variable: 'KEY_FILE',
     group: 'Login protection',
-    help: 'file with the secret that all keys are derived from, 32 or more characters; a second line may hold the previous one; created if it does not exist',
+    help: 'file with the secret (32 or more characters) that all keys are derived from; a second line may hold the previous secret; created if it does not exist',
     otherwise:
       'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',
     secret: true,
@@ -32,14 +32,14 @@ export const loginProtectionOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Reads the section. Call the result once no fault was reported. */
+/** Reads the section. The result gives its values; call it only if no fault was reported. */
 export function readLoginProtection(reading: Reading): () => LoginProtectionSettings {
   const { values, describe, fault, warn } = reading;
   const keyFile = readKeyFile(reading);
   if (values.tokenDelivery === 'code' && (values.stateCheck ?? 'always') !== 'always') {
     fault(
       'stateCheck',
-      `must be always with ${describe('tokenDelivery')} code: otherwise a code that leaks could be exchanged at the callback`,
+      `must be always with ${describe('tokenDelivery')} code: otherwise anyone could exchange a leaked code at the callback`,
     );
   }
   if (values.keyFile !== undefined && values.stateCheck === 'off') {

@@ -9,7 +9,7 @@ export interface Observability {
   readonly logFormat: 'pretty' | 'json' | undefined;
   /** How the log shows clients' addresses: not at all, whole, or cut to their /24 or /48. */
   readonly logClientAddress: 'off' | 'whole' | 'cut';
-  /** Where metrics are answered. Undefined: nowhere. */
+  /** The address of the metrics port. Undefined: no metrics. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -62,7 +62,7 @@ export const observabilityOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Reads the section. Call the result once no fault was reported. */
+/** Reads the section. The result gives its values; call it only if no fault was reported. */
 export function readObservability(reading: Reading): () => Observability {
   const { values, sourceOf, describe, fault, warn } = reading;
   const { port, host, metricsPort, metricsHost } = values;

@@ -159,7 +159,7 @@ export const providerOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Reads the section. Call the result once no fault was reported. */
+/** Reads the section. The result gives its values; call it only if no fault was reported. */
 export function readProvider(reading: Reading, baseUrl: string): () => ProviderSection {
   const provider = readProviderSettings(reading, baseUrl);
   for (const setting of ['authorizeUrl', 'tokenUrl', 'userUrl', 'revocationUrl'] as const) {
@@ -199,7 +199,7 @@ function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void
   for (const name of byDefault) {
     warn(
       name,
-      `is that of ${values.provider}, unlike others: give it too, or ${describe('provider')} if that is meant`,
+      `is that of ${values.provider} by default, but other endpoints are configured: set it too, or set ${describe('provider')} explicitly`,
     );
   }
 }

@@ -42,7 +42,8 @@ const settingsOfOAuth = [
 ] as const;
 
 /**
- * Reads the section. Call the result once no fault was reported, with whether there is a key file.
+ * Reads the section. The result gives its values; call it only if no fault was reported. It takes whether there
+ * is a key file.
  *
  * @param baseUrl the relay's public address
  */
@@ -64,7 +65,7 @@ export function readRefreshTokens(
     if (areIssued && !hasKeyFile && !isLoopback(new URL(baseUrl))) {
       warn(
         'keyFile',
-        'is required for refresh tokens. Without it, front ends get none: whoever knows the client secret could open them',
+        'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',
       );
     }
     return { refreshTokens: checked(refreshTokens), refreshLifetime: checked(refreshLifetime) };

@@ -59,7 +59,7 @@ export const registrationOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Reads the section. Call the result once no fault was reported. */
+/** Reads the section. The result gives its values; call it only if no fault was reported. */
 export function readRegistration(reading: Reading, baseUrl: string): () => RegistrationSettings {
   const { values, sourceOf, fault } = reading;
   if (sourceOf('clientId') === undefined) fault('clientId', 'is required');

@@ -259,15 +259,15 @@ describe('login-relay check, about the configuration', () => {
   const addresses: Record<string, [Record<string, string>, RegExp]> = {
     'a base URL on plain http': [
       { 'base-url': 'http://relay.example', origin: 'https://app.example' },
-      /^the base URL is on plain http: .* can be read on the way$/,
+      /^the base URL is on plain http: .* can be read in transit$/,
     ],
     'a front end on plain http': [
       { 'base-url': 'https://relay.example', origin: 'http://app.example' },
-      /^the front end is on plain http: .* can be read on the way/,
+      /^the front end is on plain http: .* can be read in transit/,
     ],
     'a base URL that only this machine can reach': [
       { origin: 'https://app.example' },
-      /^the base URL is this machine’s own, but the front end is elsewhere$/,
+      /^the base URL works only on this machine, but the front end is elsewhere$/,
     ],
   };
   for (const [name, [changes, message]] of Object.entries(addresses)) {
@@ -290,7 +290,7 @@ describe('login-relay check, about the configuration', () => {
       switches: ['--insecure-http'],
     });
     expect(report.findings.map(({ message }) => message)).to.include(
-      'the provider is called on plain http: the client secret and tokens can be read on the way',
+      'the provider is called on plain http: the client secret and tokens can be read in transit',
     );
   });
 

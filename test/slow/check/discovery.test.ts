@@ -34,12 +34,12 @@ describe('login-relay check, about discovery', () => {
     ],
     'an endpoint on plain http': [
       metadataWith(() => ({ token_endpoint: 'http://provider.example/token' })),
-      /^an endpoint in the metadata is not an https URL, or at a link-local or metadata address$/,
+      /^an endpoint in the metadata is not an https URL, or is at a link-local or metadata address$/,
       `${correctIssuer}, or give the endpoint by hand: ${byHand}`,
     ],
     'a provider for public clients only': [
       metadataWith(() => ({ token_endpoint_auth_methods_supported: ['none'] })),
-      /^the provider demands a client that authenticates without a client secret/,
+      /^the provider requires a client that authenticates without a client secret/,
       /another kind of provider/,
     ],
     'metadata that is enormous': [

@@ -80,7 +80,7 @@ describe('login-relay check, with a certified OpenID provider', () => {
     const { code, complaints } = await check({ flags: { ...byHand(), 'token-request': 'query' } });
     expect(code).to.equal(1);
     expect(complaints).to.deep.equal([
-      'problem: token endpoint: the provider does not take the token request in the form "query" → set --token-request (PROVIDER_TOKEN_REQUEST) to body',
+      'problem: token endpoint: the provider does not accept the token request in the form "query" → set --token-request (PROVIDER_TOKEN_REQUEST) to body',
     ]);
   });
 

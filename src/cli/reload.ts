@@ -9,8 +9,7 @@ const unchangedCredentials =
   'To use a changed one, restart the service';
 
 /**
- * What SIGHUP does: the relay goes on with the configuration as it is now. If that has faults, the relay
- * goes on as it was.
+ * Reloads the configuration, as SIGHUP requests. If the new one has faults, the relay keeps the old one.
  *
  * @param read reads the configuration again
  */

@@ -42,10 +42,10 @@ const settingsOfOAuth = [
 ] as const;
 
 /**
- * Reads the section. The result gives its values; call it only if no fault was reported. It takes whether there
- * is a key file.
+ * Reads the section. The result gives its values; call it only if no fault was reported.
  *
  * @param baseUrl the relay's public address
+ * @returns `hasKeyFile`: whether the keys come from a file, and not from the client secret
  */
 export function readRefreshTokens(
   { values, sourceOf, describe, warn }: Reading,

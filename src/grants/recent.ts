@@ -11,6 +11,7 @@ export interface Recent<Value> {
 interface Entry<Value> {
   readonly value: Value;
   readonly at: number;
+  readonly timer: NodeJS.Timeout;
 }
 
 /**
@@ -26,28 +27,28 @@ export function createRecent<Value>(
   // Oldest first.
   const entries = new Map<string, Entry<Value>>();
 
+  function forget(key: string): void {
+    // A timer that stays would keep the entry in memory, beyond the limit.
+    clearTimeout(entries.get(key)?.timer);
+    entries.delete(key);
+  }
+
   return {
     get(key) {
       const entry = entries.get(key);
       return entry !== undefined && now() - entry.at < lifetime ? entry.value : undefined;
     },
     set(key, value) {
-      const entry = { value, at: now() };
-      entries.delete(key);
+      forget(key);
       for (const oldest of entries.keys()) {
         if (entries.size < most) break;
-        entries.delete(oldest);
+        forget(oldest);
       }
-      entries.set(key, entry);
       // The value may be a secret: don't keep it until somebody asks for it.
-      const forget = () => {
-        if (entries.get(key) === entry) entries.delete(key);
-      };
-      setTimeout(forget, lifetime).unref();
+      const timer = setTimeout(forget, lifetime, key).unref();
+      entries.set(key, { value, at: now(), timer });
     },
-    delete(key) {
-      entries.delete(key);
-    },
+    delete: forget,
   };
 }
 

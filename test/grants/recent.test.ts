@@ -1,4 +1,7 @@
 import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { createRecent, keyOf, type Recent } from '../../src/grants/recent.ts';
 
@@ -52,6 +55,46 @@ describe('a recent memory', () => {
     time += 30_000;
     mock.timers.tick(30_000);
     expect(['a', 'c', 'd'].map(recent.get)).to.deep.equal(['again', undefined, 'd']);
+  });
+});
+
+describe('what a recent memory has forgotten', () => {
+  /** Whether the value of an entry stays in memory after this is done with the entry. */
+  async function staysInMemory(forget: (recent: Recent<object>) => void): Promise<boolean> {
+    const recent = createRecent<object>(60_000, 1, Date.now);
+    const value = (() => {
+      const secret = {};
+      recent.set('a', secret);
+      return new WeakRef(secret);
+    })();
+    forget(recent);
+    // A WeakRef keeps its value until the end of the turn in which it was made.
+    await setImmediate();
+    collectGarbage();
+    return value.deref() !== undefined;
+  }
+
+  let collectGarbage: () => void;
+  before('allow to collect garbage', () => {
+    setFlagsFromString('--expose-gc');
+    collectGarbage = runInNewContext('gc');
+  });
+  after(() => setFlagsFromString('--no-expose-gc'));
+
+  it('is still there as long as it is an entry, so that the tests below mean something', async () => {
+    expect(await staysInMemory(() => {})).to.equal(true);
+  });
+
+  it('leaves the memory at once if it is deleted', async () => {
+    expect(await staysInMemory((recent) => recent.delete('a'))).to.equal(false);
+  });
+
+  it('leaves the memory at once if it makes room, so that a flood cannot fill the memory', async () => {
+    expect(await staysInMemory((recent) => recent.set('b', {}))).to.equal(false);
+  });
+
+  it('leaves the memory at once if it is replaced', async () => {
+    expect(await staysInMemory((recent) => recent.set('a', {}))).to.equal(false);
   });
 });
 

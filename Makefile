@@ -51,7 +51,7 @@ test: $(installed) ## run the tests that need no other program (less than two mi
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
 
-subjects := {config,contract,grants,http,login,oauth,providers,upstream}
+subjects := {config,contract,grants,http,login,oauth,origins,providers,upstream}
 test-fast: $(installed) ## run the tests that start no process, and a few others (less than 15 seconds)
 	@$(mocha) 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
 	  'test/contract/{start-login,login-callback,current-user}.blackbox.test.ts'

@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import fc, { type Arbitrary } from 'fast-check';
+import { getDomain } from 'tldts';
+import * as v from 'valibot';
+import { matches, type OriginPattern, patternText } from '../../src/origins/origin-pattern.ts';
+import { redirectUriText, registeredRedirectUri } from '../../src/origins/redirect-uri.ts';
+import { originPattern, redirectUri } from '../../src/origins/schemas.ts';
+import { plainPayloads } from '../harness/client/redirect-payloads.ts';
+
+// make fuzz sets more.
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
+
+const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
+const domain = fc
+  .tuple(
+    fc.array(label, { maxLength: 2 }),
+    fc.constantFrom('example.com', 'me.github.io', 'a.co.uk'),
+  )
+  .map(([labels, own]) => [...labels, own].join('.'));
+const port = fc.oneof(
+  fc.constant(''),
+  fc.integer({ min: 1, max: 65_535 }).map((number) => `:${number}`),
+);
+const labelPatterns = fc.tuple(domain, port).map(([name, at]) => `https://*.${name}${at}`);
+const portPatterns = fc
+  .constantFrom('localhost', '127.0.0.1', '[::1]')
+  .map((host) => `http://${host}:*`);
+const patterns = fc.oneof(
+  labelPatterns,
+  portPatterns,
+  fc.tuple(domain, port).map(([name, at]) => `https://${name}${at}`),
+);
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.stringMatching(/^[a-z0-9*.:/@#?\\%-]{0,30}$/),
+  fc.constantFrom(...plainPayloads).map((one) => one.toWellFormed()),
+);
+
+/** A pattern's text with other text in place of its star, or anywhere else. */
+const near = (pattern: string): Arbitrary<string> =>
+  fc.oneof(
+    text.map((one) => pattern.replace('*', () => one)),
+    fc.tuple(label, text, fc.nat(), fc.nat(3)).map(([one, inserted, position, length]) => {
+      const whole = pattern.replace('*', pattern.startsWith('https') ? one : '3000');
+      const at = position % (whole.length + 1);
+      return whole.slice(0, at) + inserted + whole.slice(at + length);
+    }),
+    fc
+      .tuple(label, fc.nat(70_000))
+      .map(([one, number]) =>
+        pattern.replace('*', pattern.startsWith('https') ? one : `${number}`),
+      ),
+    text,
+  );
+
+const withNear = patterns.chain((pattern) => fc.tuple(fc.constant(pattern), near(pattern)));
+
+/** What a pattern allows, in other words than the code has. */
+function isAllowed(pattern: OriginPattern, origin: string): boolean {
+  const url = URL.parse(origin);
+  if (url === null || url.origin !== origin) return false;
+  const [own, given] = [
+    new URL(pattern.before + (pattern.star === 'label' ? 'a' : '') + pattern.after),
+    url,
+  ];
+  if (pattern.star === 'nothing') return own.origin === origin;
+  if (pattern.star === 'port') {
+    return given.protocol === 'http:' && given.hostname === own.hostname && given.port !== '0';
+  }
+  const [first = '', ...rest] = given.hostname.split('.');
+  const [, ...ownRest] = own.hostname.split('.');
+  const isLabel = /^[a-z0-9-]{1,63}$/.test(first) && !first.startsWith('-') && !first.endsWith('-');
+  const isSamePlace = given.protocol === 'https:' && given.port === own.port;
+  return isLabel && isSamePlace && rest.join('.') === ownRest.join('.');
+}
+
+describe('whatever origin a request has,', () => {
+  it('a pattern allows what its * stands for, and nothing else', () => {
+    fc.assert(
+      fc.property(withNear, ([written, origin]) => {
+        const pattern = v.parse(originPattern, written);
+        expect(matches(pattern, origin)).to.equal(isAllowed(pattern, origin));
+      }),
+      { numRuns },
+    );
+  });
+
+  it('all that a pattern allows has the same owner', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          labelPatterns,
+          text.map((one) => `https://*.${one}`),
+        ),
+        label,
+        (written, one) => {
+          const parsed = v.safeParse(originPattern, written);
+          if (!parsed.success) return;
+          const { before, star, after } = parsed.output;
+          expect(star).to.equal('label');
+          const options = { allowPrivateDomains: true };
+          const owned = getDomain(`https://${after.slice(1)}`, options);
+          expect(owned).to.be.a('string');
+          // The names of registries, such as s3.amazonaws.com, are theirs as well.
+          const of = getDomain(before + one + after, options);
+          expect(of === owned || of === null).to.equal(true);
+        },
+      ),
+      { numRuns },
+    );
+  });
+
+  it('a pattern written out is read as the same pattern', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          patterns,
+          withNear.map(([, one]) => one),
+        ),
+        (written) => {
+          const parsed = v.safeParse(originPattern, written);
+          if (!parsed.success) return;
+          expect(v.parse(originPattern, patternText(parsed.output))).to.deep.equal(parsed.output);
+        },
+      ),
+      { numRuns },
+    );
+  });
+});
+
+describe('whatever address a request names,', () => {
+  const paths = fc.constantFrom('/', '/signed-in', '/signed-in?theme=dark', '/a*b');
+
+  it('it is a registered one to the letter, or it is refused', () => {
+    const requests = fc
+      .tuple(patterns, paths)
+      .chain(([pattern, path]) => fc.tuple(fc.constant(pattern + path), near(pattern + path)));
+    fc.assert(
+      fc.property(requests, ([written, given]) => {
+        const uri = v.parse(redirectUri, written);
+        expect(redirectUriText(uri)).to.equal(written.replace(/:443(?=\/)/, ''));
+        const found = registeredRedirectUri(given, [uri]);
+        const url = URL.parse(given);
+        const isNamed =
+          url !== null && isAllowed(uri.origin, url.origin) && url.href === url.origin + uri.path;
+        expect(found).to.equal(isNamed ? url.href : undefined);
+      }),
+      { numRuns },
+    );
+  });
+});

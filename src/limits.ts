@@ -38,6 +38,14 @@ export const limits = {
   requestBodySize: 16 * 1024,
   /** The body of a provider's answer, decompressed. */
   providerAnswerSize: 1024 * 1024,
+  /** The configuration file. */
+  configFileSize: 256 * 1024,
+  /** Aliases (`*name`) in the configuration file. */
+  configFileAliases: 100,
+  /** Providers in the configuration file. */
+  registrations: 100,
+  /** Front ends in the configuration file. */
+  frontEnds: 1000,
 } as const;
 
 /** The limits of a listening server. */

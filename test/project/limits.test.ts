@@ -24,6 +24,10 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   providerCalls: 'calls to the provider in flight',
   requestBodySize: 'body of a token or revocation request',
   providerAnswerSize: "body of a provider's answer",
+  configFileSize: 'the configuration file',
+  configFileAliases: 'aliases in the configuration file',
+  registrations: 'providers in the configuration file',
+  frontEnds: 'front ends in the configuration file',
 };
 const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 * 1024 };
 

@@ -1,0 +1,29 @@
+import type { ConfigFile, FileEntry, Position, SettingName } from './config-file.ts';
+import { fileSettings } from './keys.ts';
+
+/** Names a place in a file for people, as editors understand it: `config.yaml:12:5`. */
+export function describePlace(path: string, { line, column }: Position): string {
+  return `${path}:${line}:${column}`;
+}
+
+/** Names an entry for people: `config.yaml:12:5 providers.github`. */
+export function describeEntry({ path }: ConfigFile, entry: FileEntry): string {
+  return `${describePlace(path, entry.position)} ${entry.kind}.${entry.name}`;
+}
+
+/**
+ * Names a setting for people: `config.yaml:12:5 providers.github.scope`. A setting that is not in the file gets
+ * the place of its entry.
+ *
+ * @param entry undefined: a setting of the relay as a whole
+ */
+export function describeSetting(
+  { path, relay }: ConfigFile,
+  entry: FileEntry | undefined,
+  name: SettingName,
+): string {
+  const key = fileSettings[entry?.kind ?? 'relay'].find((one) => one.name === name)?.key ?? name;
+  const position = (entry ?? relay).positions[name] ?? entry?.position;
+  const place = position === undefined ? path : describePlace(path, position);
+  return `${place} ${entry === undefined ? key : `${entry.kind}.${entry.name}.${key}`}`;
+}

@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import { isMap } from 'yaml';
+import { limits } from '../../limits.ts';
+import { pathSegment } from '../schemas.ts';
+import type { ConfigFile, FileEntry } from './config-file.ts';
+import { type Pair, pairsOf } from './pairs.ts';
+import { readSettings, type Source } from './settings.ts';
+
+type Kind = FileEntry['kind'];
+
+/** The words that are endpoints after `/auth/`, or after `/auth/<provider>/`. */
+const endpoints: Readonly<Record<Kind, readonly string[]>> = {
+  providers: ['session', 'logout'],
+  'front-ends': ['callback', 'token', 'revoke'],
+};
+
+const mostEntries: Readonly<Record<Kind, number>> = {
+  providers: limits.registrations,
+  'front-ends': limits.frontEnds,
+};
+
+/** Reads the entries of `providers` or `front-ends`. Undefined after reporting that there are none. */
+export function readEntries(map: Pair, kind: Kind, source: Source): ConfigFile['providers'] {
+  const { yaml, report } = source;
+  if (!isMap(map.value)) {
+    report(map.position, `${kind} is not a map of names, each with its settings`);
+    return undefined;
+  }
+  const pairs = pairsOf(map.value, yaml, report);
+  const beyond = pairs[mostEntries[kind]];
+  if (beyond !== undefined) {
+    report(beyond.position, `${kind} has more than ${mostEntries[kind]} entries`);
+    return undefined;
+  }
+  const [first, ...others] = pairs.map((pair) => readEntry(pair, kind, source));
+  if (first === undefined) report(map.position, `${kind} has no entries`);
+  return first && [first, ...others];
+}
+
+function readEntry({ key: name, position, value }: Pair, kind: Kind, source: Source): FileEntry {
+  const { yaml, report } = source;
+  const [issue] = v.safeParse(pathSegment, name).issues ?? [];
+  if (issue !== undefined) report(position, `${kind} has a name that ${issue.message}`);
+  if (endpoints[kind].includes(name)) {
+    report(position, `${kind}.${name} has the name of an endpoint: choose another name`);
+  }
+  if (!isMap(value)) report(position, `${describe(kind, name)} is not a map of settings`);
+  const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
+  return { kind, name, position, ...readSettings(pairs, { kind, name }, source) };
+}
+
+/** The path of an entry. A word that cannot be a name is left out: it may be anything. */
+function describe(kind: Kind, name: string): string {
+  return v.is(pathSegment, name) ? `${kind}.${name}` : kind;
+}

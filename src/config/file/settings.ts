@@ -1,0 +1,80 @@
+import { isAbsolute } from 'node:path';
+import * as v from 'valibot';
+import { filePath, pathSegment } from '../schemas.ts';
+import { suggestion } from '../suggestion.ts';
+import type { FileSettings, Position, SettingName } from './config-file.ts';
+import { type FileSetting, fileSettings, type Level, settingOf } from './keys.ts';
+import type { Pair } from './pairs.ts';
+import { textsOf } from './texts.ts';
+import type { ReportAt, Yaml } from './yaml.ts';
+
+/** The file that settings are read from. */
+export interface Source {
+  readonly path: string;
+  readonly yaml: Yaml;
+  readonly report: ReportAt;
+}
+
+/** The map that settings are in; it has a name if it is an entry. */
+export interface Place {
+  readonly kind: Level;
+  readonly name?: string;
+}
+
+/** Reads the settings of one level. Those with faults are left out. */
+export function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
+  const values: Partial<Record<SettingName, readonly string[]>> = {};
+  const positions: Partial<Record<SettingName, Position>> = {};
+  const prefix = prefixOf(place);
+  for (const { key, position, value } of pairs) {
+    const setting = settingOf(place.kind, key);
+    if (setting === undefined) {
+      source.report(position, unknownKey(key, place));
+      continue;
+    }
+    const fault = (message: string) => source.report(position, `${prefix}${key} ${message}`);
+    const texts = textsOf(setting, value, source.yaml, fault);
+    positions[setting.name] = position;
+    if (texts === undefined) continue;
+    if (isBareKeyFile(setting, texts)) fault('must be a path with a slash, such as ./key');
+    values[setting.name] =
+      setting.schema === filePath ? texts.map((text) => fromFile(text, source.path)) : texts;
+  }
+  return { values, positions };
+}
+
+function prefixOf({ kind, name = '' }: Place): string {
+  if (kind === 'relay') return '';
+  return v.is(pathSegment, name) ? `${kind}.${name}.` : `${kind}: `;
+}
+
+/** A secret in place of a path must not become the name of a new file. */
+function isBareKeyFile({ name }: FileSetting, [text = '']: readonly string[]): boolean {
+  return name === 'keyFile' && !text.includes('/');
+}
+
+/** Takes a path in the file as relative to the file's directory. */
+function fromFile(path: string, file: string): string {
+  const directory = /^.*\//s.exec(file)?.[0] ?? './';
+  return isAbsolute(path) ? path : directory + path.replace(/^(\.\/)+/, '');
+}
+
+const levels: readonly Level[] = ['relay', 'providers', 'front-ends'];
+
+const belongs: Readonly<Record<Level, string>> = {
+  relay: 'belongs to the whole relay: move it to the top of the file, without indentation',
+  providers: 'belongs to a provider: move it into an entry of providers',
+  'front-ends': 'belongs to a front end: move it into an entry of front-ends',
+};
+
+/** What is wrong with a key that is not known here. It may be a secret: only what looks like a key is quoted. */
+function unknownKey(key: string, place: Place): string {
+  const level = levels.find((one) => settingOf(one, key) !== undefined);
+  if (level !== undefined) return `${prefixOf(place)}${key} ${belongs[level]}`;
+  if (key === 'path-name') return 'path-name is what the name of an entry of providers gives';
+  const maps = place.kind === 'relay' ? ['providers', 'front-ends'] : [];
+  const known = [...fileSettings[place.kind].map((setting) => setting.key), ...maps];
+  const close = suggestion(key, known);
+  const shown = close !== undefined || /^[a-z]{1,12}(-[a-z]{1,12}){0,2}$/.test(key) ? key : 'a key';
+  return `${prefixOf(place)}${shown} is unknown${close ? `: did you mean ${close}?` : ''}`;
+}

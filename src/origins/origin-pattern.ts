@@ -1,25 +1,14 @@
-/** What a `*` in an origin stands for. `nothing`: the origin has no `*`. */
-type Star = 'nothing' | 'label' | 'port';
+/**
+ * The origin of a front end, or a family of origins: `https://app.example.com`,
+ * `https://*.preview.example.com` or `http://localhost:*`, as the schema of schemas.ts writes it.
+ */
+export type OriginPattern = string;
 
-/** The origin of a front end, or a family of origins: the text before its `*`, and the text after it. */
-export interface OriginPattern {
-  readonly before: string;
-  readonly star: Star;
-  readonly after: string;
-}
-
-const starForms: Readonly<Record<Star, RegExp>> = {
-  nothing: /^$/,
-  // @see RFC 1034 §3.5
-  label: /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/,
-  // Browsers leave out port 80.
-  port: /^(:[1-9]\d{0,4})?$/,
-};
-
-/** The pattern as text: `https://*.preview.example.com`. */
-export function patternText({ before, star, after }: OriginPattern): string {
-  return `${before}${{ nothing: '', label: '*', port: ':*' }[star]}${after}`;
-}
+/** A label of a host name. @see RFC 1034 §3.5 */
+const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** A port with its colon. Browsers leave out port 80. */
+const port = /^(:[1-9]\d{0,4})?$/;
+const anyPort = ':*';
 
 /**
  * The origin that a pattern allows, built from the pattern and the text in place of its `*`.
@@ -27,20 +16,51 @@ export function patternText({ before, star, after }: OriginPattern): string {
  * @param origin as browsers write it. @see RFC 6454 §6.2
  * @returns undefined if the pattern does not allow it
  */
-export function allowedOrigin(
-  { before, star, after }: OriginPattern,
-  origin: string,
-): string | undefined {
-  if (star === 'nothing') return origin === before ? before : undefined;
-  if (!origin.startsWith(before) || !origin.endsWith(after)) return undefined;
+export function allowedOrigin(pattern: OriginPattern, origin: string): string | undefined {
+  if (!pattern.includes('*')) return origin === pattern ? pattern : undefined;
+  const [star, form] = pattern.endsWith(anyPort) ? [anyPort, port] : ['*', label];
+  const [before = '', after = ''] = pattern.split(star);
   const inPlace = origin.slice(before.length, origin.length - after.length);
-  if (!starForms[star].test(inPlace)) return undefined;
   const allowed = before + inPlace + after;
+  if (allowed !== origin || !form.test(inPlace)) return undefined;
   // No browser sends what the URL parser refuses or would write in another way: port 65536, or port 80.
-  return allowed === origin && URL.parse(allowed)?.origin === allowed ? allowed : undefined;
+  return URL.parse(allowed)?.origin === allowed ? allowed : undefined;
 }
 
 /** Whether a pattern allows an origin. */
 export function matches(pattern: OriginPattern, origin: string): boolean {
   return allowedOrigin(pattern, origin) !== undefined;
+}
+
+/** Whether a pattern stands for several origins. */
+export function isFamily(pattern: OriginPattern): boolean {
+  return pattern.includes('*');
+}
+
+/** Whether a pattern stands for every port of this machine. */
+export function isAnyPort(pattern: OriginPattern): boolean {
+  return pattern.endsWith(anyPort);
+}
+
+/**
+ * Looks origins up among patterns. The time does not depend on their number.
+ *
+ * @returns the allowed origin, built as `allowedOrigin` does; undefined if no pattern allows it
+ */
+export function originLookup(
+  patterns: Iterable<OriginPattern>,
+): (origin: string) => string | undefined {
+  const known = new Set(patterns);
+  return (origin) => {
+    const candidates = [
+      origin,
+      origin.replace(/^https:\/\/[^.]*/, 'https://*'),
+      origin.replace(/(:\d+)?$/, anyPort),
+    ];
+    for (const candidate of candidates) {
+      const allowed = known.has(candidate) ? allowedOrigin(candidate, origin) : undefined;
+      if (allowed !== undefined) return allowed;
+    }
+    return undefined;
+  };
 }

@@ -1,15 +1,15 @@
-import { allowedOrigin, type OriginPattern, patternText } from './origin-pattern.ts';
+import { allowedOrigin, type OriginPattern } from './origin-pattern.ts';
 
-/** A page that logins may end at. If its origin has a `*`, it is one page of each of those origins. */
-export interface RedirectUri {
-  readonly origin: OriginPattern;
-  /** Path and query, as the URL parser writes them. */
-  readonly path: string;
-}
+/**
+ * A page that logins may end at, as the schema of schemas.ts writes it. If its origin has a `*`, it is one
+ * page of each of those origins: `https://*.preview.example.com/signed-in`.
+ */
+export type RedirectUri = string;
 
-/** The redirect URI as text: `https://*.preview.example.com/signed-in`. */
-export function redirectUriText({ origin, path }: RedirectUri): string {
-  return patternText(origin) + path;
+/** The origin of a redirect URI, with its `*`. */
+export function originOf(redirectUri: RedirectUri): OriginPattern {
+  const [origin = ''] = /^[^/]*\/\/[^/]*/.exec(redirectUri) ?? [];
+  return origin;
 }
 
 /**
@@ -25,10 +25,12 @@ export function registeredRedirectUri(
 ): string | undefined {
   const url = URL.parse(given);
   if (url === null) return undefined;
-  for (const { origin, path } of registered) {
-    const allowed = allowedOrigin(origin, url.origin);
+  for (const redirectUri of registered) {
+    const pattern = originOf(redirectUri);
+    const origin = allowedOrigin(pattern, url.origin);
     // Compare the whole address: blob: addresses and user names do not show in the origin.
-    if (allowed !== undefined && url.href === allowed + path) return allowed + path;
+    const uri = origin && origin + redirectUri.slice(pattern.length);
+    if (uri === url.href) return uri;
   }
   return undefined;
 }

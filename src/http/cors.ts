@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import koaCors from '@koa/cors';
 import type { Middleware } from 'koa';
+import { type OriginPattern, originLookup } from '../origins/origin-pattern.ts';
 
 const dayInSeconds = 86_400;
 const requestedHeaders = 'access-control-request-headers';
@@ -9,10 +10,11 @@ const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 
 const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
-/** Allows exactly one origin to read responses, with credentials, any method and any header. */
-export function cors(origin: string): Middleware {
+/** Allows each of these origins to read responses, with credentials, any method and any header. */
+export function cors(origins: Iterable<OriginPattern>): Middleware {
+  const allowedOrigin = originLookup(origins);
   const allow = koaCors({
-    origin: (ctx) => (ctx.get('Origin') === origin ? origin : ''),
+    origin: (ctx) => allowedOrigin(ctx.get('Origin')) ?? '',
     credentials: true,
     // With credentials, "*" is not a wildcard. So name the methods.
     allowMethods: METHODS,
@@ -21,11 +23,6 @@ export function cors(origin: string): Middleware {
     // Not needed: the error responder keeps headers that are set.
     keepHeadersOnError: false,
   });
-  const readable = {
-    'Access-Control-Allow-Origin': origin,
-    'Access-Control-Allow-Credentials': 'true',
-    'Access-Control-Expose-Headers': exposedHeaders.join(','),
-  };
   return (ctx, next) => {
     // The library echoes this header. Drop it unless it is a list of field names.
     const requested = ctx.req.headers[requestedHeaders];
@@ -34,7 +31,18 @@ export function cors(origin: string): Middleware {
     }
     // The library treats every OPTIONS request as a preflight.
     const asksFirst = ctx.req.headers['access-control-request-method'] !== undefined;
-    if (ctx.method === 'OPTIONS' && !asksFirst && ctx.get('Origin') === origin) ctx.set(readable);
+    if (ctx.method === 'OPTIONS' && !asksFirst) {
+      const origin = allowedOrigin(ctx.get('Origin'));
+      if (origin !== undefined) ctx.set(readableBy(origin));
+    }
     return allow(ctx, next);
+  };
+}
+
+function readableBy(origin: string) {
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Allow-Credentials': 'true',
+    'Access-Control-Expose-Headers': exposedHeaders.join(','),
   };
 }

@@ -32,16 +32,6 @@ export function matches(pattern: OriginPattern, origin: string): boolean {
   return allowedOrigin(pattern, origin) !== undefined;
 }
 
-/** Whether a pattern stands for several origins. */
-export function isFamily(pattern: OriginPattern): boolean {
-  return pattern.includes('*');
-}
-
-/** Whether a pattern stands for every port of this machine. */
-export function isAnyPort(pattern: OriginPattern): boolean {
-  return pattern.endsWith(anyPort);
-}
-
 /**
  * Looks origins up among patterns. The time does not depend on their number.
  *
@@ -52,15 +42,13 @@ export function originLookup(
 ): (origin: string) => string | undefined {
   const known = new Set(patterns);
   return (origin) => {
-    const candidates = [
-      origin,
+    if (known.has(origin)) return allowedOrigin(origin, origin);
+    // The only patterns that can allow it.
+    const families = [
       origin.replace(/^https:\/\/[^.]*/, 'https://*'),
       origin.replace(/(:\d+)?$/, anyPort),
     ];
-    for (const candidate of candidates) {
-      const allowed = known.has(candidate) ? allowedOrigin(candidate, origin) : undefined;
-      if (allowed !== undefined) return allowed;
-    }
-    return undefined;
+    const family = families.find((candidate) => known.has(candidate));
+    return family && allowedOrigin(family, origin);
   };
 }

@@ -103,8 +103,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(errorResponder(answerFailure));
   app.use(requireHost);
   app.use(originForm);
-  app.use(reportForeignOrigin(frontEnd.origin, onForeignOrigin));
-  app.use(cors(frontEnd.origin));
+  app.use(reportForeignOrigin([frontEnd.origin], onForeignOrigin));
+  app.use(cors([frontEnd.origin]));
   app.use(router.routes());
   app.use(() => {
     throw new RelayError('not_found');

@@ -1,7 +1,6 @@
 import { METHODS } from 'node:http';
 import koaCors from '@koa/cors';
-import type { Middleware } from 'koa';
-import { type OriginPattern, originLookup } from '../origins/origin-pattern.ts';
+import type { Middleware, ParameterizedContext } from 'koa';
 
 const dayInSeconds = 86_400;
 const requestedHeaders = 'access-control-request-headers';
@@ -10,11 +9,21 @@ const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 
 const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
-/** Allows each of these origins to read responses, with credentials, any method and any header. */
-export function cors(origins: Iterable<OriginPattern>): Middleware {
-  const allowedOrigin = originLookup(origins);
+const allowOrigin = 'Access-Control-Allow-Origin';
+const allowCredentials = 'Access-Control-Allow-Credentials';
+
+/**
+ * Allows origins to read responses, each for itself, with credentials, any method and any header.
+ *
+ * @param mayRead whether an origin may read the response of this path
+ */
+export function cors(mayRead: (origin: string, path: string) => boolean): Middleware {
+  const allowed = (ctx: Pick<ParameterizedContext, 'get' | 'path'>): string => {
+    const origin = ctx.get('Origin');
+    return origin !== '' && mayRead(origin, ctx.path) ? origin : '';
+  };
   const allow = koaCors({
-    origin: (ctx) => allowedOrigin(ctx.get('Origin')) ?? '',
+    origin: allowed,
     credentials: true,
     // With credentials, "*" is not a wildcard. So name the methods.
     allowMethods: METHODS,
@@ -31,18 +40,12 @@ export function cors(origins: Iterable<OriginPattern>): Middleware {
     }
     // The library treats every OPTIONS request as a preflight.
     const asksFirst = ctx.req.headers['access-control-request-method'] !== undefined;
-    if (ctx.method === 'OPTIONS' && !asksFirst) {
-      const origin = allowedOrigin(ctx.get('Origin'));
-      if (origin !== undefined) ctx.set(readableBy(origin));
+    const origin = allowed(ctx);
+    if (ctx.method === 'OPTIONS' && !asksFirst && origin !== '') {
+      ctx.set(allowOrigin, origin);
+      ctx.set(allowCredentials, 'true');
+      ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));
     }
     return allow(ctx, next);
-  };
-}
-
-function readableBy(origin: string) {
-  return {
-    'Access-Control-Allow-Origin': origin,
-    'Access-Control-Allow-Credentials': 'true',
-    'Access-Control-Expose-Headers': exposedHeaders.join(','),
   };
 }

@@ -1,15 +1,13 @@
 import type { Middleware } from 'koa';
-import { type OriginPattern, originLookup } from '../origins/origin-pattern.ts';
 
-/** Reports the `Origin` of each request from another origin than those of front ends. */
+/** Reports the `Origin` of each request that does not come from a front end. */
 export function reportForeignOrigin(
-  frontEnds: Iterable<OriginPattern>,
+  isFrontEnd: (origin: string) => boolean,
   report: (origin: string) => void,
 ): Middleware {
-  const knownOrigin = originLookup(frontEnds);
   return (ctx, next) => {
     const { origin } = ctx.req.headers;
-    if (origin !== undefined && knownOrigin(origin) === undefined) report(origin);
+    if (origin !== undefined && !isFrontEnd(origin)) report(origin);
     return next();
   };
 }

@@ -18,6 +18,7 @@ import { requireHost } from '../http/require-host.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { FrontEnd, Registration } from '../login/login.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
+import { matchesAny } from '../origins/origin-pattern.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { deliverCallbackFailures, deliverFailures } from '../routes/deliver-failures.ts';
 import { alive, ready } from '../routes/health.ts';
@@ -66,6 +67,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     readiness,
     rateLimit,
   } = dependencies;
+  const isFrontEnd = matchesAny([frontEnd.origin]);
   const loginPath = `/auth/${registration.name}`;
   const limited = rateLimit === undefined ? [] : [rateLimit];
   const router = new Router<RequestState>({ sensitive: true, strict: true });
@@ -103,8 +105,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(errorResponder(answerFailure));
   app.use(requireHost);
   app.use(originForm);
-  app.use(reportForeignOrigin([frontEnd.origin], onForeignOrigin));
-  app.use(cors([frontEnd.origin]));
+  app.use(reportForeignOrigin(isFrontEnd, onForeignOrigin));
+  app.use(cors(isFrontEnd));
   app.use(router.routes());
   app.use(() => {
     throw new RelayError('not_found');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { cors } from '../../src/http/cors.ts';
 import { reportForeignOrigin } from '../../src/http/foreign-origin.ts';
+import { matchesAny } from '../../src/origins/origin-pattern.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
 const origins = [
@@ -27,7 +28,7 @@ const foreign = [
 ];
 
 describe('the origins of several front ends', () => {
-  const middleware = cors(origins);
+  const middleware = cors(matchesAny(origins));
 
   async function headersFor(method: string, headers: Record<string, string>) {
     const ctx = koaContext(headers);
@@ -62,7 +63,7 @@ describe('the origins of several front ends', () => {
 
   it('are not reported as foreign, and all others are', async () => {
     const reported: string[] = [];
-    const report = reportForeignOrigin(origins, (origin) => reported.push(origin));
+    const report = reportForeignOrigin(matchesAny(origins), (origin) => reported.push(origin));
     for (const origin of [...allowed, ...foreign])
       await report(koaContext({ origin }), async () => {});
     await report(koaContext(), async () => {});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { type LoginConfig, loginConfig } from '../../src/config/login-config.ts';
 import type { OptionSources } from '../../src/config/option-values.ts';
 import { type OptionName, options } from '../../src/config/options.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
@@ -19,9 +19,9 @@ export interface Configuration extends OptionSources {
 /** Fails where a configuration is neither refused with reasons nor safe to run with. */
 export function checkConfiguration(given: Configuration): void {
   const readFile = () => ({ text: given.file, readableByOthers: false });
-  let config: Config;
+  let config: LoginConfig;
   try {
-    ({ config } = readConfig({ ...given, readFile }));
+    config = loginConfig(readConfig({ ...given, readFile }).config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     assert.ok(error.faults.length > 0);

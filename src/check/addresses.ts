@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
@@ -8,7 +8,7 @@ const subject = 'addresses';
 
 /** Checks whether browsers on other machines can use the addresses, and whether anyone can listen in. */
 export function checkAddresses(
-  { redirectUri, origin }: Config,
+  { redirectUri, origin }: LoginConfig,
   provider: Provider | undefined,
 ): Finding[] {
   const relay = new URL(redirectUri);

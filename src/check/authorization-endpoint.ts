@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import {
@@ -22,7 +22,7 @@ import type { Probe } from './probe.ts';
  */
 export async function checkAuthorizationEndpoint(
   probe: Probe,
-  config: Config,
+  config: LoginConfig,
   provider: Provider,
   codeVerifier: string,
   fixUrl: string,

@@ -1,8 +1,7 @@
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
-import { onlyFrontEnd } from '../relay/front-ends.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, notChecked, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -19,7 +18,7 @@ const correct = `correct ${describeOption('baseUrl')} or ${describeOption('pathN
  */
 export async function checkBaseUrl(
   probe: Probe,
-  config: Config,
+  config: LoginConfig,
   codeVerifier: string,
 ): Promise<Finding> {
   const url = startUrl(config, codeVerifier);
@@ -31,20 +30,20 @@ export async function checkBaseUrl(
     : notChecked(subject, message, `${start}; otherwise ${fix}`);
 }
 
-function startUrl(config: Config, codeVerifier: string): string {
+function startUrl(config: LoginConfig, codeVerifier: string): string {
   const url = `${config.baseUrl}/auth/${config.pathName}`;
   if (config.tokenDelivery !== 'code') return url;
   const [redirectUri = ''] = config.redirectUris;
   return withParameters(url, {
     response_type: 'code',
-    client_id: onlyFrontEnd,
+    client_id: config.frontEnd,
     redirect_uri: redirectUri,
     code_challenge: codeChallenge(codeVerifier),
     code_challenge_method: 'S256',
   });
 }
 
-function judge({ status, headers }: UpstreamResponse, config: Config): Finding {
+function judge({ status, headers }: UpstreamResponse, config: LoginConfig): Finding {
   const request = URL.parse(headers.location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
   if (redirectUri === config.redirectUri) {

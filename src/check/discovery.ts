@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import * as schemas from '../config/schemas.ts';
@@ -44,7 +44,7 @@ const outcomes = {
  */
 export async function checkDiscovery(
   client: UpstreamClient,
-  config: Config,
+  config: LoginConfig,
   discovered: DiscoveredProvider,
   proxyError: string | undefined,
 ): Promise<{ readonly finding: Finding; readonly provider?: Provider }> {

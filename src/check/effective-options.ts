@@ -1,5 +1,5 @@
-import type { Config } from '../config/config.ts';
 import { isFormerKeyFile } from '../config/key-file.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import type { Option } from '../config/option.ts';
 import {
   type OptionSources,
@@ -46,7 +46,7 @@ const none: Effect = { value: null, source: 'none' };
  */
 export function effectiveOptions(
   sources: OptionSources,
-  config: Config | undefined,
+  config: LoginConfig | undefined,
   provider: Provider | undefined,
 ): EffectiveOption[] {
   const values = readOptionValues(sources, () => {});
@@ -78,7 +78,7 @@ function overruled(name: OptionName, sources: OptionSources): Effect | undefined
 }
 
 function derivedFromConfig(
-  { baseUrl, frontendUrl, redirectUris, stateCheck, keyFile }: Config,
+  { baseUrl, frontendUrl, redirectUris, stateCheck, keyFile }: LoginConfig,
   sources: OptionSources,
 ): Partial<Record<OptionName, Effect>> {
   return {
@@ -101,7 +101,7 @@ function keyFileEffect(path: string, { environment }: OptionSources): Effect {
 }
 
 function derivedFromProvider(
-  config: Config,
+  config: LoginConfig,
   { authorizeUrl, tokenUrl, userUrl, revocation, scope, clientAuthentication, pkce }: Provider,
 ): Partial<Record<OptionName, Effect>> {
   const source = 'known' in config.provider ? 'preset' : 'issuer';

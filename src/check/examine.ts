@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamResponse } from '../upstream/client.ts';
@@ -38,7 +38,7 @@ export interface Examination {
  * @param now milliseconds since 1970
  */
 export async function examine(
-  config: Config,
+  config: LoginConfig,
   sources: OptionSources,
   now: () => number,
 ): Promise<Examination> {
@@ -73,7 +73,7 @@ export async function examine(
 
 async function checkEndpoints(
   probe: Probe,
-  config: Config,
+  config: LoginConfig,
   sources: OptionSources,
   provider: Provider,
   now: () => number,

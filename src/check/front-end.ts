@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import { isRedirect } from './answer.ts';
 import { type Finding, ok, warning } from './finding.ts';
@@ -7,7 +7,7 @@ import type { Probe } from './probe.ts';
 /** Requests every page that a login can end at. The first is the front end's main page. */
 export async function checkFrontEnd(
   probe: Probe,
-  { tokenDelivery, frontendUrl, redirectUris, origin }: Config,
+  { tokenDelivery, frontendUrl, redirectUris, origin }: LoginConfig,
 ): Promise<Finding[]> {
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
   return await Promise.all(

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
@@ -39,7 +39,7 @@ type Reading = TokenRefusal | Finding;
  */
 export async function checkTokenEndpoint(
   probe: Probe,
-  config: Config,
+  config: LoginConfig,
   provider: Provider,
   codeVerifier: string,
   fix: TokenEndpointFixes,
@@ -73,7 +73,7 @@ export async function checkTokenEndpoint(
 
 /** The configured form first; both forms of Basic only if they differ. */
 function formsToTry(
-  config: Config,
+  config: LoginConfig,
   configured: ClientAuthentication,
 ): ReadonlySet<ClientAuthentication> {
   // RFC 7617 §2: a user name has no colon.
@@ -92,7 +92,7 @@ function read(answer: UpstreamResponse, fixUrl: string): Reading {
 function judge(
   readings: ReadonlyMap<ClientAuthentication, Reading>,
   configured: ClientAuthentication,
-  { redirectUri }: Config,
+  { redirectUri }: LoginConfig,
   fix: TokenEndpointFixes,
 ): Finding {
   const own = readings.get(configured) ?? 'unknown';

@@ -1,11 +1,11 @@
-import type { Config } from '../config/config.ts';
+import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import type { Provider } from '../providers/provider.ts';
 import { issuesRefreshTokens } from '../relay/grants.ts';
 import { type Finding, notChecked, ok } from './finding.ts';
 
 /** Says whether pages can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
-export function checkTokens(config: Config, provider: Provider): Finding[] {
+export function checkTokens(config: LoginConfig, provider: Provider): Finding[] {
   // Without states there are no logins with PKCE, and nobody has refresh tokens to revoke.
   if (config.stateCheck === 'off') return [];
   return [
@@ -15,7 +15,7 @@ export function checkTokens(config: Config, provider: Provider): Finding[] {
   ];
 }
 
-function checkRefresh(config: Config, provider: Provider): Finding {
+function checkRefresh(config: LoginConfig, provider: Provider): Finding {
   const subject = 'refresh';
   if (!issuesRefreshTokens(config)) {
     const why = config.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
@@ -67,7 +67,7 @@ function checkRevocation({ revocation }: Provider): Finding {
   return ok(subject, `${which} are revoked, at ${revocation.url}`);
 }
 
-function checkDelivery({ tokenDelivery, stateCheck }: Config, { pkce }: Provider): Finding[] {
+function checkDelivery({ tokenDelivery, stateCheck }: LoginConfig, { pkce }: Provider): Finding[] {
   if (tokenDelivery === 'code' || stateCheck === 'always' || pkce) return [];
   return [
     notChecked(

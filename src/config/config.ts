@@ -1,5 +1,6 @@
 import { ConfigError } from '../start-errors.ts';
 import { describeFault } from './fault.ts';
+import type { KeyFile } from './key-file.ts';
 import {
   type OptionSources,
   readOptionValues,
@@ -8,8 +9,9 @@ import {
 } from './option-values.ts';
 import { describeOption } from './options.ts';
 import { reportPlainHttp } from './plain-http.ts';
+import type { ProviderSettings } from './provider-settings.ts';
 import { type ProxyVariables, readProxy } from './proxy.ts';
-import type { Reading } from './reading.ts';
+import { checked, type Reading } from './reading.ts';
 import { runtimeFaults } from './runtime-environment.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
 import { type Clients, readClients } from './sections/clients.ts';
@@ -17,22 +19,50 @@ import { type FrontEndSettings, readFrontEnd } from './sections/front-end.ts';
 import { baseUrlOf, type Listening, readListening } from './sections/listening.ts';
 import { type LoginProtectionSettings, readLoginProtection } from './sections/login-protection.ts';
 import { type Observability, readObservability } from './sections/observability.ts';
-import { type ProviderSection, readProvider } from './sections/provider.ts';
+import { readProvider } from './sections/provider.ts';
 import { type RefreshTokenSettings, readRefreshTokens } from './sections/refresh-tokens.ts';
 import { type RegistrationSettings, readRegistration } from './sections/registration.ts';
 
-/** The whole configuration, checked and frozen. */
-export interface Config
+/** The settings that apply to every registration and front end. */
+export interface RelaySettings
   extends Listening,
     Clients,
-    FrontEndSettings,
     RefreshTokenSettings,
-    RegistrationSettings,
-    ProviderSection,
-    LoginProtectionSettings,
+    KeyFile,
     Observability {
+  /** Milliseconds that a whole call to a provider may take. */
+  readonly providerTimeout: number;
   readonly proxy: ProxyVariables;
 }
+
+/** The relay as a client at one provider. */
+export interface RegistrationConfig
+  extends RegistrationSettings,
+    Pick<LoginProtectionSettings, 'stateCheck'> {
+  readonly provider: ProviderSettings;
+}
+
+/** One page or app that logs its users in. */
+export interface FrontEndConfig extends FrontEndSettings {
+  /** Its `client_id` towards the relay. */
+  readonly name: string;
+  /** The names of the registrations that it may use. */
+  readonly registrations: readonly string[];
+  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
+  readonly scope: string | undefined;
+}
+
+/** The whole configuration, checked and frozen. */
+export interface Config extends RelaySettings {
+  readonly registrations: NonEmpty<RegistrationConfig>;
+  readonly frontEnds: NonEmpty<FrontEndConfig>;
+}
+
+/** A list with at least one element. */
+type NonEmpty<Element> = readonly [Element, ...Element[]];
+
+/** The name of the front end that flags and variables describe. */
+const onlyFrontEnd = 'app';
 
 /** A configuration, and warnings about what works but should be fixed. */
 export interface ConfigReading {
@@ -81,17 +111,21 @@ export function readConfig(
   faults.push(...runtimeFaults(environment));
   if (faults.length > 0) throw new ConfigError(faults);
 
-  const protectionSettings = loginProtection();
+  const { stateCheck, keyFile, keySecrets } = loginProtection();
+  const registered = registration();
   const config: Config = {
     ...listening(),
     ...clients(),
-    ...frontEnd(),
-    ...registration(),
-    ...provider(),
-    ...protectionSettings,
-    ...refreshTokens(protectionSettings.keySecrets !== undefined),
+    ...refreshTokens(keySecrets !== undefined),
     ...observability(),
+    keyFile,
+    keySecrets,
+    providerTimeout: checked(reading.values.providerTimeout),
     proxy,
+    registrations: [{ ...registered, provider: provider(), stateCheck }],
+    frontEnds: [
+      { ...frontEnd(), name: onlyFrontEnd, registrations: [registered.name], scope: undefined },
+    ],
   };
   // The key file is created only if everything else is right. That can fail, too.
   if (faults.length > 0) throw new ConfigError(faults);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { readConfig } from '../config/config.ts';
+import { loginConfig } from '../config/login-config.ts';
 import { createLogger } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { ConfigError } from '../start-errors.ts';
@@ -74,7 +75,7 @@ export async function startDemo(options: {
       client: {
         clientId,
         clientSecret,
-        redirectUri: config.redirectUri,
+        redirectUri: loginConfig(config).redirectUri,
         name: 'the relay’s demo page',
         homeUrl: frontEnd.url,
       },

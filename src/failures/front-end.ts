@@ -7,6 +7,10 @@ export const frontEndFailures = {
     detail: 'No front end of this relay has the given client_id.',
     oauthError: 'unauthorized_client',
   },
+  front_end_gone: {
+    status: 400,
+    detail: 'The front end that started this login is no longer configured. Start the login again.',
+  },
   redirect_uri_unknown: {
     status: 400,
     detail:

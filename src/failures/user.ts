@@ -2,6 +2,10 @@ import type { Failures } from './failure.ts';
 
 /** Failures of a user lookup before the provider is called, and tokens that it refuses. */
 export const userFailures = {
+  provider_unknown: {
+    status: 400,
+    detail: 'The parameter provider names no registration of this relay.',
+  },
   credentials_missing: {
     status: 401,
     detail: 'No credentials supplied: send the access token in the Authorization header.',

@@ -6,6 +6,10 @@ import type { UpstreamCall } from '../upstream/client.ts';
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
   requestId: string;
+  /** The name of the registration. */
+  registration?: string;
+  /** The name of the front end, from the request or by default. */
+  frontEnd?: string;
   /** The failure that was answered; undefined if there was none. */
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */

@@ -12,6 +12,12 @@ const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 const allowOrigin = 'Access-Control-Allow-Origin';
 const allowCredentials = 'Access-Control-Allow-Credentials';
 
+/** Takes back that the origin of this request may read the response. */
+export function forbidReading(ctx: Pick<ParameterizedContext, 'remove'>): void {
+  ctx.remove(allowOrigin);
+  ctx.remove(allowCredentials);
+}
+
 /**
  * Allows origins to read responses, each for itself, with credentials, any method and any header.
  *

@@ -1,27 +1,45 @@
-/** Why a relay cannot take logins now. */
-type NotReady = 'stopping' | MissingProvider;
-
-/** Why the relay cannot call the provider. */
+/** Why the relay cannot call a provider. */
 type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
+
+/** The provider of one registration. */
+export interface AwaitedProvider {
+  /** The name of the registration. */
+  readonly name: string;
+  /** Why no login can be sent to the provider; undefined if one can. */
+  missing(): MissingProvider | undefined;
+}
 
 /** Whether a relay should get new requests. */
 export interface Readiness {
   /** The reasons why not; empty if the relay is ready. */
-  reasons(): readonly NotReady[];
+  reasons(): readonly string[];
+  /** The registrations that no login can be started with, whether or not the relay is ready. */
+  unavailable(): readonly string[];
   /** Set once, when the relay begins to stop. */
   stopping: boolean;
 }
 
-/** @param missingProvider why no login can be sent to the provider, if none can */
-export function createReadiness(missingProvider: () => MissingProvider | undefined): Readiness {
+/** @param policy whether the relay is ready once `all` providers are known, or `any` of them */
+export function createReadiness(
+  providers: readonly AwaitedProvider[],
+  policy: 'all' | 'any' = 'all',
+): Readiness {
+  const unavailable = () => providers.filter((provider) => provider.missing() !== undefined);
   return {
     stopping: false,
     reasons() {
-      const reasons: NotReady[] = [];
-      if (this.stopping) reasons.push('stopping');
-      const missing = missingProvider();
-      if (missing !== undefined) reasons.push(missing);
-      return reasons;
+      const missing = unavailable();
+      const isEnough = policy === 'any' && missing.length < providers.length;
+      return [
+        ...(this.stopping ? ['stopping'] : []),
+        ...(isEnough ? [] : missing.map((provider) => reasonOf(provider, providers.length))),
+      ];
     },
+    unavailable: () => unavailable().map(({ name }) => name),
   };
+}
+
+/** A relay with several providers names the registration. */
+function reasonOf({ name, missing }: AwaitedProvider, providers: number): string {
+  return providers === 1 ? `${missing()}` : `${missing()} (${name})`;
 }

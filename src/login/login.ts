@@ -20,10 +20,13 @@ export interface Registration {
   /** The authorization request without the parameters of one login. Throws as `provider` does. */
   authorizationRequestUrl(): string;
   /**
-   * The same for an OAuth request of a front end: with a narrower scope, and with what the provider needs
-   * to grant a refresh token. Throws as `provider` does.
+   * The same with another scope. With `refresh`, it also has what the provider needs to grant a refresh
+   * token. Throws as `provider` does.
    */
-  authorizationRequestUrlFor(request: { readonly scope: string | undefined }): string;
+  authorizationRequestUrlFor(request: {
+    readonly scope: string | undefined;
+    readonly refresh: boolean;
+  }): string;
   /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
   expectRoom(): void;
   /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
@@ -57,7 +60,10 @@ export interface Registration {
 export interface FrontEnd {
   /** Its `client_id` towards the relay. */
   readonly name: string;
-  readonly origin: string;
+  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
+  readonly scope: string | undefined;
+  /** Whether requests with this `Origin` are its own. */
+  hasOrigin(origin: string): boolean;
   /** The addresses that an OAuth request may name, as the URL parser writes them. */
   readonly redirectUris: readonly string[];
   /** Whether it starts logins with OAuth requests only. */
@@ -68,6 +74,18 @@ export interface FrontEnd {
    * @param request what the login was started with; undefined if that is not known
    */
   deliveryOf(request: FrontEndRequest | undefined): Delivery;
+}
+
+/** The front ends that may use one registration: at least one. */
+export interface FrontEnds {
+  /** The front end with this name. */
+  find(name: string): FrontEnd | undefined;
+  /** The front end of starts and callbacks that name none: the first one that takes plain logins, if any. */
+  readonly byDefault: FrontEnd;
+  /** Whether there is only one. */
+  readonly isOnlyOne: boolean;
+  /** Whether requests with this `Origin` come from one of them. */
+  hasOrigin(origin: string): boolean;
 }
 
 /** What a front end asked for when it started a login. */

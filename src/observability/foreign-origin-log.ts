@@ -5,15 +5,15 @@ import { occasionally } from './occasionally.ts';
 const originForm = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
 
 /**
- * Warns of requests from another origin than the front end's: once a minute for each origin, and for 20
+ * Warns of requests from origins that are no front end's: once a minute for each origin, and for 20
  * origins a minute at most.
  *
- * @param configured the front end's origin
+ * @param configured the front end's origin; undefined if there are several front ends
  * @param now milliseconds on a clock that never goes back
  */
 export function foreignOriginLog(
   logger: Pick<Logger, 'warn'>,
-  configured: string,
+  configured: string | undefined,
   now?: () => number,
 ): (origin: string) => void {
   const atTimes = occasionally(now);

@@ -34,16 +34,15 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
   too_many_refusals: 'refused_exchanges',
 };
 
+/** What comes after the name of a registration in a route. */
+const loginRoute = /^\/auth\/[^/]+(\/callback|\/token|\/revoke|\/:frontEnd)?$/;
+
 /**
- * @param routes.login the route that starts a login
- * @param routes.callback the route that ends it
- * @param routes.token the route of the token endpoint
- * @param routes.revocation the route of the revocation endpoint
- * @param routes.user the route of the user lookup
+ * @param registrations the names of the registrations at the start
  * @param situation called for every scrape
  */
 export function createMetrics(
-  routes: Readonly<Record<'login' | 'callback' | 'token' | 'revocation' | 'user', string>>,
+  registrations: readonly string[],
   situation: () => Situation,
 ): Metrics {
   const registry = new Registry();
@@ -79,9 +78,9 @@ export function createMetrics(
     registers,
   });
   // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
-  for (const route of Object.values(routes)) {
-    requests.inc({ route, status: 500 }, 0);
-  }
+  const ends = ['', '/callback', '/token', '/revoke'];
+  const loginRoutes = registrations.flatMap((name) => ends.map((end) => `/auth/${name}${end}`));
+  for (const route of [...loginRoutes, '/api/user']) requests.inc({ route, status: 500 }, 0);
   const requestDuration = new Histogram({
     name: 'login_relay_request_duration_seconds',
     help: 'Time from a request to the end of its response.',
@@ -188,10 +187,11 @@ export function createMetrics(
       if (excused) excusedCallbacks.inc();
       if (grant === 'authorization_code') redemptions.inc({ outcome });
       if (grant === 'refresh_token') refreshes.inc({ outcome });
-      if (route === routes.revocation && method === 'POST') revocations.inc({ outcome });
-      if (method !== 'GET') return;
-      if (route === routes.login && outcome === 'ok') started.inc();
-      if (route === routes.callback) {
+      const [isOfLogin, end = ''] = loginRoute.exec(route ?? '') ?? [];
+      if (end === '/revoke' && method === 'POST') revocations.inc({ outcome });
+      if (method !== 'GET' || isOfLogin === undefined) return;
+      if ((end === '' || end === '/:frontEnd') && outcome === 'ok') started.inc();
+      if (end === '/callback') {
         if (outcome === 'ok') finished.inc();
         else failed.inc({ reason: outcome });
       }

@@ -18,6 +18,10 @@ export interface RequestRecord {
   readonly method: string;
   /** The route's pattern; null if no route matches. */
   readonly route: string | null;
+  /** The name of the registration; undefined if there is only one. */
+  readonly registration: string | undefined;
+  /** The name of the front end; undefined if there is only one. */
+  readonly frontEnd: string | undefined;
   /** The status of the response; 499, as in nginx, if the client was gone before. */
   readonly status: number;
   /** Until the response was sent or the client was gone. */
@@ -39,10 +43,12 @@ export interface RequestRecord {
  * sent or the client is gone.
  *
  * @param clientAddress gives the client's address if the log shows it
+ * @param names which names a record has
  */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],
   clientAddress: (request: IncomingMessage) => string | undefined,
+  names: Readonly<Record<'registration' | 'frontEnd', boolean>>,
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
@@ -53,13 +59,16 @@ export function recordRequests(
 
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, providerCall, providerError, excused, grant, stack } = ctx.state;
+      const { requestId, registration, frontEnd } = ctx.state;
+      const { providerCall, providerError, excused, grant, stack } = ctx.state;
       const route: unknown = ctx['_matchedRoute'];
       const line: RequestRecord = {
         requestId,
         clientAddress: address,
         method: ctx.method,
         route: typeof route === 'string' ? route : null,
+        registration: names.registration ? registration : undefined,
+        frontEnd: names.frontEnd ? frontEnd : undefined,
         ...closed,
         provider: providerCall,
         providerError,

@@ -1,32 +1,73 @@
-import type { Config } from '../config/config.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { codeDelivery } from '../delivery/code-delivery.ts';
 import { failurePage } from '../delivery/failure-page.ts';
 import { inPlaceDelivery } from '../delivery/in-place-delivery.ts';
 import { redirectDelivery } from '../delivery/redirect-delivery.ts';
 import type { Codes } from '../grants/codes.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
-import type { FrontEnd } from '../login/login.ts';
+import type { FrontEnd, FrontEnds } from '../login/login.ts';
+import { matches, matchesAny } from '../origins/origin-pattern.ts';
 
-/** The name of the front end that flags and variables describe. */
-export const onlyFrontEnd = 'app';
+/** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
+export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
+  return `${baseUrl}/auth/${name}`;
+}
 
-/** Creates the configured front end. */
-export function createFrontEnd(config: Config, codes: Codes): FrontEnd {
-  const { origin, redirectUris, pathName, tokenDelivery } = config;
+/**
+ * The configured front ends that may use one registration.
+ *
+ * @throws {Error} if there are none
+ */
+export function createFrontEnds(
+  config: Config,
+  registration: RegistrationConfig,
+  codes: Codes,
+): FrontEnds {
+  const users = usersOf(config, registration);
+  const byName = new Map(users.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const first = users.find(({ tokenDelivery }) => tokenDelivery !== 'code') ?? users[0];
+  if (first === undefined) throw new Error('no front end may use the registration');
+  const create = (frontEnd: FrontEndConfig) =>
+    createFrontEnd(config, registration, frontEnd, codes);
+  return {
+    // Created for each request: a thousand front ends at a hundred registrations would need much memory.
+    find(name) {
+      const found = byName.get(name);
+      return found && create(found);
+    },
+    byDefault: create(first),
+    isOnlyOne: users.length === 1,
+    hasOrigin: matchesAny(users.map(({ origin }) => origin)),
+  };
+}
+
+function usersOf({ frontEnds }: Config, { name }: RegistrationConfig): readonly FrontEndConfig[] {
+  return frontEnds.filter(({ registrations }) => registrations.includes(name));
+}
+
+function createFrontEnd(
+  config: Config,
+  registration: RegistrationConfig,
+  frontEnd: FrontEndConfig,
+  codes: Codes,
+): FrontEnd {
+  const { name, origin, redirectUris, scope, tokenDelivery } = frontEnd;
   const codeIssuer = {
     codes,
-    issuer: issuerOf(config),
-    registration: pathName,
-    frontEnd: onlyFrontEnd,
+    issuer: issuerOf(config, registration),
+    registration: registration.name,
+    frontEnd: name,
   };
-  const inPlace = inPlaceDelivery(failurePageOf(config));
+  const page = failurePageOf(config, registration, frontEnd);
+  const inPlace = inPlaceDelivery(page);
   return {
-    name: onlyFrontEnd,
-    origin,
+    name,
+    scope,
     redirectUris,
+    hasOrigin: (given) => matches(origin, given),
     pkceRequired: tokenDelivery === 'code',
     deliveryOf({ oauth, state } = { oauth: undefined, state: undefined }) {
-      if (oauth === undefined) return plainDelivery(config, state) ?? inPlace;
+      if (oauth === undefined) return plainDelivery(frontEnd, page, state) ?? inPlace;
       // The configuration may have changed since the login was started.
       const isRegistered = redirectUris.includes(oauth.redirectUri);
       return isRegistered ? codeDelivery(codeIssuer, oauth, state) : inPlace;
@@ -34,26 +75,36 @@ export function createFrontEnd(config: Config, codes: Codes): FrontEnd {
   };
 }
 
-/** The relay's name towards its front ends. @see RFC 8414 §2, RFC 9207 §2 */
-function issuerOf({ baseUrl, pathName }: Config): string {
-  return `${baseUrl}/auth/${pathName}`;
+/** @returns undefined if every login must be an OAuth request */
+function plainDelivery(
+  { frontendUrl: url, tokenDelivery: part, errorDelivery }: FrontEndConfig,
+  page: AnswerFailure,
+  state: string | undefined,
+) {
+  if (part === 'code') return undefined;
+  const answers = { json: answerJson, page, redirect: undefined };
+  return redirectDelivery({ url, part }, answers[errorDelivery], state);
 }
 
-/** How a failure is answered if no front end is known. */
-export function failureAnswer(config: Config): AnswerFailure {
-  return config.errorDelivery === 'page' ? failurePageOf(config) : answerJson;
+/** How a failure at a registration is answered if no front end is known. */
+export function failureAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
+  const [frontEnd = config.frontEnds[0]] = usersOf(config, registration);
+  const isPage = frontEnd.errorDelivery === 'page';
+  return isPage ? failurePageOf(config, registration, frontEnd) : answerJson;
+}
+
+/** The same with a page for people, whatever is configured. */
+export function failurePageAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
+  const [frontEnd = config.frontEnds[0]] = usersOf(config, registration);
+  return failurePageOf(config, registration, frontEnd);
 }
 
 /** A page for people, JSON for programs. */
-export function failurePageOf(config: Config): AnswerFailure {
-  const loginRoute = `/auth/${config.pathName}`;
-  return failurePage({ ...config, loginRoute, loginUrl: config.baseUrl + loginRoute });
-}
-
-/** @returns undefined if every login must be an OAuth request */
-function plainDelivery(config: Config, state: string | undefined) {
-  const { frontendUrl: url, tokenDelivery: part, errorDelivery } = config;
-  if (part === 'code') return undefined;
-  const answer = errorDelivery === 'redirect' ? undefined : failureAnswer(config);
-  return redirectDelivery({ url, part }, answer, state);
+function failurePageOf(
+  { baseUrl }: Config,
+  { name }: RegistrationConfig,
+  { origin, frontendUrl }: FrontEndConfig,
+): AnswerFailure {
+  const loginRoute = `/auth/${name}`;
+  return failurePage({ origin, frontendUrl, loginRoute, loginUrl: baseUrl + loginRoute });
 }

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { RelaySettings } from '../config/config.ts';
 import { createCodes } from '../grants/codes.ts';
 import type { GrantMemory, Grants } from '../grants/grants.ts';
 import { createRefreshTokens } from '../grants/refresh-tokens.ts';
@@ -6,12 +6,13 @@ import type { Keys } from '../keys.ts';
 import { isLoopback } from '../urls.ts';
 
 /**
- * Creates what the relay grants to front ends.
+ * Creates what the relay grants to front ends at one registration.
  *
+ * @param keys the keys of the registration
  * @param now milliseconds since 1970
  */
 export function createGrants(
-  config: Config,
+  config: RelaySettings,
   keys: Keys,
   memory: GrantMemory,
   now: () => number,
@@ -30,7 +31,11 @@ export function createGrants(
  * Whether front ends can get refresh tokens. Beyond this machine they need a key file: otherwise the
  * client secret would open them.
  */
-export function issuesRefreshTokens({ refreshTokens, keySecrets, baseUrl }: Config): boolean {
+export function issuesRefreshTokens({
+  refreshTokens,
+  keySecrets,
+  baseUrl,
+}: RelaySettings): boolean {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
   return refreshTokens !== 'off' && isKeySafe;
 }

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { Config, RegistrationConfig } from '../config/config.ts';
 import { ownAddressBehind } from '../http/client-address.ts';
 import type { Keys } from '../keys.ts';
 import type { Registration } from '../login/login.ts';
@@ -14,19 +14,20 @@ import { revokeToken } from '../upstream/revoke-token.ts';
 import { issuesRefreshTokens } from './grants.ts';
 
 /**
- * Creates the configured registration.
+ * Creates a configured registration.
  *
  * @param now milliseconds since 1970
  */
 export function createRegistration(
   config: Config,
+  { name, clientId, clientSecret, redirectUri, stateCheck }: RegistrationConfig,
   source: ProviderSource,
   client: UpstreamClient,
   keys: Keys,
   memory: LoginMemory,
   now: () => number,
 ): Registration {
-  const { pathName: name, clientId, clientSecret, baseUrl, redirectUri, stateCheck } = config;
+  const { baseUrl } = config;
   const registered = { clientId, clientSecret, redirectUri };
   const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...registered }));
   const asksForRefresh = issuesRefreshTokens(config);
@@ -41,8 +42,11 @@ export function createRegistration(
     authorizationRequestUrl: derivedFrom(source, (provider) =>
       authorizationRequestUrl(registered, provider),
     ),
-    authorizationRequestUrlFor: ({ scope }) =>
-      authorizationRequestUrl(registered, source.current(), { scope, refresh: asksForRefresh }),
+    authorizationRequestUrlFor: ({ scope, refresh }) =>
+      authorizationRequestUrl(registered, source.current(), {
+        scope,
+        refresh: refresh && asksForRefresh,
+      }),
     expectRoom: () => client.expectRoom('token'),
     exchanges: memory.exchanges,
     limitExchange: exchangeLimit(config, memory),

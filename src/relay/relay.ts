@@ -1,44 +1,32 @@
 import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
+import type { Config, RegistrationConfig } from '../config/config.ts';
 import { clientAddressBehind } from '../http/client-address.ts';
 import { loggedAddresses } from '../http/logged-address.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
-import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
-import { limits } from '../limits.ts';
-import { encodingChanges } from '../oauth/client-authentication.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
-import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
-import { discoverProvider } from '../upstream/discovery.ts';
-import {
-  discoveredProvider,
-  knownProvider,
-  type ProviderSource,
-} from '../upstream/provider-source.ts';
-import { version } from '../version.ts';
+import { matchesAny } from '../origins/origin-pattern.ts';
 import { createApp } from './app.ts';
-import { createFrontEnd, failureAnswer, failurePageOf } from './front-ends.ts';
-import { createGrants } from './grants.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { createRegistration } from './registrations.ts';
+import { serveRegistration } from './served-registrations.ts';
 
 /** A relay that can answer requests but does not listen. */
 export interface Relay {
   readonly listener: RequestListener;
   readonly readiness: Readiness;
-  /** The number of calls to the provider in flight. */
+  /** The number of calls to providers in flight. */
   callsInFlight(): number;
-  /** Stops discovery and closes the connections to the provider. */
+  /** Stops discovery and closes the connections to the providers. */
   close(): void;
 }
 
 /**
- * Creates a relay: its calls to the provider, its keys, its application.
+ * Creates a relay: its registrations, its front ends, its application.
  *
  * @param now milliseconds since 1970
  * @param observers called with every request once it is over, besides the log
@@ -51,36 +39,36 @@ export async function createRelay(
   observers: readonly ((record: RequestRecord) => void)[] = [],
   memory: Memory = createMemory(now),
 ): Promise<Relay> {
-  const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
-  const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
-  const [keys, source] = await Promise.all([
-    keysOf(config),
-    providerSource(config, client, logger),
-  ]);
-  const readiness = createReadiness(source.missing);
-  const grants = createGrants(config, keys, memory.grants, now);
+  const { registrations, frontEnds, baseUrl, readyPolicy } = config;
+  const serve = (registered: RegistrationConfig) =>
+    serveRegistration(config, registered, logger, now, memory);
+  const [first, ...others] = registrations;
+  const served = await Promise.all([serve(first), ...others.map(serve)]);
+  const awaited = served.map(({ registration: { name }, source: { missing } }) => ({
+    name,
+    missing,
+  }));
+  const readiness = createReadiness(awaited, readyPolicy);
+  const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
   const app = createApp({
-    registration: createRegistration(config, source, client, keys, memory.logins, now),
-    frontEnd: createFrontEnd(config, grants.codes),
-    grants,
+    served,
     now,
-    answerInPlace: failurePageOf(config),
-    baseUrl: config.baseUrl,
-    answerFailure: failureAnswer(config),
+    baseUrl,
+    hasOrigin: matchesAny(frontEnds.map(({ origin }) => origin)),
+    names: { registration: registrations.length > 1, frontEnd: frontEnds.length > 1 },
     observers: [requestLog(logger), ...observers],
     clientAddress: loggedAddresses(config).of,
-    onForeignOrigin: foreignOriginLog(logger, config.origin),
-    onOtherHost: otherHostLog(logger, config.baseUrl),
+    onForeignOrigin: foreignOriginLog(logger, onlyOrigin),
+    onOtherHost: otherHostLog(logger, baseUrl),
     readiness,
     rateLimit: rateLimitOf(config),
   });
   return {
     listener: app.callback(),
     readiness,
-    callsInFlight: client.inFlight,
+    callsInFlight: () => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close() {
-      source.close();
-      client.close();
+      for (const { close } of served) close();
     },
   };
 }
@@ -88,27 +76,4 @@ export async function createRelay(
 function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): Middleware | undefined {
   if (perMinute === undefined) return undefined;
   return rateLimit(perMinute, clientAddressBehind(trustedProxies));
-}
-
-function keysOf({ keySecrets, clientSecret }: Config): Keys | Promise<Keys> {
-  return keySecrets === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(keySecrets);
-}
-
-async function providerSource(
-  { provider: settings, clientId, clientSecret }: Config,
-  client: UpstreamClient,
-  logger: Logger,
-): Promise<ProviderSource> {
-  if ('known' in settings) return knownProvider(settings.known);
-  const context = {
-    ...settings.discovered,
-    encodingChanges: encodingChanges({ clientId, clientSecret }),
-  };
-  return discoveredProvider(
-    () => discoverProvider(client, context),
-    (attempt) => {
-      if (attempt.outcome === 'discovered') logger.info(attempt, 'provider discovery');
-      else logger.warn(attempt, 'provider discovery');
-    },
-  );
 }

@@ -105,20 +105,13 @@ function warnOfUnixSocket(
 
 // Loaded only if metrics are enabled.
 async function createMetricsFor(
-  { metrics: wanted, pathName }: Config,
+  { metrics: wanted, registrations }: Config,
   situation: () => Situation,
 ): Promise<Metrics | undefined> {
   if (wanted === undefined) return undefined;
   const { createMetrics } = await import('../observability/metrics.ts');
-  const login = `/auth/${pathName}`;
-  const routes = {
-    login,
-    callback: `${login}/callback`,
-    token: `${login}/token`,
-    revocation: `${login}/revoke`,
-    user: '/api/user',
-  };
-  return createMetrics(routes, situation);
+  const names = registrations.map(({ name }) => name);
+  return createMetrics(names, situation);
 }
 
 function serverObserver(

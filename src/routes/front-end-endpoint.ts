@@ -1,10 +1,11 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { forbidReading } from '../http/cors.ts';
 import { type AnswerFailure, answerWith } from '../http/error-responder.ts';
 import { readBody } from '../http/read-body.ts';
 import { limits } from '../limits.ts';
-import type { FrontEnd } from '../login/login.ts';
+import type { FrontEnd, FrontEnds } from '../login/login.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 
 const badGateway = 502;
@@ -29,19 +30,29 @@ export const answerOAuthErrors: Middleware<RequestState> = (ctx, next) => {
  * An endpoint that the front end itself calls: a POST with parameters, from its own origin or from no
  * page at all. The front end is a public client, so it only names itself.
  *
- * @param serve answers a request of this front end
+ * @param serve answers a request of the front end that it names
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
-  frontEnd: FrontEnd,
-  serve: (ctx: Context, parameters: EndpointParameters) => Promise<void>,
+  frontEnds: FrontEnds,
+  serve: (ctx: Context, frontEnd: FrontEnd, parameters: EndpointParameters) => Promise<void>,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const { origin } = ctx.req.headers;
-    if (origin !== undefined && origin !== frontEnd.origin) throw new RelayError('origin_foreign');
+    if (origin !== undefined && !frontEnds.hasOrigin(origin)) {
+      throw new RelayError('origin_foreign');
+    }
     const body = await readBody(ctx.req, limits.requestBodySize);
     const parameters = parseEndpointParameters(ctx.req.headers, body);
-    if (parameters.client_id !== frontEnd.name) throw new RelayError('client_id_wrong');
-    await serve(ctx, parameters);
+    const { client_id: name } = parameters;
+    const frontEnd = name === undefined ? undefined : frontEnds.find(name);
+    if (frontEnd === undefined) throw new RelayError('client_id_wrong');
+    ctx.state.frontEnd = frontEnd.name;
+    if (origin !== undefined && !frontEnd.hasOrigin(origin)) {
+      // From here on, only the front end that is named may read answers.
+      forbidReading(ctx);
+      throw new RelayError('origin_foreign');
+    }
+    await serve(ctx, frontEnd, parameters);
   };
 }

@@ -14,6 +14,7 @@ export function ready(readiness: Readiness): Middleware {
     if (reasons.length > 0) {
       throw new RelayError('not_ready', { detail: `Not ready: ${reasons.join(', ')}.` });
     }
-    ctx.body = { status: 'ready' };
+    const unavailable = readiness.unavailable();
+    ctx.body = { status: 'ready', ...(unavailable.length > 0 && { unavailable }) };
   };
 }

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
+import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { FrontEnd, Login, Registration } from '../login/login.ts';
+import type { Delivery, FrontEnds, Login, Registration } from '../login/login.ts';
 import {
   type AuthorizationResponse,
   authorizationCode,
@@ -12,14 +13,14 @@ import type { Provider } from '../providers/provider.ts';
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(
   registration: Registration,
-  frontEnd: FrontEnd,
+  frontEnds: FrontEnds,
 ): Middleware<RequestState> {
   const { exchanges, protection } = registration;
   return async (ctx: Context) => {
     const response = parseAuthorizationResponse(ctx.querystring);
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
-    const delivery = frontEnd.deliveryOf(login?.request);
+    const delivery = deliveryOf(ctx, frontEnds, login);
     if (login !== undefined) {
       ctx.state.answerFailure = delivery.fail;
       protection?.checkAge(ctx, login);
@@ -56,6 +57,14 @@ export function loginCallback(
       }
     }
   };
+}
+
+/** @param login undefined if the callback is excused from the state check */
+function deliveryOf(ctx: Context, frontEnds: FrontEnds, login: Login | undefined): Delivery {
+  const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.find(login.frontEnd);
+  if (frontEnd === undefined) throw new RelayError('front_end_gone');
+  ctx.state.frontEnd = frontEnd.name;
+  return frontEnd.deliveryOf(login?.request);
 }
 
 function grantOf(

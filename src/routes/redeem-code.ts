@@ -3,7 +3,7 @@ import { RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import { firstRefreshToken } from '../grants/first-refresh-token.ts';
 import type { Grants } from '../grants/grants.ts';
-import type { FrontEnd, Registration } from '../login/login.ts';
+import type { Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
@@ -21,12 +21,11 @@ import type { ServeGrant } from './token.ts';
  */
 export function redeemCode(
   registration: Registration,
-  { name: frontEnd }: FrontEnd,
   { codes, proofs, redeemedCodes, refreshPolicy, refreshTokens }: Grants,
   tokenUrl: string,
   now: () => number,
 ): ServeGrant {
-  return async (ctx, parameters) => {
+  return async (ctx, { name: frontEnd }, parameters) => {
     const login = await codes.open(required(parameters, 'code'));
     if (login === undefined || login.registration !== registration.name) throw invalid();
     if (login.frontEnd !== frontEnd || !isSameRedirectUri(parameters, login)) throw invalid();

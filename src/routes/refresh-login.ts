@@ -21,16 +21,15 @@ import type { ServeGrant } from './token.ts';
  */
 export function refreshLogin(
   registration: Registration,
-  { name: frontEnd }: FrontEnd,
   { proofs, refreshes, refreshPolicy, refreshTokens }: Grants,
   tokenUrl: string,
   now: () => number,
 ): ServeGrant | undefined {
   if (refreshPolicy === undefined) return undefined;
 
-  const open = async (refreshToken: string): Promise<RefreshTokenContent> => {
+  const open = async (refreshToken: string, { name }: FrontEnd): Promise<RefreshTokenContent> => {
     const login = await refreshTokens.open(refreshToken);
-    const isOfFrontEnd = login?.registration === registration.name && login.frontEnd === frontEnd;
+    const isOfFrontEnd = login?.registration === registration.name && login.frontEnd === name;
     if (isOfFrontEnd && isStillGranted(refreshPolicy, login, now)) return login;
     throw new RelayError('grant_invalid');
   };
@@ -41,14 +40,15 @@ export function refreshLogin(
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   };
 
-  return async (ctx, { refresh_token: given, scope: askedScope }) => {
+  return async (ctx, frontEnd, { refresh_token: given, scope: askedScope }) => {
     if (given === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The refresh_token is missing.' });
     }
-    const login = await open(given);
+    const login = await open(given, frontEnd);
     // Before the memory of refreshes gives tokens without a call.
     await checkKey(ctx, login);
-    const scope = refreshScope(askedScope, login.scope ?? registration.provider().scope);
+    const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
+    const scope = refreshScope(askedScope, granted);
     const { providerToken } = login;
     if (!('refreshToken' in providerToken)) {
       const token = { ...again(providerToken, now), scope: login.scope };

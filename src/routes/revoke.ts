@@ -3,7 +3,7 @@ import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { RequestState } from '../http/context.ts';
-import type { FrontEnd, Registration } from '../login/login.ts';
+import type { FrontEnds, Registration } from '../login/login.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
 
@@ -15,10 +15,10 @@ import { frontEndEndpoint } from './front-end-endpoint.ts';
  */
 export function revocationEndpoint(
   registration: Registration,
-  frontEnd: FrontEnd,
+  frontEnds: FrontEnds,
   { refreshes, refreshTokens }: Grants,
 ): Middleware<RequestState> {
-  return frontEndEndpoint(frontEnd, async (ctx, { token }) => {
+  return frontEndEndpoint(frontEnds, async (ctx, frontEnd, { token }) => {
     if (token === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The token is missing.' });
     }

@@ -3,7 +3,7 @@ import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
-import type { FrontEnd, FrontEndRequest, Registration } from '../login/login.ts';
+import type { FrontEnd, FrontEndRequest, FrontEnds, Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
 import {
@@ -14,25 +14,38 @@ import {
   registeredRedirectUri,
 } from '../oauth/front-end-request.ts';
 import { parseQuery, type Query } from '../oauth/query.ts';
+import { frontEndOfOAuthStart, frontEndOfPlainStart } from './select-front-end.ts';
 
 /**
- * `GET /auth/<registration>`: redirects the browser to the provider.
+ * `GET /auth/<registration>` and `GET /auth/<registration>/<front end>`: redirects the browser to the
+ * provider.
  *
  * @param answerInPlace answers OAuth requests whose front end or redirect URI is unknown
  */
 export function startLogin(
   registration: Registration,
-  frontEnd: FrontEnd,
+  frontEnds: FrontEnds,
   answerInPlace: AnswerFailure,
 ): Middleware<RequestState> {
+  const lengthOfPath = `/auth/${registration.name}/`.length;
   return async (ctx: Context) => {
     const query = parseQuery(ctx.querystring);
-    if (isOAuthRequest(query)) startOAuthLogin(ctx, query, registration, frontEnd, answerInPlace);
-    else startPlainLogin(ctx, query, registration, frontEnd);
+    const inPath = ctx.path.slice(lengthOfPath) || undefined;
+    if (isOAuthRequest(query)) {
+      ctx.state.answerFailure = answerInPlace;
+      const frontEnd = frontEndOfOAuthStart(frontEnds, query, inPath);
+      ctx.state.frontEnd = frontEnd.name;
+      startOAuthLogin(ctx, query, registration, frontEnd);
+    } else {
+      const frontEnd = frontEndOfPlainStart(frontEnds, query, inPath);
+      ctx.state.frontEnd = frontEnd.name;
+      ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
+      startPlainLogin(ctx, query, registration, frontEnd);
+    }
   };
 }
 
-/** The contract's start. Its only parameter is the front end's own state. */
+/** The contract's start. Besides the front end, its only parameter is the front end's own state. */
 function startPlainLogin(
   ctx: Context,
   query: Query,
@@ -40,8 +53,11 @@ function startPlainLogin(
   frontEnd: FrontEnd,
 ): void {
   if (frontEnd.pkceRequired) throw new RelayError('pkce_required');
-  const url = registration.authorizationRequestUrl();
-  const { scope } = registration.provider();
+  const { scope = registration.provider().scope } = frontEnd;
+  const url =
+    frontEnd.scope === undefined
+      ? registration.authorizationRequestUrl()
+      : registration.authorizationRequestUrlFor({ scope, refresh: false });
   const state = registration.protection && frontEndState(query);
   redirectToProvider(ctx, url, scope, registration, frontEnd, { state, oauth: undefined });
 }
@@ -52,10 +68,7 @@ function startOAuthLogin(
   query: Query,
   registration: Registration,
   frontEnd: FrontEnd,
-  answerInPlace: AnswerFailure,
 ): void {
-  ctx.state.answerFailure = answerInPlace;
-  if (query['client_id'] !== frontEnd.name) throw new RelayError('client_unknown');
   const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
   // From here on, failures go back to the front end.
   const deliverFailures = (state: string | undefined): void => {
@@ -68,10 +81,10 @@ function startOAuthLogin(
 
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const oauth = { redirectUri, codeChallenge: codeChallengeOf(query) };
-  const configured = registration.provider().scope;
-  const scope = narrowedScope(query, configured);
-  const url = registration.authorizationRequestUrlFor({ scope });
-  redirectToProvider(ctx, url, scope ?? configured, registration, frontEnd, { state, oauth });
+  const { scope: configured = registration.provider().scope } = frontEnd;
+  const scope = narrowedScope(query, configured) ?? configured;
+  const url = registration.authorizationRequestUrlFor({ scope, refresh: true });
+  redirectToProvider(ctx, url, scope, registration, frontEnd, { state, oauth });
 }
 
 function redirectToProvider(

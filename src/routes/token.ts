@@ -1,14 +1,18 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { FrontEnd } from '../login/login.ts';
+import type { FrontEnd, FrontEnds } from '../login/login.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
 import type { GrantedToken } from './granted-token.ts';
 
 /** Serves the token requests of one `grant_type`. */
-export type ServeGrant = (ctx: Context, parameters: EndpointParameters) => Promise<GrantedToken>;
+export type ServeGrant = (
+  ctx: Context,
+  frontEnd: FrontEnd,
+  parameters: EndpointParameters,
+) => Promise<GrantedToken>;
 
 /** The grants by their `grant_type`. */
 export interface ServedGrants {
@@ -22,8 +26,11 @@ export interface ServedGrants {
  *
  * @see RFC 6749 §3.2
  */
-export function tokenEndpoint(frontEnd: FrontEnd, grants: ServedGrants): Middleware<RequestState> {
-  return frontEndEndpoint(frontEnd, async (ctx, parameters) => {
+export function tokenEndpoint(
+  frontEnds: FrontEnds,
+  grants: ServedGrants,
+): Middleware<RequestState> {
+  return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
     const { grant_type: type } = parameters;
     if (type === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The grant_type is missing.' });
@@ -31,7 +38,7 @@ export function tokenEndpoint(frontEnd: FrontEnd, grants: ServedGrants): Middlew
     const serve = isGrantType(type) ? grants[type] : undefined;
     if (serve === undefined || !isGrantType(type)) throw new RelayError('grant_unsupported');
     ctx.state.grant = type;
-    const token = await serve(ctx, parameters);
+    const token = await serve(ctx, frontEnd, parameters);
     ctx.body = {
       access_token: token.accessToken,
       token_type: token.tokenType ?? 'bearer',

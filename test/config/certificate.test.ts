@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
+import { loginConfig } from '../../src/config/login-config.ts';
 import type { TextFile } from '../../src/config/secret-file.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 import { issueCertificate, selfSignedCertificate } from '../harness/system/certificate.ts';
@@ -62,7 +63,9 @@ describe('the relay’s own certificate', () => {
 
   it('makes the address of this machine https, where no other is given', () => {
     const { config } = read({ ...both, BASE_URL: '' });
-    expect(config.redirectUri).to.equal('https://localhost:8000/auth/provider/callback');
+    expect(loginConfig(config).redirectUri).to.equal(
+      'https://localhost:8000/auth/provider/callback',
+    );
   });
 
   it('does not go with a base URL on http', () => {

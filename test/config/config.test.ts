@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { Config } from '../../src/config/config.ts';
+import type { LoginConfig } from '../../src/config/login-config.ts';
 import type { OptionName } from '../../src/config/options.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';
 
-const config = (given: Given): Config => read(given).config;
+const config = (given: Given): LoginConfig => read(given).config;
 
 function known(given: Given): Provider {
   const { provider } = config(given);
@@ -20,6 +20,7 @@ describe('the configuration', () => {
       port: 8000,
       host: '127.0.0.1',
       maxConnections: 4096,
+      readyPolicy: 'all',
       rateLimit: undefined,
       refusedExchanges: 10,
       trustedProxies: [],
@@ -54,6 +55,8 @@ describe('the configuration', () => {
         },
       },
       pathName: 'provider',
+      frontEnd: 'app',
+      scope: undefined,
       providerTimeout: 10_000,
       proxy: {},
       stateCheck: 'browsers',

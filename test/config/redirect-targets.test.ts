@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
+import { loginConfig } from '../../src/config/login-config.ts';
 import type { OptionName } from '../../src/config/options.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
@@ -22,13 +23,14 @@ function targetsWith(name: OptionName, value: string) {
     Object.entries({ ...usual, [name]: value }).map(([option, one]) => [option, [one]]),
   );
   try {
-    const { config } = readConfig({
+    const reading = readConfig({
       flags,
       environment: {},
       readFile: () => {
         throw new Error('no file is named');
       },
     });
+    const config = loginConfig(reading.config);
     if (!('known' in config.provider)) throw new Error('no issuer is named');
     return {
       config,

@@ -17,7 +17,7 @@ import { expectFailurePage } from '../harness/expect/failure-page.ts';
 describe('an unexpected error', () => {
   async function answerOf(answerFailure: Parameters<typeof errorResponder>[0]): Promise<Answer> {
     const app = new Koa<RequestState>({ env: 'production' });
-    app.use(responseHeaders(createReadiness(() => undefined)));
+    app.use(responseHeaders(createReadiness([])));
     app.use(errorResponder(answerFailure));
     app.use(() => {
       throw new Error('with <b>a secret</b> in its message');

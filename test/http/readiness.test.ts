@@ -1,19 +1,48 @@
 import { expect } from 'chai';
-import { createReadiness } from '../../src/http/readiness.ts';
+import { type AwaitedProvider, createReadiness } from '../../src/http/readiness.ts';
+
+/** A provider that is known, unless its test says otherwise. */
+function providerOf(name: string) {
+  const provider = { name, reason: undefined as ReturnType<AwaitedProvider['missing']> };
+  return Object.assign(provider, { missing: () => provider.reason });
+}
 
 describe('readiness', () => {
   it('is given unless the relay stops or has no provider to log in at, and says which', () => {
-    let missing: 'provider_undiscovered' | 'provider_unsupported' | undefined =
-      'provider_undiscovered';
-    const readiness = createReadiness(() => missing);
+    const provider = providerOf('provider');
+    provider.reason = 'provider_undiscovered';
+    const readiness = createReadiness([provider]);
     expect(readiness.reasons()).to.deep.equal(['provider_undiscovered']);
     readiness.stopping = true;
     expect(readiness.reasons()).to.deep.equal(['stopping', 'provider_undiscovered']);
-    missing = 'provider_unsupported';
+    provider.reason = 'provider_unsupported';
     expect(readiness.reasons()).to.deep.equal(['stopping', 'provider_unsupported']);
-    missing = undefined;
+    provider.reason = undefined;
     expect(readiness.reasons()).to.deep.equal(['stopping']);
     readiness.stopping = false;
     expect(readiness.reasons()).to.deep.equal([]);
+  });
+
+  it('waits for all providers by default, and names those that are missing', () => {
+    const [github, staff] = [providerOf('github'), providerOf('staff')];
+    const readiness = createReadiness([github, staff]);
+    staff.reason = 'provider_undiscovered';
+    expect(readiness.reasons()).to.deep.equal(['provider_undiscovered (staff)']);
+    expect(readiness.unavailable()).to.deep.equal(['staff']);
+    staff.reason = undefined;
+    expect(readiness.reasons()).to.deep.equal([]);
+  });
+
+  it('needs only one provider if the policy is any, and still names those that are missing', () => {
+    const [github, staff] = [providerOf('github'), providerOf('staff')];
+    const readiness = createReadiness([github, staff], 'any');
+    staff.reason = 'provider_undiscovered';
+    expect(readiness.reasons()).to.deep.equal([]);
+    expect(readiness.unavailable()).to.deep.equal(['staff']);
+    github.reason = 'provider_unsupported';
+    expect(readiness.reasons()).to.deep.equal([
+      'provider_unsupported (github)',
+      'provider_undiscovered (staff)',
+    ]);
   });
 });

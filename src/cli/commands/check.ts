@@ -3,7 +3,8 @@ import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine } from '../../check/examine.ts';
 import { type Finding, problem, warning } from '../../check/finding.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
-import { type Config, readConfig } from '../../config/config.ts';
+import { readConfig } from '../../config/config.ts';
+import { type LoginConfig, loginConfig } from '../../config/login-config.ts';
 import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
 import { expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
@@ -27,14 +28,16 @@ export async function diagnose(
   given: OptionSources,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
   const sources = withoutOverruled(given);
-  let config: Config;
+  let config: LoginConfig;
   let warnings: readonly string[];
   try {
-    ({ config, warnings } = readConfig({
+    const reading = readConfig({
       ...sources,
       readFile: readTextFile,
       newFiles: { expect: expectCreatable },
-    }));
+    });
+    warnings = reading.warnings;
+    config = loginConfig(reading.config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.faults.map((fault) => problem('configuration', fault, null));

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Config } from '../../config/config.ts';
 import { type OptionSources, sourceOf } from '../../config/option-values.ts';
 import { describeOption } from '../../config/options.ts';
 import { createTextFile, expectCreatable, readTextFile } from '../../config/text-file.ts';
@@ -46,8 +47,7 @@ export async function serve(
   const relay = await startRelay(config, logger, systemd.socket);
   const { address, metricsAddress } = relay;
   const socketActivated = systemd.socket && true;
-  const { redirectUri: callbackUrl } = config;
-  logger.info({ address, socketActivated, metricsAddress, callbackUrl }, 'listening');
+  logger.info({ address, socketActivated, metricsAddress, ...callbacksOf(config) }, 'listening');
   manager?.ready();
 
   const nextReload = async (): Promise<undefined> => {
@@ -64,6 +64,12 @@ export async function serve(
   }
   await Promise.all([manager?.stopping(), relay.close()]);
   await flushLog(logger);
+}
+
+/** The callbacks to be registered at the providers, as the log names them. */
+function callbacksOf({ registrations }: Config) {
+  const urls = registrations.map(({ redirectUri }) => redirectUri);
+  return urls.length === 1 ? { callbackUrl: urls[0] } : { callbackUrls: urls };
 }
 
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {

@@ -14,6 +14,8 @@ export interface Listening {
   /** Undefined: plain http, behind a proxy that terminates TLS. */
   readonly certificate: Certificate | undefined;
   readonly maxConnections: number;
+  /** Whether the relay is ready once `all` providers are known, or `any` of them. */
+  readonly readyPolicy: 'all' | 'any';
 }
 
 /** The options of {@link Listening}. */
@@ -81,6 +83,15 @@ export const listeningOptions = {
     default: '4096',
     schema: schemas.wholeNumber(1, 1_000_000),
   },
+  readyPolicy: {
+    flag: '--ready-policy',
+    argument: '<which>',
+    variable: 'READY_POLICY',
+    group: 'Listening',
+    help: 'which providers must be known for /readyz to answer 200: all or any',
+    default: 'all',
+    schema: schemas.oneOf(['all', 'any']),
+  },
 } as const satisfies Record<string, Option>;
 
 /** The relay's public address, without a final slash. */
@@ -112,6 +123,7 @@ export function readListening(reading: Reading): () => Listening {
     baseUrl,
     certificate,
     maxConnections: checked(values.maxConnections),
+    readyPolicy: checked(values.readyPolicy),
   });
 }
 

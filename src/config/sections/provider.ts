@@ -8,13 +8,6 @@ import { checked, type Reading, reportOwnParameters } from '../reading.ts';
 import * as schemas from '../schemas.ts';
 import { suggestion } from '../suggestion.ts';
 
-/** The provider, and how it is called. */
-export interface ProviderSection {
-  readonly provider: ProviderSettings;
-  /** Milliseconds that a whole call to the provider may take. */
-  readonly providerTimeout: number;
-}
-
 const presetNames = presets.map(({ name }) => name);
 
 function didYouMean(name: string): string {
@@ -22,7 +15,7 @@ function didYouMean(name: string): string {
   return preset === undefined ? '' : `: did you mean ${preset}?`;
 }
 
-/** The options of {@link ProviderSection}. */
+/** The options of {@link ProviderSettings}, and of all calls to providers. */
 export const providerOptions = {
   provider: {
     flag: '--provider',
@@ -160,7 +153,7 @@ export const providerOptions = {
 } as const satisfies Record<string, Option>;
 
 /** Reads the section. The result gives its values; call it only if no fault was reported. */
-export function readProvider(reading: Reading, baseUrl: string): () => ProviderSection {
+export function readProvider(reading: Reading, baseUrl: string): () => ProviderSettings {
   const provider = readProviderSettings(reading, baseUrl);
   for (const setting of ['authorizeUrl', 'tokenUrl', 'userUrl', 'revocationUrl'] as const) {
     reportOwnParameters(reading, setting, ownParameters[setting]);
@@ -168,10 +161,7 @@ export function readProvider(reading: Reading, baseUrl: string): () => ProviderS
   reportProtocolParameters(reading);
   reportUnsendable(reading);
   warnOfTwoProviders(reading);
-  return () => ({
-    provider: checked(provider),
-    providerTimeout: checked(reading.values.providerTimeout),
-  });
+  return () => checked(provider);
 }
 
 /** Reports parameters that would change the meaning of the relay's own. */

@@ -8,7 +8,8 @@ import * as schemas from '../schemas.ts';
 export interface RegistrationSettings {
   readonly clientId: string;
   readonly clientSecret: Secret;
-  readonly pathName: string;
+  /** The word in its paths: `/auth/<name>`. */
+  readonly name: string;
   /** The relay's own callback, to be registered at the provider. */
   readonly redirectUri: string;
 }
@@ -65,12 +66,12 @@ export function readRegistration(reading: Reading, baseUrl: string): () => Regis
   if (sourceOf('clientId') === undefined) fault('clientId', 'is required');
   const clientSecret = readClientSecret(reading);
   return () => {
-    const pathName = checked(values.pathName);
+    const name = checked(values.pathName);
     return {
       clientId: checked(values.clientId),
       clientSecret: checked(clientSecret),
-      pathName,
-      redirectUri: `${baseUrl}/auth/${pathName}/callback`,
+      name,
+      redirectUri: `${baseUrl}/auth/${name}/callback`,
     };
   };
 }

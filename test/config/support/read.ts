@@ -1,4 +1,5 @@
-import { type ConfigReading, readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { type LoginConfig, loginConfig } from '../../../src/config/login-config.ts';
 import type { OptionName } from '../../../src/config/options.ts';
 import type { NewFiles, ReadFile, TextFile } from '../../../src/config/secret-file.ts';
 import { ConfigError } from '../../../src/start-errors.ts';
@@ -20,22 +21,23 @@ export interface Given {
   newFiles?: NewFiles;
 }
 
-/** Reads a configuration. @throws {ConfigError} */
+/** Reads a configuration of one registration and one front end. @throws {ConfigError} */
 export function read({
   flags = {},
   environment = minimal,
   files = {},
   readFile = readFrom(files),
   newFiles,
-}: Given): ConfigReading {
+}: Given): { config: LoginConfig; warnings: readonly string[] } {
   const lists: Partial<Record<OptionName, string[]>> = {};
   for (const [name, value] of Object.entries(flags)) lists[name as OptionName] = [value].flat();
-  return readConfig({
+  const { config, warnings } = readConfig({
     flags: lists,
     environment,
     readFile,
     ...(newFiles && { newFiles }),
   });
+  return { config: loginConfig(config), warnings };
 }
 
 function readFrom(files: NonNullable<Given['files']>): ReadFile {

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { type Logger, pino } from 'pino';
 import type { Page } from 'playwright-core';
 import { readConfig } from '../../../src/config/config.ts';
+import { loginConfig } from '../../../src/config/login-config.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
@@ -193,7 +194,7 @@ export class LoginSite {
     this.#ports.provider.serve(
       createDemoProvider({
         issuer: this.provider,
-        client: { clientId, clientSecret, redirectUri: config.redirectUri },
+        client: { clientId, clientSecret, redirectUri: loginConfig(config).redirectUri },
         pkceRequired: this.#options.pkceRequired ?? false,
       }),
     );

@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+import type { Config, RegistrationConfig } from '../config/config.ts';
+import type { Grants } from '../grants/grants.ts';
+import type { AnswerFailure } from '../http/error-responder.ts';
+import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
+import { limits } from '../limits.ts';
+import type { FrontEnds, Registration } from '../login/login.ts';
+import { encodingChanges } from '../oauth/client-authentication.ts';
+import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
+import { discoverProvider } from '../upstream/discovery.ts';
+import {
+  discoveredProvider,
+  knownProvider,
+  type ProviderSource,
+} from '../upstream/provider-source.ts';
+import { version } from '../version.ts';
+import { createFrontEnds, failureAnswer, failurePageAnswer, issuerOf } from './front-ends.ts';
+import { createGrants } from './grants.ts';
+import type { Memory } from './memory.ts';
+import { createRegistration } from './registrations.ts';
+
+/** A registration with all that its routes need. */
+export interface ServedRegistration {
+  readonly registration: Registration;
+  readonly frontEnds: FrontEnds;
+  readonly grants: Grants;
+  /** The relay's name in `iss`. */
+  readonly issuer: string;
+  /** How a failure is answered if no front end is known. */
+  readonly answerFailure: AnswerFailure;
+  /** How an OAuth request is answered whose front end or redirect URI is unknown. */
+  readonly answerInPlace: AnswerFailure;
+  readonly source: ProviderSource;
+  /** The number of calls to the provider in flight. */
+  callsInFlight(): number;
+  /** Stops discovery and closes the connections to the provider. */
+  close(): void;
+}
+
+/**
+ * Creates a configured registration with its own connections, so that a slow provider does not slow down
+ * the logins at others.
+ *
+ * @param now milliseconds since 1970
+ * @param memory what this process remembers of earlier requests
+ */
+export async function serveRegistration(
+  config: Config,
+  registered: RegistrationConfig,
+  logger: Logger,
+  now: () => number,
+  memory: Memory,
+): Promise<ServedRegistration> {
+  const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
+  const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
+  const [keys, source] = await Promise.all([
+    keysOf(config, registered),
+    providerSource(config, registered, client, logger),
+  ]);
+  const grants = createGrants(config, keys, memory.grants, now);
+  const { logins } = memory;
+  return {
+    registration: createRegistration(config, registered, source, client, keys, logins, now),
+    frontEnds: createFrontEnds(config, registered, grants.codes),
+    grants,
+    issuer: issuerOf(config, registered),
+    answerFailure: failureAnswer(config, registered),
+    answerInPlace: failurePageAnswer(config, registered),
+    source,
+    callsInFlight: client.inFlight,
+    close() {
+      source.close();
+      client.close();
+    },
+  };
+}
+
+function keysOf(
+  { keySecrets }: Config,
+  { clientSecret }: RegistrationConfig,
+): Keys | Promise<Keys> {
+  return keySecrets === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(keySecrets);
+}
+
+async function providerSource(
+  { registrations }: Config,
+  { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
+  client: UpstreamClient,
+  logger: Logger,
+): Promise<ProviderSource> {
+  if ('known' in settings) return knownProvider(settings.known);
+  const context = {
+    ...settings.discovered,
+    encodingChanges: encodingChanges({ clientId, clientSecret }),
+  };
+  const registration = registrations.length > 1 ? name : undefined;
+  return discoveredProvider(
+    () => discoverProvider(client, context),
+    (attempt) => {
+      const line = { registration, ...attempt };
+      if (attempt.outcome === 'discovered') logger.info(line, 'provider discovery');
+      else logger.warn(line, 'provider discovery');
+    },
+  );
+}

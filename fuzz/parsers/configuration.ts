@@ -5,6 +5,8 @@ import type { OptionSources } from '../../src/config/option-values.ts';
 import { type OptionName, options } from '../../src/config/options.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import { exampleOf, matches } from '../../src/origins/origin-pattern.ts';
+import { examplePage, originOf } from '../../src/origins/redirect-uri.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 
 const names = Object.keys(options) as OptionName[];
@@ -28,21 +30,23 @@ export function checkConfiguration(given: Configuration): void {
     for (const fault of error.faults) checkFault(fault, given);
     return;
   }
-  const origin = new URL(config.origin);
-  assert.equal(origin.origin, config.origin);
+  const origin = new URL(exampleOf(config.origin));
+  assert.equal(origin.origin, exampleOf(config.origin));
+  assert.ok(matches(config.origin, origin.origin));
   assert.equal(
     new URL(config.redirectUri).pathname.endsWith(`/auth/${config.pathName}/callback`),
     true,
   );
   for (const redirectUri of config.redirectUris) {
-    const url = new URL(redirectUri);
-    assert.equal(url.href, redirectUri);
-    assert.equal(url.origin, config.origin);
+    assert.equal(originOf(redirectUri), config.origin);
+    const url = new URL(examplePage(redirectUri));
+    assert.equal(url.href, examplePage(redirectUri));
+    assert.equal(url.origin, origin.origin);
     assert.equal(url.hash + url.username + url.password, '');
   }
   const parameters = { access_token: 'token', state: '//evil.example\r\nX: 1' };
-  const target = withPart(config.frontendUrl, 'query', parameters);
-  assert.equal(new URL(target).origin, config.origin);
+  const target = withPart(config.frontendUrl ?? origin.href, 'query', parameters);
+  assert.equal(new URL(target).origin, origin.origin);
   assert.match(target, /^[\x21-\x7e]+$/);
   if (!('known' in config.provider)) return;
   const provider = config.provider.known;

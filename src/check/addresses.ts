@@ -1,5 +1,6 @@
 import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
+import { exampleOf } from '../origins/origin-pattern.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
 import { type Finding, ok, warning } from './finding.ts';
@@ -12,7 +13,7 @@ export function checkAddresses(
   provider: Provider | undefined,
 ): Finding[] {
   const relay = new URL(redirectUri);
-  const frontEnd = new URL(origin);
+  const frontEnd = new URL(exampleOf(origin));
   const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
   const endpoints = [authorizeUrl, tokenUrl, userUrl].flatMap((url) => url ?? []);
   const doubts: readonly (readonly [applies: boolean, message: string, fix: string])[] = [

@@ -2,6 +2,7 @@ import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
+import { examplePage } from '../origins/redirect-uri.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, notChecked, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -37,7 +38,7 @@ function startUrl(config: LoginConfig, codeVerifier: string): string {
   return withParameters(url, {
     response_type: 'code',
     client_id: config.frontEnd,
-    redirect_uri: redirectUri,
+    redirect_uri: examplePage(redirectUri),
     code_challenge: codeChallenge(codeVerifier),
     code_challenge_method: 'S256',
   });

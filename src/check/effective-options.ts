@@ -83,7 +83,7 @@ function derivedFromConfig(
 ): Partial<Record<OptionName, Effect>> {
   return {
     baseUrl: { value: baseUrl, source: 'default' },
-    frontendUrl: { value: frontendUrl, source: 'default' },
+    frontendUrl: frontendUrl === undefined ? none : { value: frontendUrl, source: 'default' },
     clientSecret: { value: masked, source: clientSecretSource(sources) },
     redirectUri: { value: redirectUris.join(' '), source: 'default' },
     stateCheck: { value: stateCheck, source: 'default' },

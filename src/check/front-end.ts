@@ -1,7 +1,7 @@
 import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import { isRedirect } from './answer.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, notChecked, ok, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
 
 /** Requests every page that a login can end at. The first is the front end's main page. */
@@ -9,6 +9,9 @@ export async function checkFrontEnd(
   probe: Probe,
   { tokenDelivery, frontendUrl, redirectUris, origin }: LoginConfig,
 ): Promise<Finding[]> {
+  if (frontendUrl === undefined) {
+    return [notChecked('front end', `${origin} stands for several origins`, null)];
+  }
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
   return await Promise.all(
     [...pages].map((url, index) =>

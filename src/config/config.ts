@@ -101,7 +101,7 @@ export function readConfig(
   const registration = readRegistration(reading, baseUrl);
   const listening = readListening(reading);
   const clients = readClients(reading, baseUrl);
-  const frontEnd = readFrontEnd(reading);
+  const frontEnd = readFrontEnd(reading, baseUrl);
   const refreshTokens = readRefreshTokens(reading, baseUrl);
   const provider = readProvider(reading, baseUrl);
   const loginProtection = readLoginProtection(reading);

@@ -1,3 +1,4 @@
+import { exampleOf } from '../origins/origin-pattern.ts';
 import { isLoopback } from '../urls.ts';
 import type { Reading } from './reading.ts';
 
@@ -6,7 +7,7 @@ export function reportPlainHttp({ values, describe, fault }: Reading): void {
   if (values.insecureHttp !== false) return;
   const addresses = {
     baseUrl: values.baseUrl,
-    origin: values.origin === undefined ? undefined : new URL(values.origin),
+    origin: values.origin === undefined ? undefined : new URL(exampleOf(values.origin)),
     authorizeUrl: values.authorizeUrl,
     tokenUrl: values.tokenUrl,
     userUrl: values.userUrl,

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { httpUrl, providerUrl } from '../urls.ts';
+import { redirectUri } from '../origins/schemas.ts';
+import { providerUrl } from '../urls.ts';
 
 const secondsOfDay = 24 * 60 * 60;
 
@@ -126,29 +127,22 @@ function isNetwork(entry: string): boolean {
 /** A path to a file. */
 export const filePath = v.pipe(v.string(), v.regex(/^[^\0]+$/, 'must be a path to a file'));
 
-/** An origin as browsers send it: scheme, host and port, nothing after. @see RFC 6454 §6.2 */
-export const origin = v.pipe(
-  httpUrl,
-  v.check(
-    (url) => url.href === `${url.origin}/`,
-    'must be an origin such as https://app.example.com: scheme, host and port, without a path',
-  ),
-  v.check((url) => !url.hostname.includes('*'), 'must be one origin, without *'),
-  v.transform((url) => url.origin),
-);
-
 /**
- * URLs with spaces between them.
+ * Redirect URIs with spaces between them.
  *
  * @param most how many there may be
  * @param longest how many characters each may have
  */
-export function httpUrls(most: number, longest: number) {
+export function redirectUris(most: number, longest: number) {
   return v.pipe(
     v.string(),
     v.transform((text) => text.split(' ').filter((url) => url !== '')),
     v.array(
-      v.pipe(v.string(), v.maxLength(longest, `must have at most ${longest} characters`), httpUrl),
+      v.pipe(
+        v.string(),
+        v.maxLength(longest, `must have at most ${longest} characters`),
+        redirectUri,
+      ),
     ),
     v.minLength(1, 'must not be empty'),
     v.maxLength(most, `must not be given more than ${most} times`),

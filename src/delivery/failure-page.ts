@@ -14,8 +14,8 @@ interface Targets {
   /** The public address of that route. */
   readonly loginUrl: string;
   readonly origin: string;
-  /** The front end's page, inside the origin. */
-  readonly frontendUrl: string;
+  /** The front end's page, inside the origin. Undefined: it has several origins. */
+  readonly frontendUrl: string | undefined;
 }
 
 /**
@@ -97,6 +97,7 @@ function page(
   requestId: string,
 ): string {
   const heading = headings[code] ?? 'Login failed';
+  const back = frontendUrl ? html` <a href="${frontendUrl}">Back to ${origin}</a>` : { markup: '' };
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -106,7 +107,7 @@ function page(
 <main>
 <h1>${heading}</h1>
 <p>${detail}</p>
-<nav><a href="${again}">Log in again</a> <a href="${frontendUrl}">Back to ${origin}</a></nav>
+<nav><a href="${again}">Log in again</a>${back}</nav>
 <small>Request ID: ${requestId}</small>
 </main>
 </html>

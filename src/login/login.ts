@@ -4,6 +4,7 @@ import type { Context } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import type { RedirectUri } from '../origins/redirect-uri.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/client.ts';
 import type { Exchanges } from './exchanges.ts';
@@ -64,8 +65,8 @@ export interface FrontEnd {
   readonly scope: string | undefined;
   /** Whether requests with this `Origin` are its own. */
   hasOrigin(origin: string): boolean;
-  /** The addresses that an OAuth request may name, as the URL parser writes them. */
-  readonly redirectUris: readonly string[];
+  /** The pages that an OAuth request may name. */
+  readonly redirectUris: readonly RedirectUri[];
   /** Whether it starts logins with OAuth requests only. */
   readonly pkceRequired: boolean;
   /**

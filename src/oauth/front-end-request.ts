@@ -1,5 +1,6 @@
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { findRedirectUri, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Query } from './query.ts';
 import { scopeForProvider } from './scope.ts';
 
@@ -23,15 +24,14 @@ export function isOAuthRequest(query: Query): boolean {
 /**
  * The redirect URI of an OAuth request, as it is registered. It is compared after URL parsing.
  *
- * @param registered as the URL parser writes them
  * @throws {RelayError} `redirect_uri_unknown`
  * @see RFC 9700 §4.1.3
  */
-export function registeredRedirectUri(query: Query, registered: readonly string[]): string {
-  const given = query['redirect_uri'] || undefined;
-  const href = typeof given === 'string' ? URL.parse(given)?.href : undefined;
-  const isOnlyOne = given === undefined && registered.length === 1;
-  const found = registered.find((uri) => isOnlyOne || uri === href);
+export function registeredRedirectUri(query: Query, registered: readonly RedirectUri[]): string {
+  // A redirect URI with a * has to be named: it is many pages.
+  const onlyOne = registered.length === 1 ? registered[0] : undefined;
+  const given = query['redirect_uri'] || onlyOne;
+  const found = typeof given === 'string' ? findRedirectUri(given, registered) : undefined;
   if (found === undefined) throw new RelayError('redirect_uri_unknown');
   return found;
 }

@@ -32,6 +32,21 @@ export function matches(pattern: OriginPattern, origin: string): boolean {
   return allowedOrigin(pattern, origin) !== undefined;
 }
 
+/** Whether a pattern stands for several origins. */
+export function isFamily(pattern: OriginPattern): boolean {
+  return pattern.includes('*');
+}
+
+/** Whether a pattern stands for every port of this machine. */
+export function isAnyPort(pattern: OriginPattern): boolean {
+  return pattern.endsWith(anyPort);
+}
+
+/** One of the origins that a pattern allows. */
+export function exampleOf(pattern: OriginPattern): string {
+  return pattern.replace(anyPort, '').replace('*', 'example');
+}
+
 /** Tells whether any of many patterns allows an origin. The time does not depend on their number. */
 export function matchesAny(patterns: Iterable<OriginPattern>): (origin: string) => boolean {
   const known = new Set(patterns);

@@ -1,4 +1,4 @@
-import { allowedOrigin, type OriginPattern } from './origin-pattern.ts';
+import { allowedOrigin, exampleOf, type OriginPattern } from './origin-pattern.ts';
 
 /**
  * A page that logins may end at, as the schema of schemas.ts writes it. If its origin has a `*`, it is one
@@ -12,6 +12,12 @@ export function originOf(redirectUri: RedirectUri): OriginPattern {
   return origin;
 }
 
+/** A page that a redirect URI stands for. */
+export function examplePage(redirectUri: RedirectUri): string {
+  const origin = originOf(redirectUri);
+  return exampleOf(origin) + redirectUri.slice(origin.length);
+}
+
 /**
  * The registered redirect URI that an address names, after URL parsing. It is built from what is registered
  * and the text in place of its `*`, never from the address: URL parsers repair malformed addresses.
@@ -19,7 +25,7 @@ export function originOf(redirectUri: RedirectUri): OriginPattern {
  * @returns undefined if the address names none
  * @see RFC 9700 §4.1.3
  */
-export function registeredRedirectUri(
+export function findRedirectUri(
   given: string,
   registered: readonly RedirectUri[],
 ): string | undefined {

@@ -7,6 +7,7 @@ import type { Codes } from '../grants/codes.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { FrontEnd, FrontEnds } from '../login/login.ts';
 import { matches, matchesAny } from '../origins/origin-pattern.ts';
+import { findRedirectUri } from '../origins/redirect-uri.ts';
 
 /** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
 export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
@@ -69,7 +70,7 @@ function createFrontEnd(
     deliveryOf({ oauth, state } = { oauth: undefined, state: undefined }) {
       if (oauth === undefined) return plainDelivery(frontEnd, page, state) ?? inPlace;
       // The configuration may have changed since the login was started.
-      const isRegistered = redirectUris.includes(oauth.redirectUri);
+      const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
       return isRegistered ? codeDelivery(codeIssuer, oauth, state) : inPlace;
     },
   };
@@ -81,7 +82,7 @@ function plainDelivery(
   page: AnswerFailure,
   state: string | undefined,
 ) {
-  if (part === 'code') return undefined;
+  if (part === 'code' || url === undefined) return undefined;
   const answers = { json: answerJson, page, redirect: undefined };
   return redirectDelivery({ url, part }, answers[errorDelivery], state);
 }

@@ -34,7 +34,7 @@ function targetsWith(name: OptionName, value: string) {
     if (!('known' in config.provider)) throw new Error('no issuer is named');
     return {
       config,
-      frontEnd: withPart(config.frontendUrl, 'query', { access_token: 'token' }),
+      frontEnd: withPart(config.frontendUrl ?? '', 'query', { access_token: 'token' }),
       provider: authorizationRequestUrl(config, config.provider.known),
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { origin, scope, seconds, wholeNumber } from '../../src/config/schemas.ts';
+import { scope, seconds, wholeNumber } from '../../src/config/schemas.ts';
 import { httpUrl, providerUrl } from '../../src/urls.ts';
 
 describe('the values of options', () => {
@@ -56,14 +56,6 @@ describe('the values of options', () => {
     for (const value of refused) expect(v.is(providerUrl, value), value).to.equal(false);
     for (const value of ['http://169.253.0.1/', 'http://[fd00::1]/', 'https://example.com']) {
       expect(v.is(providerUrl, value), value).to.equal(true);
-    }
-  });
-
-  it('take an origin as browsers send it, and normalise its case and default port', () => {
-    expect(v.parse(origin, 'https://App.Example.com:443')).to.equal('https://app.example.com');
-    expect(v.parse(origin, 'http://localhost:3000')).to.equal('http://localhost:3000');
-    for (const value of ['https://a.example/b', 'https://a.example?x', 'null', '*']) {
-      expect(v.is(origin, value), value).to.equal(false);
     }
   });
 

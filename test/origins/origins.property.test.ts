@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { getDomain } from 'tldts';
 import * as v from 'valibot';
 import { matches, matchesAny } from '../../src/origins/origin-pattern.ts';
-import { registeredRedirectUri } from '../../src/origins/redirect-uri.ts';
+import { findRedirectUri } from '../../src/origins/redirect-uri.ts';
 import { originPattern, redirectUri } from '../../src/origins/schemas.ts';
 import { plainPayloads } from '../harness/client/redirect-payloads.ts';
 
@@ -147,7 +147,7 @@ describe('whatever address a request names,', () => {
       fc.property(requests, ([written, given]) => {
         const uri = v.parse(redirectUri, written);
         expect(uri).to.equal(written.replace(/:443(?=\/)/, ''));
-        const found = registeredRedirectUri(given, [uri]);
+        const found = findRedirectUri(given, [uri]);
         const url = URL.parse(given);
         const [, pattern = '', path = ''] = /^(.*?\/\/[^/]*)(.*)$/.exec(uri) ?? [];
         const isNamed =

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { registeredRedirectUri } from '../../src/origins/redirect-uri.ts';
+import { findRedirectUri } from '../../src/origins/redirect-uri.ts';
 import { redirectUri } from '../../src/origins/schemas.ts';
 import { plainPayloads, redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
@@ -10,7 +10,7 @@ const texts = [
   'http://localhost:*/signed-in?theme=dark',
 ];
 const registered = texts.map((text) => v.parse(redirectUri, text));
-const find = (given: string) => registeredRedirectUri(given, registered);
+const find = (given: string) => findRedirectUri(given, registered);
 
 /** Every address that is registered, as a browser writes it. */
 const isRegistered =
@@ -85,10 +85,10 @@ describe('a redirect URI', () => {
 
   it('may have a * of its own in its path or query', () => {
     const odd = v.parse(redirectUri, 'https://app.example/a*b?*');
-    expect(registeredRedirectUri('https://app.example/a*b?*', [odd])).to.equal(
+    expect(findRedirectUri('https://app.example/a*b?*', [odd])).to.equal(
       'https://app.example/a*b?*',
     );
-    expect(registeredRedirectUri('https://app.example/aXb?*', [odd])).to.equal(undefined);
+    expect(findRedirectUri('https://app.example/aXb?*', [odd])).to.equal(undefined);
   });
 
   for (const [place, addressOf] of Object.entries(around)) {

@@ -1,14 +1,18 @@
-import { httpUrl } from '../../urls.ts';
+import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
+import { examplePage, originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
+import { originPattern } from '../../origins/schemas.ts';
+import { httpUrl, isLoopback } from '../../urls.ts';
 import { numbered, type Option } from '../option.ts';
 import { checked, type Reading, reportOwnParameters } from '../reading.ts';
 import * as schemas from '../schemas.ts';
 
 /** The front end, and how a login reaches it. */
 export interface FrontEndSettings {
-  readonly origin: string;
-  readonly frontendUrl: string;
-  /** The URLs that an OAuth login may return to, as `href`. The first one is the default. */
-  readonly redirectUris: readonly string[];
+  readonly origin: OriginPattern;
+  /** Undefined: the front end has several origins, and takes OAuth logins only. */
+  readonly frontendUrl: string | undefined;
+  /** The pages that an OAuth login may return to. The first one is the default. */
+  readonly redirectUris: readonly RedirectUri[];
   /** `code`: the front end takes OAuth logins only. */
   readonly tokenDelivery: 'query' | 'fragment' | 'code';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
@@ -24,9 +28,9 @@ export const requiredFrontEndOptions = {
     argument: '<origin>',
     variable: 'FRONTEND_ORIGIN',
     group: 'Required',
-    help: 'origin of the front end, such as https://app.example.com',
+    help: 'origin of the front end, such as https://app.example.com; with a * for one label (https://*.preview.example.com) or for any port (http://localhost:*)',
     otherwise: 'required',
-    schema: schemas.origin,
+    schema: originPattern,
   },
 } as const satisfies Record<string, Option>;
 
@@ -49,7 +53,7 @@ export const frontEndOptions = {
     help: 'page inside the origin that an OAuth login may return to; repeat the flag for several, or put spaces between them in the variable',
     otherwise: 'the front end URL',
     repeatable: true,
-    schema: schemas.httpUrls(maxRedirectUris, maxRedirectUriLength),
+    schema: schemas.redirectUris(maxRedirectUris, maxRedirectUriLength),
   },
   tokenDelivery: {
     flag: '--token-delivery',
@@ -77,11 +81,17 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 /** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
 const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
-/** Reads the section. The result gives its values; call it only if no fault was reported. */
-export function readFrontEnd(reading: Reading): () => FrontEndSettings {
+/**
+ * Reads the section. The result gives its values; call it only if no fault was reported.
+ *
+ * @param baseUrl the relay's public address
+ */
+export function readFrontEnd(reading: Reading, baseUrl: string): () => FrontEndSettings {
   const { values, sourceOf, describe, fault } = reading;
   if (sourceOf('origin') === undefined) fault('origin', 'is required');
-  if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
+  if (values.origin && isFamily(values.origin)) {
+    reportFamily(reading, baseUrl, values.origin);
+  } else if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
   const isRedirectUri = sourceOf('redirectUri') === undefined;
@@ -92,25 +102,48 @@ export function readFrontEnd(reading: Reading): () => FrontEndSettings {
   reportRedirectUris(reading);
   return () => {
     const origin = checked(values.origin);
-    const frontendUrl = values.frontendUrl?.href ?? `${origin}/`;
+    const page = values.frontendUrl?.href ?? `${origin}/`;
     return {
       origin,
-      frontendUrl,
-      redirectUris: values.redirectUri?.map(({ href }) => href) ?? [frontendUrl],
+      frontendUrl: isFamily(origin) ? undefined : page,
+      redirectUris: values.redirectUri ?? [page],
       tokenDelivery: checked(values.tokenDelivery),
       errorDelivery: checked(values.errorDelivery),
     };
   };
 }
 
+/** Reports what does not fit an origin with a `*`. */
+function reportFamily(
+  { values, sourceOf, describe, fault, warn }: Reading,
+  baseUrl: string,
+  origin: OriginPattern,
+): void {
+  if (values.tokenDelivery && values.tokenDelivery !== 'code') {
+    fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code`);
+  }
+  if (sourceOf('frontendUrl') !== undefined) {
+    fault('frontendUrl', `must not be set if ${describe('origin')} has a *`);
+  }
+  if (isAnyPort(origin) && !isLoopback(new URL(baseUrl))) {
+    warn(
+      'origin',
+      `is for development, but ${describe('baseUrl')} is not on this machine: every program that serves pages on a user's machine can log that user in`,
+    );
+  }
+}
+
 function reportRedirectUris({ values, describe, fault }: Reading): void {
-  const urls = values.redirectUri ?? [];
-  const hrefs = urls.map(({ href }) => href);
-  for (const [index, { href, origin, searchParams }] of urls.entries()) {
-    const report = (message: string) => fault('redirectUri', numbered(index, urls.length, message));
-    if (values.origin && origin !== values.origin) report(`must be inside ${describe('origin')}`);
-    const taken = responseParameters.find((parameter) => searchParams.has(parameter));
+  const uris = values.redirectUri ?? [];
+  for (const [index, uri] of uris.entries()) {
+    const report = (message: string) => fault('redirectUri', numbered(index, uris.length, message));
+    if (values.origin && originOf(uri) !== values.origin) {
+      const star = isFamily(values.origin) ? ', with its *' : '';
+      report(`must be inside ${describe('origin')}${star}`);
+    }
+    const query = new URL(examplePage(uri)).searchParams;
+    const taken = responseParameters.find((parameter) => query.has(parameter));
     if (taken) report(`must not have ${taken} in its query: the relay adds it`);
-    if (hrefs.indexOf(href) < index) report('is the same as an earlier one');
+    if (uris.indexOf(uri) < index) report('is the same as an earlier one');
   }
 }

@@ -90,6 +90,73 @@ describe('the redirect URIs of the front end', () => {
   });
 });
 
+describe('an origin with a *', () => {
+  const origin = 'https://*.preview.example.com';
+  const flags = { origin, tokenDelivery: 'code' };
+  const local = { origin: 'http://localhost:*', tokenDelivery: 'code' };
+
+  it('has redirect URIs with the same *', () => {
+    expect(redirectUris({ flags })).to.deep.equal([`${origin}/`]);
+    const redirectUri = [`${origin}/signed-in`, 'https://*.PREVIEW.example.com:443/a/../b'];
+    const { config } = read({ flags: { ...flags, redirectUri } });
+    expect(config.redirectUris).to.deep.equal([`${origin}/signed-in`, `${origin}/b`]);
+    expect(config.origin).to.equal(origin);
+    expect(config.frontendUrl).to.equal(undefined);
+    for (const other of [
+      'https://a.preview.example.com/',
+      'https://*.example.com/',
+      'https://*.preview.example.com:8443/',
+      `${app}/`,
+    ]) {
+      expect(faults({ flags: { ...flags, redirectUri: [other] } })).to.deep.equal([
+        `${name} "${other}" must be inside --origin (FRONTEND_ORIGIN), with its *`,
+      ]);
+    }
+    expect(faultsOf(`${origin}/`)).to.deep.equal([
+      `${name} "${origin}/" must be inside --origin (FRONTEND_ORIGIN)`,
+    ]);
+    const taken = { ...flags, redirectUri: [`${origin}/?a=b?&code=c`] };
+    expect(faults({ flags: taken }).join()).to.contain('must not have code in its query');
+    expect(
+      redirectUris({ flags: { ...local, redirectUri: ['http://localhost:*/b'] } }),
+    ).to.deep.equal(['http://localhost:*/b']);
+  });
+
+  it('takes OAuth logins only, and has no single page', () => {
+    for (const tokenDelivery of ['query', 'fragment']) {
+      expect(faults({ flags: { origin, tokenDelivery } })).to.deep.equal([
+        `--origin (FRONTEND_ORIGIN) "${origin}" must not have a * unless --token-delivery (TOKEN_DELIVERY) is code`,
+      ]);
+    }
+    const frontendUrl = 'https://a.preview.example.com/';
+    expect(faults({ flags: { ...flags, frontendUrl } })).to.deep.equal([
+      `--frontend-url (FRONTEND_URL) "${frontendUrl}" must not be set if --origin (FRONTEND_ORIGIN) has a *`,
+    ]);
+  });
+
+  it('is under https, and not under a public suffix', () => {
+    for (const [wrong, why] of [
+      ['http://*.preview.example.com', 'must start with https://'],
+      ['https://*.vercel.app', 'anybody can have a name there'],
+      ['https://x-*.example.com', 'whole first label'],
+    ] as const) {
+      const lines = faults({ flags: { ...flags, origin: wrong } });
+      expect(lines).to.have.lengthOf(1);
+      expect(lines.join()).to.contain(`"${wrong}" must`).and.contain(why);
+    }
+  });
+
+  it('for every port brings a warning if the relay is not on this machine', () => {
+    const trusted = { trustedProxies: '127.0.0.1', refreshTokens: 'off' };
+    const warningsOf = (baseUrl: string) =>
+      read({ flags: { ...local, ...trusted, baseUrl } }).warnings.join();
+    expect(warningsOf('https://login.example.com')).to.match(
+      /^--origin \(FRONTEND_ORIGIN\) is for development, but --base-url \(BASE_URL\) is not on this machine/,
+    );
+    expect(warningsOf('http://localhost:8000')).to.equal('');
+  });
+});
+
 describe('--token-delivery code', () => {
   const tokenDelivery = 'code';
 

@@ -9,6 +9,14 @@ export interface RefreshPolicy {
   readonly lifetime: number;
 }
 
+/** The policy for one front end. */
+export function policyFor(
+  policy: RefreshPolicy,
+  { keyRequired }: { readonly keyRequired: boolean },
+): RefreshPolicy {
+  return keyRequired ? { ...policy, mode: 'bound' } : policy;
+}
+
 /** The policy at one provider. */
 export interface ProviderRefreshPolicy extends RefreshPolicy {
   /** Whether refresh tokens hold the access token too: the provider revokes nothing else. */

@@ -69,6 +69,8 @@ export interface FrontEnd {
   readonly redirectUris: readonly RedirectUri[];
   /** Whether it starts logins with OAuth requests only. */
   readonly pkceRequired: boolean;
+  /** Whether it gets refresh tokens only if it proves a key, whatever is granted to others. */
+  readonly keyRequired: boolean;
   /**
    * How a login reaches the front end.
    *

@@ -6,7 +6,7 @@ import { redirectDelivery } from '../delivery/redirect-delivery.ts';
 import type { Codes } from '../grants/codes.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { FrontEnd, FrontEnds } from '../login/login.ts';
-import { matches, matchesAny } from '../origins/origin-pattern.ts';
+import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 
 /** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
@@ -67,6 +67,8 @@ function createFrontEnd(
     redirectUris,
     hasOrigin: (given) => matches(origin, given),
     pkceRequired: tokenDelivery === 'code',
+    // Its origins, such as previews of branches, can have different authors.
+    keyRequired: isFamily(origin),
     deliveryOf({ oauth, state } = { oauth: undefined, state: undefined }) {
       if (oauth === undefined) return plainDelivery(frontEnd, page, state) ?? inPlace;
       // The configuration may have changed since the login was started.

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
-import { firstRefreshToken } from '../grants/first-refresh-token.ts';
+import { firstRefreshToken, policyFor } from '../grants/first-refresh-token.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Registration } from '../login/login.ts';
 import { codeChallenge } from '../login/pkce.ts';
@@ -25,10 +25,10 @@ export function redeemCode(
   tokenUrl: string,
   now: () => number,
 ): ServeGrant {
-  return async (ctx, { name: frontEnd }, parameters) => {
+  return async (ctx, frontEnd, parameters) => {
     const login = await codes.open(required(parameters, 'code'));
     if (login === undefined || login.registration !== registration.name) throw invalid();
-    if (login.frontEnd !== frontEnd || !isSameRedirectUri(parameters, login)) throw invalid();
+    if (login.frontEnd !== frontEnd.name || !isSameRedirectUri(parameters, login)) throw invalid();
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
       throw new RelayError('verifier_wrong');
     }
@@ -47,9 +47,9 @@ export function redeemCode(
       }),
     );
     if (refreshPolicy === undefined) return withoutRefreshToken(token);
-    const redeemed = { registration: registration.name, frontEnd, thumbprint };
+    const redeemed = { registration: registration.name, frontEnd: frontEnd.name, thumbprint };
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
-    const policy = { ...refreshPolicy, keepsAccessToken };
+    const policy = { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
     const content = firstRefreshToken(policy, token, redeemed, now);
     return await withRefreshToken(refreshTokens, token, content, now);
   };

@@ -1,4 +1,5 @@
 import { RelayError } from '../errors.ts';
+import { policyFor } from '../grants/first-refresh-token.ts';
 import type { Grants } from '../grants/grants.ts';
 import { isStillGranted, nextRefreshToken } from '../grants/next-refresh-token.ts';
 import type { HeldAccessToken, RefreshTokenContent } from '../grants/refresh-tokens.ts';
@@ -27,10 +28,12 @@ export function refreshLogin(
 ): ServeGrant | undefined {
   if (refreshPolicy === undefined) return undefined;
 
-  const open = async (refreshToken: string, { name }: FrontEnd): Promise<RefreshTokenContent> => {
+  const open = async (refreshToken: string, frontEnd: FrontEnd): Promise<RefreshTokenContent> => {
     const login = await refreshTokens.open(refreshToken);
-    const isOfFrontEnd = login?.registration === registration.name && login.frontEnd === name;
-    if (isOfFrontEnd && isStillGranted(refreshPolicy, login, now)) return login;
+    const isOfFrontEnd =
+      login?.registration === registration.name && login.frontEnd === frontEnd.name;
+    if (isOfFrontEnd && isStillGranted(policyFor(refreshPolicy, frontEnd), login, now))
+      return login;
     throw new RelayError('grant_invalid');
   };
 

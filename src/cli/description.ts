@@ -1,8 +1,8 @@
 import type { Command, Option as Flag } from 'commander';
+import { acceptedWords } from '../config/accepted-words.ts';
 import type { Option } from '../config/option.ts';
 import { options } from '../config/options.ts';
 import * as schemas from '../config/schemas.ts';
-import { presets } from '../providers/presets.ts';
 import { argumentTerm } from './help.ts';
 
 /** A flag as the manual and the completions describe it. */
@@ -74,7 +74,7 @@ function describeFlag(flag: Flag): FlagDescription {
     argument: /<(.+)>/.exec(flag.flags)?.[1],
     help: option?.help ?? flag.description,
     option,
-    words: option?.argument === undefined ? [] : wordsOf(option),
+    words: option?.argument === undefined ? [] : acceptedWords(option),
     takesFile: option?.schema === schemas.filePath,
   };
 }
@@ -83,10 +83,4 @@ function describeFlag(flag: Flag): FlagDescription {
 function optionOf({ long, helpGroupHeading }: Flag): Option | undefined {
   if (helpGroupHeading === undefined) return undefined;
   return Object.values<Option>(options).find(({ flag }) => flag === long);
-}
-
-function wordsOf({ flag, schema }: Option): readonly string[] {
-  if (flag === options.provider.flag) return presets.map(({ name }) => name);
-  if (!('options' in schema) || !Array.isArray(schema.options)) return [];
-  return schema.options.filter((word) => typeof word === 'string');
 }

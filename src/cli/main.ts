@@ -58,6 +58,11 @@ function commands(environment: OptionSources['environment']): Commands {
       const { health } = await import('./commands/health.ts');
       return health({ flags, environment });
     },
+    async config(action, flags) {
+      const { config } = await import('./commands/config.ts');
+      await config(action, { flags, environment });
+      return 0;
+    },
     async providers() {
       const { presets } = await import('../providers/presets.ts');
       const { providersTable } = await import('./commands/providers.ts');

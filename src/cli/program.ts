@@ -3,6 +3,7 @@ import type { Option } from '../config/option.ts';
 import { type OptionName, options } from '../config/options.ts';
 import { version } from '../version.ts';
 import { type Shell, shells } from './completions/shells.ts';
+import { type ConfigAction, configActions } from './config-actions.ts';
 import { helpLayout } from './help.ts';
 import { print } from './print.ts';
 
@@ -14,6 +15,7 @@ export interface Commands {
   serve(flags: Flags): Promise<number>;
   check(flags: Flags, json: boolean): Promise<number>;
   health(flags: Flags): Promise<number>;
+  config(action: ConfigAction, flags: Flags): Promise<number>;
   providers(): Promise<number>;
   /** @param port undefined: the first free ones */
   demo(port: string | undefined): Promise<number>;
@@ -80,6 +82,13 @@ Exit codes:
     options.host,
     options.tlsCert,
   ]).action(async (flags: Flags) => exit(await commands.health(flags)));
+  addOptions(
+    add('config', 'Check or print the configuration, or print the schema of its file.')
+      .addArgument(new Argument('<action>').choices(configActions))
+      .addHelpText('after', configHelp),
+  ).action(async (action: ConfigAction, flags: Flags) =>
+    exit(await commands.config(action, flags)),
+  );
   add('demo', 'Try it on this machine, with a provider and a front end.')
     .option(
       '--port <number>',
@@ -118,6 +127,16 @@ Exit codes:
     });
   return program.helpCommand(false);
 }
+
+const configHelp = `
+Actions:
+  check   read the configuration, and report its faults
+  print   print the configuration in effect as a file, with secrets masked
+  schema  print the JSON Schema of the file, for editors
+
+Exit codes:
+  0  the configuration has no faults
+  2  it has faults`;
 
 const completionExamples = `
 Load it in your shell's start file:

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { isMap } from 'yaml';
 import { limits } from '../../limits.ts';
+import { acceptedWords } from '../accepted-words.ts';
+import { options } from '../options.ts';
 import { pathSegment } from '../schemas.ts';
 import type { ConfigFile, FileEntry } from './config-file.ts';
 import { type Pair, pairsOf } from './pairs.ts';
@@ -18,6 +20,9 @@ const mostEntries: Readonly<Record<Kind, number>> = {
   providers: limits.registrations,
   'front-ends': limits.frontEnds,
 };
+
+/** The settings that choose a provider. */
+const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
 
 /** Reads the entries of `providers` or `front-ends`. Undefined after reporting that there are none. */
 export function readEntries(map: Pair, kind: Kind, source: Source): ConfigFile['providers'] {
@@ -46,7 +51,17 @@ function readEntry({ key: name, position, value }: Pair, kind: Kind, source: Sou
   }
   if (!isMap(value)) report(position, `${describe(kind, name)} is not a map of settings`);
   const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
-  return { kind, name, position, ...readSettings(pairs, { kind, name }, source) };
+  const settings = readSettings(pairs, { kind, name }, source);
+  const values = kind === 'providers' ? withPreset(name, settings.values) : settings.values;
+  return { kind, name, position, values, positions: settings.positions };
+}
+
+/** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
+function withPreset(name: string, values: FileEntry['values']): FileEntry['values'] {
+  const isNamed = choices.some((choice) => values[choice] !== undefined);
+  return isNamed || !acceptedWords(options.provider).includes(name)
+    ? values
+    : { ...values, provider: [name] };
 }
 
 /** The path of an entry. A word that cannot be a name is left out: it may be anything. */

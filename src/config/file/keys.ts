@@ -14,41 +14,64 @@ export interface FileSetting extends Omit<Option, 'flag' | 'variable' | 'group'>
   readonly name: SettingName;
   /** Its key in the file. */
   readonly key: string;
+  /** The option that gives the same; undefined: only a file can give it. */
+  readonly option: OptionName | undefined;
 }
 
-const { providerTimeout: _, ...ofOneProvider } = providerOptions;
+const relayWide: readonly string[] = ['providerTimeout'];
 
-const namesOfProviders: readonly string[] = [
-  ...Object.keys({ ...requiredRegistrationOptions, ...ofOneProvider }),
+const ofProviders: readonly string[] = [
+  ...Object.keys({ ...requiredRegistrationOptions, ...providerOptions }),
   'stateCheck',
-] satisfies OptionName[] | string[];
+].filter((name) => !relayWide.includes(name));
 
-const namesOfFrontEnds: readonly string[] = Object.keys({
+const ofFrontEnds: readonly string[] = Object.keys({
   ...requiredFrontEndOptions,
   ...frontEndOptions,
 });
 
-/** What a file gives in another way: the word in the path is the name of the entry. */
-const namedByEntry: readonly string[] = ['pathName'] satisfies OptionName[];
+/** What a file does not have: the word in a path is the name of an entry. */
+const notInFile: readonly string[] = ['pathName', 'config'];
+
+/** What differs in a file, in words. */
+const inFile: Readonly<Partial<Record<OptionName, Pick<Option, 'help' | 'otherwise'>>>> = {
+  clientSecretFile: {
+    help: 'file that holds the client secret',
+    otherwise: 'required, except with the systemd credential <name>-client-secret',
+  },
+  provider: {
+    help: 'provider preset; login-relay providers lists them',
+    otherwise: 'the preset that has the name of the entry, else github',
+  },
+  stateCheck: {
+    help: options.stateCheck.help,
+    otherwise: 'browsers; always if a front end of the provider has the token delivery code',
+  },
+  redirectUri: {
+    help: 'pages inside the origin that OAuth logins may return to',
+    otherwise: 'the front end URL',
+  },
+};
 
 /** The settings of each level, in the order of the help. */
 export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = {
-  relay: settingsOf(
-    (name) => ![...namesOfProviders, ...namesOfFrontEnds, ...namedByEntry].includes(name),
-  ),
-  providers: settingsOf((name) => namesOfProviders.includes(name)),
+  relay: settingsOf((name) => ![...ofProviders, ...ofFrontEnds].includes(name)),
+  providers: settingsOf((name) => ofProviders.includes(name)),
   'front-ends': [
-    ...settingsOf((name) => namesOfFrontEnds.includes(name)),
-    { name: 'providers', key: 'providers', ...frontEndAccessOptions.providers },
-    { name: 'scope', key: 'scope', ...frontEndAccessOptions.scope },
+    ...settingsOf((name) => ofFrontEnds.includes(name)),
+    { name: 'providers', key: 'providers', option: undefined, ...frontEndAccessOptions.providers },
+    { name: 'scope', key: 'scope', option: undefined, ...frontEndAccessOptions.scope },
   ],
 };
 
 function settingsOf(belongs: (name: string) => boolean): FileSetting[] {
-  return (Object.keys(options) as OptionName[]).filter(belongs).map((name) => {
-    const option: Option = options[name];
-    return { name, key: keyOf(option), ...option };
-  });
+  const names = Object.keys(options) as OptionName[];
+  return names
+    .filter((name) => belongs(name) && !notInFile.includes(name))
+    .map((name) => {
+      const option: Option = options[name];
+      return { name, key: keyOf(option), option: name, ...option, ...inFile[name] };
+    });
 }
 
 /** The key of an option in a file: its flag without dashes, in the plural if it takes a list. */

@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { acceptedWords } from '../accepted-words.ts';
 import { numbered } from '../option.ts';
 import type { FileSetting } from './keys.ts';
 import { resolved } from './pairs.ts';
@@ -6,6 +7,11 @@ import type { Yaml } from './yaml.ts';
 
 /** How a list is written as one text, for options whose flag takes one text. */
 const separators: Readonly<Record<string, string>> = { scope: ' ', trustedProxies: ',' };
+
+/** Whether a setting takes a list as well as a single value. */
+export function takesList({ name, repeatable }: FileSetting): boolean {
+  return repeatable === true || separators[name] !== undefined;
+}
 
 /**
  * The texts that a setting's flag would have: several if the flag is repeatable.
@@ -20,9 +26,9 @@ export function textsOf(
   fault: (message: string) => void,
 ): readonly string[] | undefined {
   const separator = separators[setting.name];
-  const takesList = setting.repeatable || separator !== undefined;
-  if (!isSeq(value) || !takesList) {
-    const text = textOf(setting, value, takesList ? 'one value or a list' : 'one value', fault);
+  const isList = takesList(setting);
+  if (!isSeq(value) || !isList) {
+    const text = textOf(setting, value, isList ? 'one value or a list' : 'one value', fault);
     return text === undefined ? undefined : [text];
   }
   const { items } = value;
@@ -59,8 +65,7 @@ function textOf(
  */
 function scalarText({ schema }: FileSetting, { value, source }: Scalar): string {
   const text = typeof value === 'string' ? value : (source ?? String(value));
-  const words = 'options' in schema && Array.isArray(schema.options) ? schema.options : [];
   if (typeof value !== 'boolean') return text;
   const word = value ? 'on' : 'off';
-  return words.includes(word) ? word : String(value);
+  return acceptedWords({ schema }).includes(word) ? word : String(value);
 }

@@ -1,0 +1,29 @@
+import { readConfig } from '../../config/config.ts';
+import { effectiveFile } from '../../config/file/effective.ts';
+import { printFile } from '../../config/file/print.ts';
+import { configFileSchema } from '../../config/file/schema.ts';
+import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
+import { expectCreatable, readTextFile } from '../../config/text-file.ts';
+import type { ConfigAction } from '../config-actions.ts';
+import { print } from '../print.ts';
+
+/**
+ * `login-relay config`: `check` only reads the configuration, `print` shows it as a file, with secrets masked, and
+ * `schema` prints the JSON Schema of such files.
+ *
+ * @throws {ConfigError}
+ */
+export async function config(action: ConfigAction, given: OptionSources): Promise<void> {
+  if (action === 'schema') {
+    await print(`${JSON.stringify(configFileSchema(), null, 2)}\n`);
+    return;
+  }
+  const sources = withoutOverruled(given);
+  const { warnings } = readConfig({
+    ...sources,
+    readFile: readTextFile,
+    newFiles: { expect: expectCreatable },
+  });
+  if (action === 'print') await print(printFile(effectiveFile(sources, undefined)));
+  else await print([...warnings.map((one) => `warning: ${one}`), 'valid', ''].join('\n'));
+}

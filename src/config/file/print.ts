@@ -1,0 +1,53 @@
+import { Document, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { filePath } from '../schemas.ts';
+import type { EffectiveEntry, EffectiveFile, EffectiveSetting } from './effective.ts';
+import { valueTypeOf } from './value-type.ts';
+
+const masked = '[secret]';
+
+/**
+ * The configuration in effect as a configuration file. A comment after each setting says where its value is from.
+ * Secrets are masked.
+ */
+export function printFile({ relay, providers, frontEnds }: EffectiveFile): string {
+  const map = settingsMap(relay);
+  map.set('providers', entriesMap(providers));
+  map.set('front-ends', entriesMap(frontEnds));
+  const document = new Document();
+  document.contents = map;
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+}
+
+function entriesMap(entries: readonly EffectiveEntry[]): YAMLMap {
+  const map = new YAMLMap();
+  for (const { name, settings } of entries) map.set(new Scalar(name), settingsMap(settings));
+  return map;
+}
+
+function settingsMap(settings: readonly EffectiveSetting[]): YAMLMap {
+  const map = new YAMLMap();
+  for (const effective of settings) map.set(effective.setting.key, valueNode(effective));
+  return map;
+}
+
+function valueNode({ setting, texts, source }: EffectiveSetting): Scalar | YAMLSeq {
+  const isSecret = setting.secret === true && setting.schema !== filePath;
+  const scalars = texts.map((text) => new Scalar(isSecret ? masked : typed(setting, text)));
+  const [first = new Scalar('')] = scalars;
+  const node = scalars.length === 1 ? first : sequence(scalars);
+  node.comment = ` ${source}`;
+  return node;
+}
+
+function sequence(items: Scalar[]): YAMLSeq {
+  const node = new YAMLSeq();
+  node.items = items;
+  node.flow = true;
+  return node;
+}
+
+function typed(setting: EffectiveSetting['setting'], text: string): unknown {
+  const { type } = valueTypeOf(setting);
+  if (type === 'boolean') return text === 'true';
+  return type === 'string' ? text : Number(text);
+}

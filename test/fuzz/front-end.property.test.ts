@@ -43,10 +43,15 @@ const form = (parameters: Readonly<Record<string, Arbitrary<string>>>) => {
     .chain(([some, [...more]]) => fc.tuple(...some).map((all) => [...all, ...more].join('&')));
 };
 
-const pages = ['https://app.example/', 'https://app.example/signed-in?theme=dark'];
+const pages = [
+  'https://app.example/',
+  'https://app.example/signed-in?theme=dark',
+  'https://*.preview.app.example/signed-in',
+];
+const preview = 'https://pull-7.preview.app.example/signed-in';
 const redirectUri = fc.oneof(
-  fc.constantFrom(...pages, 'HTTPS://APP.example:443', 'https:\\\\app.example\\'),
-  interrupted(fc.constantFrom(...pages), fc.oneof(payload, text, latin1)),
+  fc.constantFrom(...pages, preview, 'HTTPS://APP.example:443', 'https:\\\\app.example\\'),
+  interrupted(fc.constantFrom(...pages, preview), fc.oneof(payload, text, latin1)),
   payload,
   fc.webUrl({ withQueryParameters: true, withFragments: true }),
 );

@@ -109,3 +109,43 @@ describe(`no redirect_uri leads a browser astray: ${redirectPayloads.length} pay
     expect([...searchParams.keys()]).to.have.members(expected);
   }
 });
+
+describe(`no redirect_uri leads a browser out of https://*.preview.app.example: ${redirectPayloads.length} payloads`, () => {
+  const underTest = relayUnderTest({
+    origin: 'https://*.preview.app.example',
+    'token-delivery': 'code',
+    'redirect-uri': 'https://*.preview.app.example/signed-in?theme=dark',
+  });
+  const registered =
+    /^https:\/\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.preview\.app\.example\/signed-in\?theme=dark&error=/;
+  const places: Readonly<Record<string, (payload: string) => string>> = {
+    'the payload': (payload) => payload,
+    'the payload as the label': (payload) =>
+      `https://${payload}.preview.app.example/signed-in?theme=dark`,
+    'the payload after the label': (payload) =>
+      `https://a${payload}.preview.app.example/signed-in?theme=dark`,
+    'the payload as the user name': (payload) =>
+      `https://${payload}@a.preview.app.example/signed-in?theme=dark`,
+    'the payload after the host': (payload) =>
+      `https://a.preview.app.example${payload}/signed-in?theme=dark`,
+    'the payload after the page': (payload) =>
+      `https://a.preview.app.example/signed-in?theme=dark${payload}`,
+  };
+
+  for (const [what, redirectUriOf] of Object.entries(places)) {
+    it(`a request that fails with ${what} is refused in place, or at a page of the front end`, async () => {
+      const requests = redirectPayloads.map((payload) => {
+        const redirect_uri = redirectUriOf(payload.toWellFormed());
+        const start = oauthStart({ response_type: 'token', redirect_uri });
+        return get(`${loginPath}?${encoded(start.parameters)}`);
+      });
+      const answers = await pipelined(underTest().port, requests);
+      for (const [index, { status, headers }] of answers.entries()) {
+        const payload = redirectPayloads[index];
+        const [, location] = headers.find(([name]) => name === 'Location') ?? [];
+        expect(status, payload).to.equal(location === undefined ? 400 : 307);
+        if (location !== undefined) expect(location, payload).to.match(registered);
+      }
+    });
+  }
+});

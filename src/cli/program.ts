@@ -130,13 +130,13 @@ Exit codes:
 
 const configHelp = `
 Actions:
-  check   read the configuration, and report its faults
-  print   print the configuration in effect as a file, with secrets masked
-  schema  print the JSON Schema of the file, for editors
+  check   report the faults
+  print   print it as a file
+  schema  print the file's JSON Schema
 
 Exit codes:
   0  the configuration has no faults
-  2  it has faults`;
+  2  the configuration has faults`;
 
 const completionExamples = `
 Load it in your shell's start file:

@@ -31,7 +31,7 @@ describe('the configuration file', () => {
     const { relay, providers, frontEnds } = parsed(team);
     expect(relay.values).to.deep.equal({ baseUrl: ['https://login.example.com'] });
     expect(providers?.map(({ name, values }) => [name, values])).to.deep.equal([
-      ['github', { clientId: ['Ov23li'], clientSecretFile: ['./github'] }],
+      ['github', { clientId: ['Ov23li'], clientSecretFile: ['./github'], provider: ['github'] }],
       ['staff', { issuer: ['https://id.example.com'], scope: ['openid email'] }],
     ]);
     expect(frontEnds?.map(({ name, values }) => [name, values])).to.deep.equal([
@@ -62,4 +62,185 @@ describe('the configuration file', () => {
       'config.yaml:3:1 origin belongs to a front end: move it into an entry of front-ends',
     ]);
   });
+
+  it('may be empty, or have comments only', () => {
+    for (const text of ['', '# port: 1\n', '---\n', '\uFEFF', '{}']) {
+      expect(parsed(text).relay.values, text).to.deep.equal({});
+    }
+  });
+
+  it('takes texts as they are written: numbers keep their digits, booleans can be on and off', () => {
+    const { providers, relay } = parsed(`
+insecure-http: True
+trusted-proxies: [10.0.0.1, 10.0.0.2]
+refresh-tokens: false
+providers: { a: { client-id: 0012345678901234567890, pkce: true, client-secret: 'a ''b' } }
+`);
+    expect(relay.values).to.deep.equal({
+      insecureHttp: ['true'],
+      trustedProxies: ['10.0.0.1,10.0.0.2'],
+      refreshTokens: ['off'],
+    });
+    expect(providers?.[0].values).to.deep.equal({
+      clientId: ['0012345678901234567890'],
+      pkce: ['on'],
+      clientSecret: ["a 'b"],
+    });
+  });
+
+  it('is YAML 1.2, whatever version it names', () => {
+    expect(parsed('%YAML 1.1\n---\nhost: no\n').relay.values).to.deep.equal({ host: ['no'] });
+  });
+
+  it('takes relative paths from its own directory', () => {
+    const text = 'tls-cert: certificates/relay.pem\ntls-key: /etc/key\n';
+    expect(parsed(text, '/etc/login-relay/config.yaml').relay.values).to.deep.equal({
+      tlsCert: ['/etc/login-relay/certificates/relay.pem'],
+      tlsKey: ['/etc/key'],
+    });
+    expect(parsed('tls-cert: ./a', 'config.yaml').relay.values).to.deep.equal({ tlsCert: ['./a'] });
+  });
+
+  it('gives a provider the preset of its name, unless it names another provider', () => {
+    const { providers } = parsed(`
+providers:
+  gitlab: { client-id: a }
+  google: { provider: slack }
+  okta: { issuer: https://id.example.com }
+  twitch: { authorize-url: https://id.example.com }
+  staff: { client-id: a }
+`);
+    expect(providers?.map(({ values }) => values.provider?.[0])).to.deep.equal([
+      'gitlab',
+      'slack',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('takes anchors, aliases and merged maps; a key of its own beats a merged one', () => {
+    const { frontEnds } = parsed(`
+front-ends:
+  app: &app { origin: https://a.example, token-delivery: code, providers: &some [one, two] }
+  blog: { <<: *app, origin: https://b.example }
+  shop: { <<: [{ error-delivery: page }, *app], providers: *some }
+`);
+    expect(frontEnds?.map(({ values }) => values)).to.deep.equal([
+      { origin: ['https://a.example'], tokenDelivery: ['code'], providers: ['one', 'two'] },
+      { origin: ['https://b.example'], tokenDelivery: ['code'], providers: ['one', 'two'] },
+      {
+        errorDelivery: ['page'],
+        origin: ['https://a.example'],
+        tokenDelivery: ['code'],
+        providers: ['one', 'two'],
+      },
+    ]);
+  });
+
+  const bomb = Array.from(
+    { length: 13 },
+    (_, level) =>
+      `x${level}: &x${level} [${Array(9)
+        .fill(`*x${level - 1}`)
+        .join()}]`,
+  ).join('\n');
+
+  const tricks: Record<string, [text: string, ...faults: string[]]> = {
+    'a tab as indentation': ['providers:\n\ta: {}\n', '2:1 is indented with a tab: use spaces'],
+    'a tab in a map in braces': [
+      'providers: {\n\ta: {} }\n',
+      '2:2 is indented with a tab: use spaces',
+    ],
+    'a repeated key': ['port: 1\nhost: a\nport: 2\n', '3:1 repeats a key of line 1'],
+    'a repeated name': [
+      'providers:\n  a: { scope: a }\n  "a": { scope: b }\n',
+      '3:3 repeats a key of line 2',
+    ],
+    'a key that is a number': ['8000: a', '1:1 is a key that is not a string: put it in quotes'],
+    'a key that is a list': ['? [a]\n: b', '1:3 is a key that is not a string: put it in quotes'],
+    'a key without a name': [': b', '1:1 is a key that is not a string: put it in quotes'],
+    'a tag': ['host: !!binary aGk=', '1:7 has a tag: the file must have none'],
+    'a tag of a program': ['host: !env HOST', '1:7 has a tag: the file must have none'],
+    'two documents': [
+      'port: 1\n---\nport: 2\n',
+      '2:1 starts a second document: a file must have only one',
+    ],
+    'an alias of nothing': ['host: *a', '1:1 host has no value'],
+    'a map that merges itself': [
+      'providers:\n  a: &a { <<: *a }\n',
+      '2:11 does not merge another map, such as <<: *name',
+    ],
+    'a list of settings': ['- port: 1', '1:1 is not a map of settings, such as port: 8000'],
+    'one text': ['port', '1:1 is not a map of settings, such as port: 8000'],
+    'a bracket that stays open': [
+      'host: [a\n',
+      '2:1 has the wrong indentation, or a bracket before it is not closed',
+    ],
+    'bytes that are not UTF-8': ['host: \uFFFD', '1:1 is not UTF-8'],
+    'more than 256 KiB': [`# ${'x'.repeat(256 * 1024)}`, '1:1 is larger than 256 KiB'],
+    'an alias bomb': [bomb.replace(/\[.*?\]/, '[a]'), '13:17 has more than 100 aliases'],
+    'too many providers': [
+      `providers:\n${Array.from({ length: 101 }, (_, n) => `  a${n}: {}\n`).join('')}`,
+      '102:3 providers has more than 100 entries',
+    ],
+    'too many front ends': [
+      `front-ends:\n${Array.from({ length: 1001 }, (_, n) => `  a${n}: {}\n`).join('')}`,
+      '1002:3 front-ends has more than 1000 entries',
+    ],
+    'no providers': ['providers:\n', '1:1 providers is not a map of names, each with its settings'],
+    'an empty map of providers': ['providers: {}\n', '1:1 providers has no entries'],
+    'a provider without settings': [
+      'providers:\n  a:\n',
+      '2:3 providers.a is not a map of settings',
+    ],
+    'a name that is no word of a path': [
+      'providers: { a/b: { scope: } }',
+      '1:14 providers has a name that must be 1 to 64 letters, digits, hyphens or underscores',
+      '1:21 providers: scope has no value',
+    ],
+    'a provider with the name of an endpoint': [
+      'providers: { session: {} }',
+      '1:14 providers.session has the name of an endpoint: choose another name',
+    ],
+    'a front end with the name of an endpoint': [
+      'front-ends: { callback: {} }',
+      '1:15 front-ends.callback has the name of an endpoint: choose another name',
+    ],
+    'a map in place of a text': ['host: { a: b }', '1:1 host must be one value, not a map'],
+    'a list of lists': [
+      'trusted-proxies: [a, [b]]',
+      '1:1 trusted-proxies number 2 must be one value, not a list',
+    ],
+    'an empty list': ['trusted-proxies: []', '1:1 trusted-proxies is an empty list'],
+    'an empty text': ["host: ''", '1:1 host has no value'],
+    'nothing in place of a text': ['host: ~', '1:1 host has no value'],
+    'a secret in place of the path of a key file': [
+      'key-file: hunter2hunter2',
+      '1:1 key-file must be a path with a slash, such as ./key',
+    ],
+    'a setting of a provider at the top': [
+      'client-id: a',
+      '1:1 client-id belongs to a provider: move it into an entry of providers',
+    ],
+    'a setting of the relay in a front end': [
+      'front-ends: { a: { port: 1 } }',
+      '1:20 front-ends.a.port belongs to the whole relay: move it to the top of the file, without indentation',
+    ],
+    'a path name': [
+      'path-name: a',
+      '1:1 path-name is what the name of an entry of providers gives',
+    ],
+    'a flag in place of its key': [
+      'front-ends: { a: { redirect-uri: https://a.example } }',
+      '1:20 front-ends.a.redirect-uri is unknown: did you mean redirect-uris?',
+    ],
+    'an unknown word': ['colour: red', '1:1 colour is unknown'],
+    'a secret in place of a key': ['hunter2Hunter2: a', '1:1 a key is unknown'],
+  };
+  for (const [trick, [text, ...faults]] of Object.entries(tricks)) {
+    it(`refuses ${trick}`, () => {
+      expect(faultsOf(text)).to.deep.equal(faults.map((fault) => `config.yaml:${fault}`));
+    });
+  }
 });

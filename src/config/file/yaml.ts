@@ -83,7 +83,7 @@ function aliasesOf(document: Document.Parsed): number[] {
 
 const messages = {
   TAB_AS_INDENT: 'is indented with a tab: use spaces',
-  BAD_INDENT: 'has the wrong indentation',
+  BAD_INDENT: 'has the wrong indentation, or a bracket before it is not closed',
   BAD_ALIAS: 'has an alias without a name',
   BAD_DIRECTIVE: 'has a directive that is not supported',
   BAD_DQ_ESCAPE: 'has an unknown escape sequence after a backslash: use single quotes',

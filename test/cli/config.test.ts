@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { effectiveFile } from '../../src/config/file/effective.ts';
+import { fileSettings } from '../../src/config/file/keys.ts';
+import { parseConfigFile } from '../../src/config/file/parse.ts';
+import { printFile } from '../../src/config/file/print.ts';
+import { configFileSchema } from '../../src/config/file/schema.ts';
+import type { OptionSources } from '../../src/config/option-values.ts';
+import { options } from '../../src/config/options.ts';
+import { runRelay } from '../harness/relay/relay-process.ts';
+
+const invocation = {
+  flags: { 'client-id': 'client', 'redirect-uri': 'https://app.example.com/in' },
+  env: { FRONTEND_ORIGIN: 'https://app.example.com', PROVIDER_CLIENT_SECRET: 'hunter2hunter2' },
+};
+
+function parsed(text: string) {
+  const result = parseConfigFile(text, 'printed.yaml');
+  if ('faults' in result) throw new Error(result.faults.join('\n'));
+  return result.file;
+}
+
+describe('login-relay config', () => {
+  it('print prints the configuration as a file, with secrets masked', async () => {
+    const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'print'] });
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.contain('port: 8000 # default\n');
+    expect(stdout).to.contain('    client-secret: "[secret]" # PROVIDER_CLIENT_SECRET\n');
+    expect(stdout).not.to.contain('hunter2');
+    const { providers, frontEnds } = parsed(stdout);
+    expect(providers?.[0]).to.deep.include({ name: 'provider' });
+    expect(frontEnds?.[0]).to.deep.include({ name: 'app' });
+    expect(frontEnds?.[0].values).to.deep.equal({
+      origin: ['https://app.example.com'],
+      redirectUri: ['https://app.example.com/in'],
+      tokenDelivery: ['query'],
+      errorDelivery: ['json'],
+    });
+  });
+
+  it('check says that the configuration is valid', async () => {
+    const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'check'] });
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.match(/valid\n$/);
+  });
+
+  for (const action of ['check', 'print']) {
+    it(`${action} ends with the faults of the configuration, and with 2`, async () => {
+      const { code, stdout, stderr } = await runRelay({ words: ['config', action] });
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.contain('--origin (FRONTEND_ORIGIN) is required');
+    });
+  }
+
+  it('schema prints the JSON Schema, whatever the configuration', async () => {
+    const { code, stdout } = await runRelay({ words: ['config', 'schema'] });
+    expect(code).to.equal(0);
+    expect(JSON.parse(stdout)).to.deep.equal(configFileSchema());
+  });
+});
+
+describe('the printed configuration', () => {
+  const ofFlags: OptionSources = {
+    flags: {
+      clientId: ['0123'],
+      pathName: ['github'],
+      redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
+      scope: ['repo user'],
+      tokenParams: ['key=hunter2'],
+    },
+    environment: {
+      FRONTEND_ORIGIN: 'https://app.example.com',
+      INSECURE_HTTP: 'true',
+      PROVIDER_PKCE: 'off',
+      RATE_LIMIT: '',
+    },
+  };
+
+  it('has what flags and variables say, and is the same again if it is read and printed', () => {
+    const file = parsed(printFile(effectiveFile(ofFlags, undefined)));
+    expect(file.relay.values).to.deep.include({ insecureHttp: ['true'], port: ['8000'] });
+    expect(file.relay.values).not.to.have.property('rateLimit');
+    expect(file.providers?.map(({ name, values }) => [name, values])).to.deep.equal([
+      [
+        'github',
+        {
+          clientId: ['0123'],
+          provider: ['github'],
+          scope: ['repo user'],
+          pkce: ['off'],
+          tokenParams: ['[secret]'],
+        },
+      ],
+    ]);
+    expect(file.frontEnds?.[0].values).to.deep.include({
+      redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
+    });
+    const again = parsed(printFile(effectiveFile({ flags: {}, environment: {} }, file)));
+    expect(again.relay.values).to.deep.equal(file.relay.values);
+    expect(again.providers?.[0].values).to.deep.equal(file.providers?.[0].values);
+    expect(again.frontEnds?.[0].values).to.deep.equal(file.frontEnds?.[0].values);
+  });
+
+  it('says of each value where it is from; a flag or variable beats the file', () => {
+    const file = parsed('port: 1\nhost: ::1\nproviders: { gitlab: { client-id: a } }\n');
+    const sources = { flags: { port: ['2'] }, environment: { HOST: '::2' } };
+    const text = printFile(effectiveFile(sources, file));
+    expect(text).to.contain('port: 2 # --port\n').and.to.contain('host: ::2 # HOST\n');
+    expect(text).to.contain('    client-id: a # printed.yaml:3:24\n');
+    expect(text).to.contain('    provider: gitlab # name of the entry\n');
+  });
+
+  it('has no preset for a provider that has an issuer', () => {
+    const file = parsed('providers: { staff: { issuer: https://id.example.com } }');
+    const text = printFile(effectiveFile({ flags: {}, environment: {} }, file));
+    expect(text).not.to.contain(' provider:');
+  });
+});
+
+describe('the schema of the file', () => {
+  const schema = JSON.parse(JSON.stringify(configFileSchema()));
+  const levels = {
+    relay: schema.properties,
+    providers: schema.properties.providers.additionalProperties.properties,
+    'front-ends': schema.properties['front-ends'].additionalProperties.properties,
+  };
+
+  it('has every setting once where the file has it, with a description', () => {
+    const keys = Object.entries(levels).flatMap(([level, properties]) =>
+      Object.keys(properties).map((key) => `${level} ${key}`),
+    );
+    expect(keys).to.have.members([
+      ...Object.entries(fileSettings).flatMap(([level, settings]) =>
+        settings.map(({ key }) => `${level} ${key}`),
+      ),
+      'relay providers',
+      'relay front-ends',
+    ]);
+    for (const properties of Object.values(levels)) {
+      for (const one of Object.values<{ description: string }>(properties)) {
+        expect(one.description).to.match(/^[A-Z].*\.$/);
+      }
+    }
+  });
+
+  it('has every option of the command line but those that make no sense in a file', () => {
+    const names = Object.values(fileSettings).flatMap((settings) =>
+      settings.map(({ option }) => option),
+    );
+    const missing = Object.keys(options).filter((name) => !names.some((one) => one === name));
+    expect(missing.filter((name) => name !== 'config')).to.deep.equal(['pathName']);
+  });
+
+  it('knows numbers, booleans, words, texts and lists', () => {
+    const { port, 'insecure-http': insecureHttp, 'provider-timeout': timeout } = levels.relay;
+    expect(port).to.include({ type: 'integer', minimum: 0, maximum: 65535, default: 8000 });
+    expect(timeout).to.include({ type: 'number', minimum: 0.1, maximum: 300, default: 10 });
+    expect(insecureHttp).to.include({ type: 'boolean', default: false });
+    expect(levels.providers['token-request'].enum).to.include('basic-raw');
+    expect(levels.providers['client-id'].type).to.deep.equal(['string', 'number']);
+    expect(levels.providers['issuer'].type).to.equal('string');
+    expect(levels['front-ends']['redirect-uris'].anyOf[1].type).to.equal('array');
+  });
+
+  it('requires what an entry needs', () => {
+    const { providers, 'front-ends': frontEnds } = schema.properties;
+    expect(providers.additionalProperties.required).to.deep.equal(['client-id']);
+    expect(frontEnds.additionalProperties.required).to.deep.equal(['origin']);
+  });
+});

@@ -54,18 +54,20 @@ describe('login-relay check, about the base URL', () => {
     }
   });
 
-  it('sees that it reaches a relay that takes only OAuth requests', async () => {
-    const port = String(await freePort());
-    const own = { 'base-url': `http://localhost:${port}`, 'token-delivery': 'code' };
-    const underTest = await startRelay({ port, ...own });
-    try {
-      const clientId = underTest.provider.registration.clientId;
-      const flags = { ...own, origin: frontendOrigin, 'client-id': clientId };
-      expect(await findingOn(subject, flags)).to.include({ code: 0, verdict: 'ok' });
-    } finally {
-      await underTest.stop();
-    }
-  });
+  for (const origin of [frontendOrigin, 'https://*.preview.example.com', 'http://localhost:*']) {
+    it(`sees that it reaches a relay that takes only OAuth requests, for ${origin}`, async () => {
+      const port = String(await freePort());
+      const own = { 'base-url': `http://localhost:${port}`, 'token-delivery': 'code', origin };
+      const underTest = await startRelay({ port, ...own });
+      try {
+        const clientId = underTest.provider.registration.clientId;
+        const flags = { ...own, 'client-id': clientId };
+        expect(await findingOn(subject, flags)).to.include({ code: 0, verdict: 'ok' });
+      } finally {
+        await underTest.stop();
+      }
+    });
+  }
 
   it('does not call it checked before the relay runs', async () => {
     const finding = await findingOn(subject, {
@@ -163,6 +165,15 @@ describe('login-relay check, about the front end', () => {
       });
     } finally {
       await server.close();
+    }
+  });
+
+  it('does not ask for a page if the origin stands for several', async () => {
+    for (const origin of ['https://*.preview.example.com', 'http://localhost:*']) {
+      expect(await findingOn(subject, { origin, 'token-delivery': 'code' })).to.include({
+        verdict: 'not_checked',
+        message: `${origin} stands for several origins`,
+      });
     }
   });
 

@@ -26,6 +26,9 @@ const files: Record<string, Buffer> = {
   [`usr/lib/systemd/system/${name}.socket`]: readFileSync(`deploy/systemd/${name}.socket`),
   [`etc/default/${name}`]: readFileSync(`deploy/systemd/${name}.default`),
   [`usr/share/man/man1/${name}.1.gz`]: compressed(readFileSync(`${dist}/share/man/man1/${name}.1`)),
+  [`usr/share/man/man5/${name}.yaml.5.gz`]: compressed(
+    readFileSync(`${dist}/share/man/man5/${name}.yaml.5`),
+  ),
   ...completion(`bash-completion/completions/${name}`),
   ...completion(`zsh/site-functions/_${name}`, `zsh/vendor-completions/_${name}`),
   ...completion(`fish/vendor_completions.d/${name}.fish`),

@@ -11,6 +11,7 @@ write() { # PATH ARGUMENT...
 }
 
 write man/man1/login-relay.1 man
+write man/man5/login-relay.yaml.5 man login-relay.yaml
 write bash-completion/completions/login-relay completion bash
 write zsh/site-functions/_login-relay completion zsh
 write fish/vendor_completions.d/login-relay.fish completion fish

@@ -2,7 +2,17 @@ import type { Option } from '../../config/option.ts';
 import { options } from '../../config/options.ts';
 import { version } from '../../version.ts';
 import type { CommandDescription, FlagDescription, ProgramDescription } from '../description.ts';
-import { example, item, literal, placeholder, section, subsection, text } from './roff.ts';
+import {
+  example,
+  fold,
+  item,
+  literal,
+  placeholder,
+  section,
+  sentence,
+  subsection,
+  text,
+} from './roff.ts';
 
 /**
  * The manual page in roff, as man(1) reads it.
@@ -171,7 +181,8 @@ Use TLS unless the relay is only used on this machine.`;
 }
 
 function seeAlso(): string {
-  return `.BR systemd.exec (5),
+  return `.BR login\\-relay.yaml (5),
+.BR systemd.exec (5),
 .BR systemd\\-creds (1)
 .PP
 RFC 6749 (OAuth 2.0), RFC 7636 (PKCE), RFC 9207 (issuer identification), RFC 9700 (best current
@@ -186,15 +197,4 @@ function argumentTerm(term: string): string {
 
 function argumentOf(argument: string | undefined): string {
   return argument === undefined ? '' : ` ${placeholder(argument)}`;
-}
-
-function sentence(help: string): string {
-  return `${text(help.charAt(0).toUpperCase() + help.slice(1))}.`;
-}
-
-/** Ends lines before column 80, as the source of a page should; never before a macro's sign. */
-function fold(source: string): string {
-  return source.replaceAll(/^(?!\.).{81,}$/gm, (line) =>
-    line.replaceAll(/(.{1,80})(?: (?![.'])|$)/g, '$1\n').trimEnd(),
-  );
 }

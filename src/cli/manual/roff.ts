@@ -36,3 +36,15 @@ export function item(tag: string, ...paragraphs: readonly string[]): string {
 export function example(...lines: readonly string[]): string {
   return `.PP\n.RS 4\n.nf\n${lines.map(literal).join('\n')}\n.fi\n.RE\n`;
 }
+
+/** Plain text as a sentence. */
+export function sentence(words: string): string {
+  return `${text(words.charAt(0).toUpperCase() + words.slice(1))}.`;
+}
+
+/** Ends lines before column 80, as the source of a page should; never before a macro's sign. */
+export function fold(source: string): string {
+  return source.replaceAll(/^(?!\.).{81,}$/gm, (line) =>
+    line.replaceAll(/(.{1,80})(?: (?![.'])|$)/g, '$1\n').trimEnd(),
+  );
+}

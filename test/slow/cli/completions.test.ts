@@ -19,7 +19,17 @@ const shells = Object.keys(files).filter((name): name is Shell => name in files)
 
 const flags = Object.values(options).map(({ flag }) => flag);
 const presetNames = presets.map(({ name }) => name);
-const commands = ['check', 'completion', 'demo', 'help', 'man', 'providers', 'serve', 'version'];
+const commands = [
+  'check',
+  'completion',
+  'config',
+  'demo',
+  'help',
+  'man',
+  'providers',
+  'serve',
+  'version',
+];
 
 const [relay, ...words] = relayCommand;
 
@@ -68,7 +78,7 @@ describe('completions', () => {
         expect(complete(shell, 'login-relay --insecure-http che')).to.deep.equal([]);
       });
 
-      for (const command of ['', 'serve ', 'check ']) {
+      for (const command of ['', 'serve ', 'check ', 'config print ']) {
         it(`offer every option of "login-relay ${command}"`, () => {
           expect(complete(shell, `login-relay ${command}--`)).to.include.members(flags);
         });
@@ -84,6 +94,7 @@ describe('completions', () => {
 
       it('offer what a command takes', () => {
         expect(complete(shell, 'login-relay completion ')).to.deep.equal(['bash', 'fish', 'zsh']);
+        expect(complete(shell, 'login-relay config ')).to.deep.equal(['check', 'print', 'schema']);
         expect(complete(shell, 'login-relay help prov')).to.deep.equal(['providers']);
       });
 

@@ -4,18 +4,18 @@ import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
 import { isMissingCredential, readSecretFile } from './secret-file.ts';
 
-const credentialName = 'provider-client-secret';
-
-const noCredential =
-  `is required: the systemd credential ${credentialName} is missing or empty. ` +
+const noCredential = (name: string): string =>
+  `is required: the systemd credential ${name} is missing or empty. ` +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 
 /**
- * Reads the client secret: from the flags, else the variables, else the systemd credential.
+ * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential.
  *
+ * @param entry the name of the registration in a file; undefined: flags and variables describe it
  * @returns the secret, or undefined after reporting why there is none
  */
-export function readClientSecret(reading: Reading): Secret | undefined {
+export function readClientSecret(reading: Reading, entry: string | undefined): Secret | undefined {
+  const credentialName = `${entry ?? 'provider'}-client-secret`;
   const { values, environment, readFile, sourceOf, describe, fault, warn } = reading;
   const direct = sourceOf('clientSecret');
   const file = sourceOf('clientSecretFile');
@@ -39,7 +39,7 @@ export function readClientSecret(reading: Reading): Secret | undefined {
   }
   if (!path) return undefined;
   if (file === undefined && isMissingCredential(path, readFile)) {
-    fault('clientSecretFile', noCredential);
+    fault('clientSecretFile', noCredential(credentialName));
     return undefined;
   }
   const text = readSecretFile(reading, 'clientSecretFile', path);

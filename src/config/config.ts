@@ -1,23 +1,20 @@
 import { ConfigError } from '../start-errors.ts';
-import { describeFault } from './fault.ts';
-import type { KeyFile } from './key-file.ts';
-import {
-  type OptionSources,
-  readOptionValues,
-  sourceOf,
-  withoutOverruled,
-} from './option-values.ts';
-import { describeOption } from './options.ts';
+import { codeDeliveryAt, reportUnused, warnOfSecrets } from './across-entries.ts';
+import { readConfigFile } from './file/read.ts';
+import { readFrontEndAccess } from './front-end-access.ts';
+import { type KeyFile, readKeyFile } from './key-file.ts';
+import { type OptionSources, withoutOverruled } from './option-values.ts';
 import { reportPlainHttp } from './plain-http.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import { type ProxyVariables, readProxy } from './proxy.ts';
-import { checked, type Reading } from './reading.ts';
+import { checked } from './reading.ts';
+import { createReadings } from './readings.ts';
 import { runtimeFaults } from './runtime-environment.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
 import { type Clients, readClients } from './sections/clients.ts';
 import { type FrontEndSettings, readFrontEnd } from './sections/front-end.ts';
 import { baseUrlOf, type Listening, readListening } from './sections/listening.ts';
-import { type LoginProtectionSettings, readLoginProtection } from './sections/login-protection.ts';
+import { readStateCheck, type StateCheck } from './sections/login-protection.ts';
 import { type Observability, readObservability } from './sections/observability.ts';
 import { readProvider } from './sections/provider.ts';
 import { type RefreshTokenSettings, readRefreshTokens } from './sections/refresh-tokens.ts';
@@ -36,10 +33,9 @@ export interface RelaySettings
 }
 
 /** The relay as a client at one provider. */
-export interface RegistrationConfig
-  extends RegistrationSettings,
-    Pick<LoginProtectionSettings, 'stateCheck'> {
+export interface RegistrationConfig extends RegistrationSettings {
   readonly provider: ProviderSettings;
+  readonly stateCheck: StateCheck;
 }
 
 /** One page or app that logs its users in. */
@@ -61,6 +57,13 @@ export interface Config extends RelaySettings {
 /** A list with at least one element. */
 type NonEmpty<Element> = readonly [Element, ...Element[]];
 
+function mapped<Element, Result>(
+  [first, ...others]: NonEmpty<Element>,
+  change: (element: Element, index: number) => Result,
+): NonEmpty<Result> {
+  return [change(first, 0), ...others.map((element, index) => change(element, index + 1))];
+}
+
 /** The name of the front end that flags and variables describe. */
 const onlyFrontEnd = 'app';
 
@@ -71,8 +74,8 @@ export interface ConfigReading {
 }
 
 /**
- * Turns flags and environment variables into a Config. A flag beats the environment; a variable
- * that is set but empty counts as unset.
+ * Turns flags, environment variables and the file that they name into a Config. A flag beats the
+ * environment, which beats the file; a variable that is set but empty counts as unset.
  *
  * @param given.newFiles creates a missing key file. Undefined: a missing file is a fault
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
@@ -82,52 +85,68 @@ export function readConfig(
 ): ConfigReading {
   const sources = withoutOverruled(given);
   const { environment } = sources;
-  const faults: string[] = [];
-  const warnings: string[] = [];
-  const fault: Reading['fault'] = (name, message) =>
-    faults.push(describeFault(name, message, sources));
-  const reading: Reading = {
-    values: readOptionValues(sources, fault),
-    environment,
-    readFile: given.readFile,
-    newFiles: given.newFiles,
-    sourceOf: (name) => sourceOf(name, sources),
-    describe: describeOption,
-    fault,
-    warn: (name, message) => warnings.push(`${describeOption(name)} ${message}`),
+  // Settings of the relay as a whole are read again with each registration and front end.
+  const faults = new Set<string>();
+  const warnings = new Set<string>();
+  const report = {
+    addFault: (fault: string) => void faults.add(fault),
+    addWarning: (warning: string) => void warnings.add(warning),
   };
+  const file = readConfigFile(sources, given.readFile);
+  const readings = createReadings({ ...sources, ...report }, file);
+  const { relay, providers } = readings;
 
-  const baseUrl = baseUrlOf(reading);
-  const registration = readRegistration(reading, baseUrl);
-  const listening = readListening(reading);
-  const clients = readClients(reading, baseUrl);
-  const frontEnd = readFrontEnd(reading, baseUrl);
-  const refreshTokens = readRefreshTokens(reading, baseUrl);
-  const provider = readProvider(reading, baseUrl);
-  const loginProtection = readLoginProtection(reading);
-  const observability = readObservability(reading);
-  reportPlainHttp(reading);
-  const proxy = readProxy(environment, faults);
-  faults.push(...runtimeFaults(environment));
-  if (faults.length > 0) throw new ConfigError(faults);
+  const baseUrl = baseUrlOf(relay);
+  const registrations = mapped(providers, ({ reading, entry }) => ({
+    name: entry?.name ?? reading.values.pathName ?? '',
+    reading,
+    settings: readRegistration(reading, baseUrl, entry?.name),
+  }));
+  const names = registrations.map(({ name }) => name);
+  const listening = readListening(relay);
+  const clients = readClients(relay, baseUrl);
+  const frontEnds = mapped(readings.frontEnds, (one) => ({
+    one,
+    settings: readFrontEnd(one.reading, baseUrl),
+    access: readFrontEndAccess(one, names),
+  }));
+  const refreshTokens = readRefreshTokens(relay, baseUrl);
+  const atProviders = providers.map(({ reading }) => readProvider(reading, baseUrl));
+  const keyFile = readKeyFile(relay);
+  const stateChecks = registrations.map(({ name, reading }) =>
+    readStateCheck(reading, codeDeliveryAt(name, frontEnds)),
+  );
+  const observability = readObservability(relay);
+  for (const { reading } of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
+  if (file !== undefined) {
+    reportUnused(file, frontEnds, report.addFault);
+    warnOfSecrets(file, providers);
+  }
+  const proxy = readProxy(environment, report.addFault);
+  for (const fault of runtimeFaults(environment)) faults.add(fault);
+  if (faults.size > 0) throw new ConfigError([...faults]);
 
-  const { stateCheck, keyFile, keySecrets } = loginProtection();
-  const registered = registration();
+  const keys = keyFile();
   const config: Config = {
     ...listening(),
     ...clients(),
-    ...refreshTokens(keySecrets !== undefined),
+    ...refreshTokens(keys.keySecrets !== undefined),
     ...observability(),
-    keyFile,
-    keySecrets,
-    providerTimeout: checked(reading.values.providerTimeout),
+    ...keys,
+    providerTimeout: checked(relay.values.providerTimeout),
     proxy,
-    registrations: [{ ...registered, provider: provider(), stateCheck }],
-    frontEnds: [
-      { ...frontEnd(), name: onlyFrontEnd, registrations: [registered.name], scope: undefined },
-    ],
+    registrations: mapped(registrations, ({ settings }, index) => ({
+      ...settings(),
+      provider: checked(atProviders[index])(),
+      stateCheck: checked(stateChecks[index]),
+    })),
+    frontEnds: mapped(frontEnds, ({ one, settings, access }) => ({
+      ...settings(),
+      ...access,
+      name: one.entry?.name ?? onlyFrontEnd,
+    })),
   };
   // The key file is created only if everything else is right. That can fail, too.
-  if (faults.length > 0) throw new ConfigError(faults);
-  return { config: Object.freeze(config), warnings };
+  if (faults.size > 0) throw new ConfigError([...faults]);
+  return { config: Object.freeze(config), warnings: [...warnings] };
 }

@@ -1,5 +1,5 @@
 import type { Option } from './option.ts';
-import type { OptionSources } from './option-values.ts';
+import { type OptionSources, textsOf } from './option-values.ts';
 import { describeOption, type OptionName, options } from './options.ts';
 
 const longest = 100;
@@ -8,17 +8,19 @@ const longest = 100;
  * Describes a fault of an option for the operator: flag, variable, given value, and what is wrong with it.
  *
  * The value is left out if it is a secret or may contain one.
+ *
+ * @param described the name of the setting; by default, its flag and its variable
  */
 export function describeFault(
   name: OptionName,
   message: string,
-  { flags, environment }: OptionSources,
+  sources: OptionSources,
+  described: string = describeOption(name),
 ): string {
   const option: Option = options[name];
-  const given = flags[name] ?? [environment[option.variable] ?? ''];
-  const [value = '', ...more] = given;
+  const [value = '', ...more] = textsOf(name, sources) ?? [];
   const isShown = value !== '' && more.length === 0 && !option.secret && !maybeSecret(value);
-  return [describeOption(name), ...(isShown ? [quoted(value)] : []), message].join(' ');
+  return [described, ...(isShown ? [quoted(value)] : []), message].join(' ');
 }
 
 /** Whether the value may contain a password, or be a secret that was given for the wrong option. */

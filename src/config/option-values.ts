@@ -2,23 +2,38 @@ import * as v from 'valibot';
 import { numbered, type Option } from './option.ts';
 import { type OptionName, type OptionValues, options } from './options.ts';
 
-/** The flags and variables as given, unchecked. */
+/** The flags, the variables and the settings of a file as given, unchecked. */
 export interface OptionSources {
   /** The values of each flag, in order. */
   readonly flags: Readonly<Partial<Record<OptionName, readonly string[]>>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What a file gives each option, as its flag would. */
+  readonly inFile?: Readonly<Partial<Record<OptionName, readonly string[]>>>;
 }
+
+/** What can set an option, besides its default. */
+export type OptionSource = 'flag' | 'environment' | 'file';
 
 /** Reports a message about one option. */
 export type Report = (name: OptionName, message: string) => void;
 
-/** Whether a flag or a variable sets the option. A variable that is set but empty counts as unset. */
+/** What sets the option. A variable that is set but empty counts as unset. */
 export function sourceOf(
   name: OptionName,
-  { flags, environment }: OptionSources,
-): 'flag' | 'environment' | undefined {
+  { flags, environment, inFile }: OptionSources,
+): OptionSource | undefined {
   if (flags[name] !== undefined) return 'flag';
-  return environment[options[name].variable] ? 'environment' : undefined;
+  if (environment[options[name].variable]) return 'environment';
+  return inFile?.[name] === undefined ? undefined : 'file';
+}
+
+/** The texts that an option was given: from its flag, else its variable, else the file. */
+export function textsOf(
+  name: OptionName,
+  { flags, environment, inFile }: OptionSources,
+): readonly string[] | undefined {
+  const variable = environment[options[name].variable];
+  return flags[name] ?? (variable ? [variable] : inFile?.[name]);
 }
 
 /** Options that exclude each other: only one side of each pair can be set. */
@@ -31,7 +46,8 @@ const alternatives: readonly (readonly [readonly OptionName[], readonly OptionNa
  * Removes the variables that a flag overrides: the flag's own variable, and those of the options that
  * the flag excludes.
  */
-export function withoutOverruled({ flags, environment }: OptionSources): OptionSources {
+export function withoutOverruled<Sources extends OptionSources>(sources: Sources): Sources {
+  const { flags, environment } = sources;
   const effective = { ...environment };
   for (const pair of alternatives) {
     const [chosen, ...others] = pair.filter((side) => side.some((name) => flags[name]));
@@ -40,23 +56,20 @@ export function withoutOverruled({ flags, environment }: OptionSources): OptionS
     const overruled = pair.filter((side) => side !== chosen).flat();
     for (const name of overruled) delete effective[options[name].variable];
   }
-  return { flags, environment: effective };
+  return { ...sources, environment: effective };
 }
 
 /**
  * The text that an option was given, or its default. The values of a repeatable flag are joined by
  * spaces, as in its variable.
  */
-export function rawValue(
-  name: OptionName,
-  { flags, environment }: OptionSources,
-): string | undefined {
+export function rawValue(name: OptionName, sources: OptionSources): string | undefined {
   const option: Option = options[name];
-  return flags[name]?.join(' ') ?? (environment[option.variable] || option.default);
+  return textsOf(name, sources)?.join(' ') ?? option.default;
 }
 
 /**
- * Reads every option from its flag, else its variable, else its default.
+ * Reads every option from its flag, else its variable, else the file, else its default.
  *
  * @returns the well-formed values; the others were reported as faults
  */

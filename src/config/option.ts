@@ -8,6 +8,7 @@ export interface Option {
   readonly variable: string;
   readonly group:
     | 'Required'
+    | 'Configuration file'
     | 'Listening'
     | 'Front end'
     | 'Provider'

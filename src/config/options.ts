@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import type { Option } from './option.ts';
 import { clientOptions } from './sections/clients.ts';
+import { configFileOptions } from './sections/config-file.ts';
 import { frontEndOptions, requiredFrontEndOptions } from './sections/front-end.ts';
 import { listeningOptions } from './sections/listening.ts';
 import { loginProtectionOptions } from './sections/login-protection.ts';
@@ -21,6 +22,7 @@ export const options = {
   ...registrationOptions,
   ...loginProtectionOptions,
   ...observabilityOptions,
+  ...configFileOptions,
 } as const satisfies Record<string, Option>;
 
 /** The name of an option. Commander uses the same name for the flag's value. */

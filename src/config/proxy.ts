@@ -4,7 +4,7 @@ export type ProxyVariables = Readonly<Record<string, string>>;
 /** Reads the variables of the proxy, in either case of their names. */
 export function readProxy(
   environment: Readonly<Record<string, string | undefined>>,
-  faults: string[],
+  fault: (message: string) => void,
 ): ProxyVariables {
   const proxy: Record<string, string> = {};
   for (const name of ['HTTPS_PROXY', 'NO_PROXY']) {
@@ -13,7 +13,7 @@ export function readProxy(
     if (name === 'NO_PROXY' || isProxyUrl(value)) {
       proxy[name] = value;
     } else {
-      faults.push(
+      fault(
         `${name} must be the URL of a proxy: http:// or https://, user and password percent-encoded`,
       );
     }

@@ -1,3 +1,4 @@
+import type { OptionSource } from './option-values.ts';
 import type { OptionName, OptionValues } from './options.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
 
@@ -10,7 +11,7 @@ export interface Reading {
   /** Undefined: a missing file is a fault. */
   readonly newFiles: NewFiles | undefined;
   /** What sets the setting; undefined: its default applies. */
-  sourceOf(setting: OptionName): 'flag' | 'environment' | undefined;
+  sourceOf(setting: OptionName): OptionSource | undefined;
   /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. */
   describe(setting: OptionName): string;
   /** Reports a fault. The message completes a sentence that begins with the setting. */

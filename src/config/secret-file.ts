@@ -22,7 +22,8 @@ export interface NewFiles {
   readonly create?: (path: string, text: string) => boolean;
 }
 
-const reasons: Readonly<Record<string, string>> = {
+/** Why a file cannot be read, by the `code` of the error. */
+export const unreadableFile: Readonly<Record<string, string>> = {
   ENOENT: 'names a file that does not exist',
   EACCES: 'names a file that this user may not read',
   EISDIR: 'names a directory, not a file',
@@ -77,7 +78,7 @@ export function readSecretFile(
   try {
     file = readFile(path);
   } catch (error) {
-    fault(name, reasonOf(error, reasons) ?? 'names a file that cannot be read');
+    fault(name, reasonOf(error, unreadableFile) ?? 'names a file that cannot be read');
     return undefined;
   }
   if (file.readableByOthers) warn(name, 'names a file that every user can read: chmod o-r it');

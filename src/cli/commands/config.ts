@@ -1,6 +1,7 @@
 import { readConfig } from '../../config/config.ts';
 import { effectiveFile } from '../../config/file/effective.ts';
 import { printFile } from '../../config/file/print.ts';
+import { readConfigFile } from '../../config/file/read.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
 import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
 import { expectCreatable, readTextFile } from '../../config/text-file.ts';
@@ -24,6 +25,10 @@ export async function config(action: ConfigAction, given: OptionSources): Promis
     readFile: readTextFile,
     newFiles: { expect: expectCreatable },
   });
-  if (action === 'print') await print(printFile(effectiveFile(sources, undefined)));
-  else await print([...warnings.map((one) => `warning: ${one}`), 'valid', ''].join('\n'));
+  if (action === 'print') {
+    const file = readConfigFile(sources, readTextFile);
+    await print(printFile(effectiveFile(sources, file)));
+    return;
+  }
+  await print([...warnings.map((one) => `warning: ${one}`), 'valid', ''].join('\n'));
 }

@@ -128,5 +128,5 @@ export function readListening(reading: Reading): () => Listening {
 }
 
 function isEmpty({ environment, sourceOf }: Reading): boolean {
-  return environment[listeningOptions.baseUrl.variable] === '' && sourceOf('baseUrl') !== 'flag';
+  return environment[listeningOptions.baseUrl.variable] === '' && sourceOf('baseUrl') === undefined;
 }

@@ -1,14 +1,11 @@
-import { type KeyFile, readKeyFile } from '../key-file.ts';
 import type { Option } from '../option.ts';
 import type { Reading } from '../reading.ts';
 import * as schemas from '../schemas.ts';
 
-/** How logins are protected against forgery. */
-export interface LoginProtectionSettings extends KeyFile {
-  readonly stateCheck: 'browsers' | 'always' | 'off';
-}
+/** Which callbacks of a registration must have a state. */
+export type StateCheck = 'browsers' | 'always' | 'off';
 
-/** The options of {@link LoginProtectionSettings}. */
+/** The options of login protection. */
 export const loginProtectionOptions = {
   stateCheck: {
     flag: '--state-check',
@@ -32,14 +29,21 @@ export const loginProtectionOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Reads the section. The result gives its values; call it only if no fault was reported. */
-export function readLoginProtection(reading: Reading): () => LoginProtectionSettings {
-  const { values, describe, fault, warn } = reading;
-  const keyFile = readKeyFile(reading);
-  if (values.tokenDelivery === 'code' && (values.stateCheck ?? 'always') !== 'always') {
+/**
+ * Reads the state check of a registration.
+ *
+ * @param codeDelivery how a front end of the registration is described that takes only codes; undefined: none
+ *   does
+ */
+export function readStateCheck(
+  { values, describe, fault, warn }: Reading,
+  codeDelivery: string | undefined,
+): StateCheck {
+  const { stateCheck = codeDelivery === undefined ? 'browsers' : 'always' } = values;
+  if (codeDelivery !== undefined && stateCheck !== 'always') {
     fault(
       'stateCheck',
-      `must be always with ${describe('tokenDelivery')} code: otherwise anyone could exchange a leaked code at the callback`,
+      `must be always with ${codeDelivery}: otherwise anyone could exchange a leaked code at the callback`,
     );
   }
   if (values.keyFile !== undefined && values.stateCheck === 'off') {
@@ -48,6 +52,5 @@ export function readLoginProtection(reading: Reading): () => LoginProtectionSett
   if (values.pkce === true && values.stateCheck === 'off') {
     warn('pkce', `has no effect with ${describe('stateCheck')} off`);
   }
-  const stateCheck = values.stateCheck ?? (values.tokenDelivery === 'code' ? 'always' : 'browsers');
-  return () => ({ stateCheck, ...keyFile() });
+  return stateCheck;
 }

@@ -60,13 +60,21 @@ export const registrationOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Reads the section. The result gives its values; call it only if no fault was reported. */
-export function readRegistration(reading: Reading, baseUrl: string): () => RegistrationSettings {
+/**
+ * Reads the section. The result gives its values; call it only if no fault was reported.
+ *
+ * @param entry the name of the registration in a file; undefined: flags and variables describe it
+ */
+export function readRegistration(
+  reading: Reading,
+  baseUrl: string,
+  entry: string | undefined,
+): () => RegistrationSettings {
   const { values, sourceOf, fault } = reading;
   if (sourceOf('clientId') === undefined) fault('clientId', 'is required');
-  const clientSecret = readClientSecret(reading);
+  const clientSecret = readClientSecret(reading, entry);
   return () => {
-    const name = checked(values.pathName);
+    const name = entry ?? checked(values.pathName);
     return {
       clientId: checked(values.clientId),
       clientSecret: checked(clientSecret),

@@ -1,0 +1,38 @@
+import { ConfigError } from '../../start-errors.ts';
+import { describeFault } from '../fault.ts';
+import { type OptionSources, rawValue } from '../option-values.ts';
+import { type ReadFile, reasonOf, unreadableFile } from '../secret-file.ts';
+import type { ConfigFile } from './config-file.ts';
+import { parseConfigFile } from './parse.ts';
+
+/** A configuration file that was read. */
+export interface ReadConfigFile extends ConfigFile {
+  readonly readableByOthers: boolean;
+}
+
+/**
+ * Reads the configuration file that a flag or a variable names.
+ *
+ * @returns undefined if none is named
+ * @throws {ConfigError} if it cannot be read, or has faults of form
+ */
+export function readConfigFile(
+  sources: OptionSources,
+  readFile: ReadFile,
+): ReadConfigFile | undefined {
+  const path = rawValue('config', sources);
+  if (path === undefined) return undefined;
+  const { text, readableByOthers } = textOf(path, sources, readFile);
+  const parsed = parseConfigFile(text, path);
+  if ('faults' in parsed) throw new ConfigError(parsed.faults);
+  return { ...parsed.file, readableByOthers };
+}
+
+function textOf(path: string, sources: OptionSources, readFile: ReadFile) {
+  try {
+    return readFile(path);
+  } catch (error) {
+    const reason = reasonOf(error, unreadableFile) ?? 'names a file that cannot be read';
+    throw new ConfigError([describeFault('config', reason, sources)]);
+  }
+}

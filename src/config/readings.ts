@@ -1,0 +1,127 @@
+import { describeFault } from './fault.ts';
+import type { ConfigFile, FileEntry } from './file/config-file.ts';
+import { describeSetting } from './file/describe.ts';
+import { fileSettings } from './file/keys.ts';
+import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
+import { describeOption, type OptionName, options } from './options.ts';
+import type { Reading } from './reading.ts';
+import type { NewFiles, ReadFile } from './secret-file.ts';
+
+/** The reading of one registration or one front end. */
+export interface EntryReading {
+  readonly reading: Reading;
+  /** Undefined: flags and variables describe it. */
+  readonly entry: FileEntry | undefined;
+  /** Reports a fault of the front ends' setting that no flag gives. */
+  faultOfProviders(message: string): void;
+}
+
+/** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
+export interface Readings {
+  readonly relay: Reading;
+  readonly providers: readonly [EntryReading, ...EntryReading[]];
+  readonly frontEnds: readonly [EntryReading, ...EntryReading[]];
+}
+
+/** What readings share. */
+export interface Given extends OptionSources {
+  readonly readFile: ReadFile;
+  readonly newFiles?: NewFiles;
+  /** Gets every fault. It may get the same one several times. */
+  readonly addFault: (fault: string) => void;
+  readonly addWarning: (warning: string) => void;
+}
+
+/** @param file undefined: flags and variables describe one registration and one front end */
+export function createReadings(given: Given, file: ConfigFile | undefined): Readings {
+  if (file === undefined) {
+    const reading = createReading(given, given, () => undefined);
+    const only = { reading, entry: undefined, faultOfProviders: neverGiven };
+    return { relay: reading, providers: [only], frontEnds: [only] };
+  }
+  reportBoth(given, file);
+  const settings: OptionSources = { ...given, inFile: file.relay.values };
+  const relay = createReading(given, settings, (name) =>
+    isOf('relay', name) ? describeSetting(file, undefined, name) : undefined,
+  );
+  const read = (entry: FileEntry): EntryReading => ({
+    entry,
+    faultOfProviders: (message) =>
+      given.addFault(`${describeSetting(file, entry, 'providers')} ${message}`),
+    reading: createReading(given, ofEntry(settings, entry), (name) => {
+      if (isOf(entry.kind, name)) return describeSetting(file, entry, name);
+      return isOf('relay', name) ? describeSetting(file, undefined, name) : undefined;
+    }),
+  });
+  const entriesOf = (entries: ConfigFile['providers']): Readings['providers'] => {
+    if (entries === undefined)
+      return [{ reading: relay, entry: undefined, faultOfProviders: neverGiven }];
+    const [first, ...others] = entries;
+    return [read(first), ...others.map(read)];
+  };
+  return { relay, providers: entriesOf(file.providers), frontEnds: entriesOf(file.frontEnds) };
+}
+
+/** @param inFile how the file names a setting; undefined: it cannot have the setting */
+function createReading(
+  { environment, readFile, newFiles, addFault, addWarning }: Given,
+  sources: OptionSources,
+  inFile: (name: OptionName) => string | undefined,
+): Reading {
+  const source = (name: OptionName) => sourceOf(name, sources);
+  const describe = (name: OptionName): string => {
+    const isOutside = source(name) === 'flag' || source(name) === 'environment';
+    return (isOutside ? undefined : inFile(name)) ?? describeOption(name);
+  };
+  const fault: Report = (name, message) =>
+    addFault(describeFault(name, message, sources, describe(name)));
+  return {
+    values: readOptionValues(sources, fault),
+    environment,
+    readFile,
+    newFiles,
+    sourceOf: source,
+    describe,
+    fault,
+    warn: (name, message) => addWarning(`${describe(name)} ${message}`),
+  };
+}
+
+/** What sets the options of an entry: flags and variables set only those of the relay as a whole. */
+function ofEntry({ flags, environment, inFile }: OptionSources, entry: FileEntry): OptionSources {
+  const ofRelay = fileSettings.relay.map(({ name }) => name);
+  const { providers: _, ...values } = entry.values;
+  const variables = (Object.keys(options) as OptionName[])
+    .filter((name) => !ofRelay.includes(name))
+    .map((name) => options[name].variable);
+  return {
+    flags: Object.fromEntries(Object.entries(flags).filter(([name]) => isOf('relay', name))),
+    environment: { ...environment, ...Object.fromEntries(variables.map((name) => [name, ''])) },
+    inFile: { ...inFile, ...values },
+  };
+}
+
+/** Reports flags and variables of what the file describes. */
+function reportBoth(given: Given, { path, providers, frontEnds }: ConfigFile): void {
+  for (const [kind, entries] of [
+    ['providers', providers],
+    ['front-ends', frontEnds],
+  ] as const) {
+    if (entries === undefined) continue;
+    for (const name of Object.keys(options) as OptionName[]) {
+      const isOfProvider = isOf('providers', name) || name === 'pathName';
+      const isOutside = kind === 'providers' ? isOfProvider : isOf(kind, name) && !isOfProvider;
+      if (!isOutside || sourceOf(name, given) === undefined) continue;
+      given.addFault(`${describeOption(name)} is given, but ${path} has ${kind}: drop one of them`);
+    }
+  }
+}
+
+function neverGiven(): void {
+  throw new Error('flags cannot limit the providers of a front end');
+}
+
+/** Whether a setting belongs to a level of the file. */
+function isOf(level: keyof typeof fileSettings, name: string): boolean {
+  return fileSettings[level].some((setting) => setting.name === name);
+}

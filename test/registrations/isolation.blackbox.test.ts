@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import {
+  encoded,
+  expectOAuthError,
+  type Parameters,
+  requestToken,
+} from '../harness/login/oauth-front-end.ts';
+import { origins, shopStart, team } from './support/team.ts';
+
+describe('registrations and front ends of one relay', () => {
+  const underTest = team();
+
+  /** Logs in as `shop` at `staff`, up to its page. */
+  async function shopCode(): Promise<{ code: string; verifier: string }> {
+    const { parameters, codeVerifier: verifier } = shopStart();
+    const page = expectRedirect(
+      await underTest().logInAt('staff', `/auth/staff?${encoded(parameters)}`),
+    );
+    return { code: page.searchParams.get('code') ?? '', verifier };
+  }
+
+  function redeem(
+    { code, verifier }: { code: string; verifier: string },
+    {
+      at = 'staff',
+      origin = origins.shop,
+      ...changes
+    }: Parameters & { at?: string; origin?: string },
+  ) {
+    const parameters = {
+      grant_type: 'authorization_code',
+      client_id: 'shop',
+      code,
+      code_verifier: verifier,
+      ...changes,
+    };
+    return requestToken(underTest(), parameters, [], { origin, path: `/auth/${at}/token` });
+  }
+
+  it('refuse a state of one registration at the callback of another, before any call', async () => {
+    const browser = underTest().browser('github');
+    const request = expectRedirect(await browser.open('/auth/github'));
+    const answer = await browser.open(underTest().callbackOf('github', request, 'staff'), {
+      headers: [],
+    });
+    expectError(answer, 400);
+    expect(answer.headers).not.to.have.property('location');
+    expect(underTest().calls).to.deep.equal([]);
+  });
+
+  it('redeem a code at the registration that issued it', async () => {
+    const answer = await redeem(await shopCode(), {});
+    expect(answer.status).to.equal(200);
+    expect(underTest().providers.staff.credentials('token')).to.have.lengthOf(1);
+    expect(underTest().providers.github.calls).to.deep.equal([]);
+  });
+
+  it('refuse a code of one registration at the token endpoint of another, before any call', async () => {
+    expectOAuthError(await redeem(await shopCode(), { at: 'github' }), 'invalid_grant');
+    expect(underTest().calls).to.deep.equal([]);
+  });
+
+  it('refuse a code of one front end to another, before any call', async () => {
+    const answer = await redeem(await shopCode(), { client_id: 'app', origin: origins.app });
+    expectOAuthError(answer, 'invalid_grant');
+    expect(underTest().calls).to.deep.equal([]);
+  });
+
+  it("refuse a page of another front end's origin, which cannot read that", async () => {
+    const answer = await redeem(await shopCode(), { origin: origins.app });
+    expectOAuthError(answer, 'invalid_request', 403);
+    expect(answer.headers).not.to.have.property('access-control-allow-origin');
+    expect(answer.headers['vary']).to.contain('Origin');
+    expect(underTest().calls).to.deep.equal([]);
+  });
+
+  it('refuse the client_id of a front end that may not use the registration', async () => {
+    const blog = await redeem(await shopCode(), { client_id: 'blog' });
+    expectOAuthError(blog, 'invalid_client');
+    const page = await redeem(await shopCode(), { client_id: 'blog', origin: origins.blog });
+    expectOAuthError(page, 'invalid_request', 403);
+    expect(page.headers).not.to.have.property('access-control-allow-origin');
+  });
+
+  for (const [name, origin] of Object.entries(origins)) {
+    it(`answer ${name} for its own origin`, async () => {
+      const { headers } = await underTest().send({
+        path: '/api/user',
+        headers: [['Origin', origin]],
+      });
+      expect(headers['access-control-allow-origin']).to.equal(origin);
+      expect(headers['vary']).to.contain('Origin');
+    });
+  }
+
+  it('answer no other origin', async () => {
+    const { headers } = await underTest().send({
+      path: '/api/user',
+      headers: [['Origin', 'https://evil.example']],
+    });
+    expect(headers).not.to.have.property('access-control-allow-origin');
+  });
+
+  const preflights = [
+    ['/auth/github/token', origins.blog, true],
+    ['/auth/github/token', origins.shop, true],
+    ['/auth/staff/token', origins.shop, true],
+    ['/auth/staff/token', origins.blog, false],
+    ['/auth/staff/revoke', origins.blog, false],
+    ['/auth/staff/token', 'https://evil.example', false],
+  ] as const;
+  for (const [path, origin, isAllowed] of preflights) {
+    it(`${isAllowed ? 'allow' : 'do not allow'} a preflight of ${origin} at ${path}`, async () => {
+      const { headers } = await underTest().send({
+        method: 'OPTIONS',
+        path,
+        headers: [
+          ['Origin', origin],
+          ['Access-Control-Request-Method', 'POST'],
+        ],
+      });
+      expect(headers['access-control-allow-origin']).to.equal(isAllowed ? origin : undefined);
+    });
+  }
+});

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { encoded } from '../harness/login/oauth-front-end.ts';
+import { origins, shopStart, team } from './support/team.ts';
+
+describe('a relay with several registrations and front ends', () => {
+  const underTest = team();
+
+  for (const name of ['github', 'staff'] as const) {
+    it(`logs in at ${name}, with the client identifier and the callback of that registration`, async () => {
+      const browser = underTest().browser(name);
+      const request = expectRedirect(await browser.open(`/auth/${name}`));
+      expect(request.origin).to.equal(underTest().providers[name].origin);
+      expect(request.searchParams.get('client_id')).to.equal(`client-at-${name}`);
+      expect(request.searchParams.get('redirect_uri')).to.match(
+        new RegExp(`/auth/${name}/callback$`),
+      );
+      const page = expectRedirect(await browser.open(underTest().callbackOf(name, request)));
+      expect(page.origin).to.equal(origins.app);
+      expect(page.searchParams.has('access_token')).to.equal(true);
+    });
+  }
+
+  it('gives a login that names no front end to the first one that takes plain logins', async () => {
+    const page = expectRedirect(await underTest().logInAt('github', '/auth/github'));
+    expect(page.href.startsWith(`${origins.app}/?access_token=`)).to.equal(true);
+  });
+
+  for (const start of ['/auth/github/blog', '/auth/github?client_id=blog']) {
+    it(`gives a login that starts at ${start} to the front end blog`, async () => {
+      const page = expectRedirect(await underTest().logInAt('github', start));
+      expect(page.href.startsWith(`${origins.blog}/#access_token=`)).to.equal(true);
+    });
+  }
+
+  it("asks for the front end's own scope", async () => {
+    const blog = expectRedirect(await underTest().browser('github').open('/auth/github/blog'));
+    expect(blog.searchParams.get('scope')).to.equal('repo user');
+    const app = expectRedirect(await underTest().browser('github').open('/auth/github'));
+    expect(app.searchParams.has('scope')).to.equal(false);
+  });
+
+  for (const path of ['/auth/staff', '/auth/staff/shop']) {
+    it(`gives a code to the front end that an OAuth request at ${path} names`, async () => {
+      const { parameters } = shopStart();
+      const page = expectRedirect(
+        await underTest().logInAt('staff', `${path}?${encoded(parameters)}`),
+      );
+      expect(page.origin + page.pathname).to.equal(`${origins.shop}/in`);
+      expect(page.searchParams.has('code')).to.equal(true);
+      expect(page.searchParams.get('iss')).to.match(/\/auth\/staff$/);
+    });
+  }
+
+  const refused: Readonly<Record<string, string>> = {
+    'an OAuth request of no front end': `/auth/staff?${encoded(shopStart({ client_id: 'nobody' }).parameters)}`,
+    'an OAuth request without a client_id': `/auth/staff?${encoded(shopStart({ client_id: undefined }).parameters)}`,
+    'an OAuth request with the redirect URI of another front end': `/auth/staff?${encoded(shopStart({ client_id: 'app' }).parameters)}`,
+    'a client_id that is not the front end of the path': `/auth/github/blog?client_id=app`,
+    'a client_id of no front end': '/auth/github?client_id=nobody',
+    'two client_ids': '/auth/github?client_id=app&client_id=blog',
+    'a front end that may not use the registration': '/auth/staff?client_id=blog',
+    'a front end that takes codes, without PKCE': '/auth/staff/shop',
+  };
+  for (const [what, path] of Object.entries(refused)) {
+    it(`refuses ${what} in place`, async () => {
+      const answer = await underTest().browser('staff').open(path, { headers: [] });
+      expectError(answer, 400);
+      expect(answer.headers).not.to.have.property('location');
+    });
+  }
+
+  for (const path of [
+    '/auth/nobody',
+    '/auth/staff/blog',
+    '/auth/staff/nobody',
+    '/auth/github/app/',
+  ]) {
+    it(`has nothing at ${path}`, async () => {
+      expectError(await underTest().get(path), 404);
+    });
+  }
+
+  it('names registration and front end in the log', async () => {
+    await underTest().get('/auth/github/blog');
+    const line = await underTest().process.logLine(
+      ({ route, frontEnd }) => route === '/auth/github/:frontEnd' && frontEnd === 'blog',
+    );
+    expect(line['registration']).to.equal('github');
+  });
+
+  it('looks up a user at the provider that the request names, else at the first one', async () => {
+    const headers: [string, string][] = [['Authorization', 'Bearer token']];
+    for (const [query, name] of [
+      ['', 'github'],
+      ['?provider=github', 'github'],
+      ['?provider=staff', 'staff'],
+    ] as const) {
+      for (const provider of Object.values(underTest().providers)) provider.forget();
+      const { status } = await underTest().send({ path: `/api/user${query}`, headers });
+      expect(status).to.equal(200);
+      expect(underTest().providers[name].calls).to.have.lengthOf(1);
+      expect(underTest().calls).to.have.lengthOf(1);
+    }
+  });
+
+  for (const query of ['?provider=nobody', '?provider=', '?provider=github&provider=staff']) {
+    it(`refuses a lookup with ${query} without a call`, async () => {
+      const headers: [string, string][] = [['Authorization', 'Bearer token']];
+      expectError(await underTest().send({ path: `/api/user${query}`, headers }), 400);
+      expect(underTest().calls).to.deep.equal([]);
+    });
+  }
+});

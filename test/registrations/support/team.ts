@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import type { Answer } from '../../harness/client/http-client.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { expectRedirect } from '../../harness/expect/expectations.ts';
+import { encoded, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import {
+  baseUrl,
+  listening,
+  Relay,
+  registration,
+  secretFile,
+} from '../../harness/relay/relay-under-test.ts';
+
+/** The registrations of the relay. */
+type Name = 'github' | 'staff';
+
+export const origins = {
+  app: 'https://app.example',
+  shop: 'https://shop.example',
+  blog: 'https://blog.example',
+} as const;
+
+/** A relay with two registrations and three front ends, and their providers. */
+export class Team extends Relay {
+  readonly providers: Readonly<Record<Name, StrictProvider>>;
+  readonly configFile: string;
+
+  constructor(relay: Relay, providers: Team['providers'], configFile: string) {
+    super(relay.process, relay.port);
+    this.providers = providers;
+    this.configFile = configFile;
+  }
+
+  /** A browser that is sent to one of the providers. */
+  browser(name: Name): FakeBrowser {
+    return new FakeBrowser(() => ({ port: this.port, provider: this.providers[name] }));
+  }
+
+  /** Every call to a provider. */
+  get calls(): readonly unknown[] {
+    return Object.values(this.providers).flatMap(({ calls }) => calls);
+  }
+
+  /** Logs in: the start, the provider, the callback. */
+  async logInAt(name: Name, start: string, browser = this.browser(name)): Promise<Answer> {
+    const request = expectRedirect(await browser.open(start));
+    return await browser.open(this.callbackOf(name, request));
+  }
+
+  /** The callback that the provider redirects to, after consent. */
+  callbackOf(name: Name, request: URL, at: Name = name): string {
+    const code = this.providers[name].authorize(request);
+    const state = request.searchParams.get('state') ?? '';
+    return `/auth/${at}/callback?${encoded({ code, state })}`;
+  }
+
+  override async stop(): Promise<void> {
+    const ended = super.stop();
+    await Promise.all(Object.values(this.providers).map((provider) => provider.stop()));
+    await ended;
+  }
+}
+
+/** The start of an OAuth login of the front end `shop`. */
+export function shopStart(changes: Parameters = {}) {
+  return oauthStart({ client_id: 'shop', redirect_uri: `${origins.shop}/in`, ...changes });
+}
+
+/**
+ * A configuration file with two registrations and three front ends: `app` gets tokens in its address,
+ * `shop` codes, and `blog` tokens in the fragment, at `github` alone.
+ */
+export async function configOf(
+  providers: Team['providers'],
+  more: string = '',
+  frontEnds: string = '',
+): Promise<string> {
+  const entries = await Promise.all(
+    Object.entries(providers).map(async ([name, provider]) => {
+      const secret = await secretFile(provider.registration.clientSecret);
+      return `  ${name}:
+    client-id: ${provider.registration.clientId}
+    client-secret-file: ${secret}
+    authorize-url: ${provider.authorizeUrl}
+    token-url: ${provider.tokenUrl}
+    user-url: ${provider.userUrl}
+`;
+    }),
+  );
+  return `base-url: ${baseUrl}
+port: 0
+${more}
+providers:
+${entries.join('')}front-ends:
+  app: { origin: ${origins.app} }
+  shop: { origin: ${origins.shop}, redirect-uris: [${origins.shop}/in], token-delivery: code }
+  blog: { origin: ${origins.blog}, token-delivery: fragment, providers: [github], scope: repo user }
+${frontEnds}`;
+}
+
+/** Starts the relay and its providers; the caller stops them. */
+export async function startTeam(more?: string): Promise<Team> {
+  const start = (name: Name) =>
+    StrictProvider.start(
+      registration({
+        clientId: `client-at-${name}`,
+        clientSecret: canary('secret'),
+        redirectUri: `${baseUrl}/auth/${name}/callback`,
+      }),
+    );
+  const [github, staff] = await Promise.all([start('github'), start('staff')]);
+  const providers = { github, staff };
+  const configFile = await secretFile(await configOf(providers, more));
+  const { relay, port } = await listening({ flags: { config: configFile } });
+  return new Team(new Relay(relay, port), providers, configFile);
+}
+
+/** One relay for the whole `describe` that this is called in. */
+export function team(more?: string): () => Team {
+  let underTest: Team | undefined;
+  before('start the relay', async () => {
+    underTest = await startTeam(more);
+  });
+  beforeEach(() => {
+    for (const provider of Object.values(underTest?.providers ?? {})) provider.forget();
+  });
+  afterEach('the providers saw nothing but what the specification says', () => {
+    for (const { violations } of Object.values(underTest?.providers ?? {})) {
+      expect(violations).to.deep.equal([]);
+    }
+  });
+  after('stop the relay', async () => await underTest?.stop());
+  return () => {
+    if (underTest === undefined) throw new Error('the relay has not started');
+    return underTest;
+  };
+}
+
+/** Writes the configuration file again, and reloads it. */
+export async function reloadWith(underTest: Team, text: string) {
+  await writeFile(underTest.configFile, text, { mode: 0o600 });
+  return await underTest.reload();
+}

@@ -1,0 +1,211 @@
+import { expect } from 'chai';
+import { type ConfigReading, readConfig } from '../../src/config/config.ts';
+import type { TextFile } from '../../src/config/secret-file.ts';
+import { ConfigError } from '../../src/start-errors.ts';
+
+const team = `
+base-url: https://login.example.com
+key-file: ./key
+port: 9000
+providers:
+  github: { client-id: one, client-secret: first }
+  staff: { issuer: https://id.example.com, client-id: two, client-secret-file: staff }
+front-ends:
+  app: { origin: https://app.example.com, token-delivery: code, providers: [staff] }
+  blog: { origin: https://blog.example.com, scope: repo user }
+`;
+
+interface Given {
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, Partial<TextFile>>>;
+}
+
+/** Reads a configuration from the file `config.yaml` and other files. */
+function read(
+  text: string,
+  { flags = {}, environment = {}, files = {} }: Given = {},
+): ConfigReading {
+  const all: Record<string, Partial<TextFile>> = {
+    'config.yaml': { text },
+    './key': { text: 'k'.repeat(32) },
+    './staff': { text: 'second' },
+    ...files,
+  };
+  return readConfig({
+    flags: Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, [value]])),
+    environment: { LOGIN_RELAY_CONFIG: 'config.yaml', ...environment },
+    readFile(path) {
+      const file = all[path];
+      if (!file) throw Object.assign(new Error(path), { code: 'ENOENT' });
+      return { text: '', readableByOthers: false, ...file };
+    },
+  });
+}
+
+function faults(...given: Parameters<typeof read>): readonly string[] {
+  try {
+    read(...given);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('a configuration file with several registrations and front ends', () => {
+  it('gives each registration its own callback, secret and provider', () => {
+    const { registrations } = read(team).config;
+    expect(
+      registrations.map(({ name, clientId, clientSecret, redirectUri }) => [
+        name,
+        clientId,
+        clientSecret.reveal(),
+        redirectUri,
+      ]),
+    ).to.deep.equal([
+      ['github', 'one', 'first', 'https://login.example.com/auth/github/callback'],
+      ['staff', 'two', 'second', 'https://login.example.com/auth/staff/callback'],
+    ]);
+    expect(registrations.map(({ provider }) => Object.keys(provider))).to.deep.equal([
+      ['known'],
+      ['discovered'],
+    ]);
+  });
+
+  it('gives each front end its origin, delivery, registrations and scope', () => {
+    const { frontEnds } = read(team).config;
+    expect(frontEnds).to.deep.equal([
+      {
+        name: 'app',
+        origin: 'https://app.example.com',
+        frontendUrl: 'https://app.example.com/',
+        redirectUris: ['https://app.example.com/'],
+        tokenDelivery: 'code',
+        errorDelivery: 'json',
+        registrations: ['staff'],
+        scope: undefined,
+      },
+      {
+        name: 'blog',
+        origin: 'https://blog.example.com',
+        frontendUrl: 'https://blog.example.com/',
+        redirectUris: ['https://blog.example.com/'],
+        tokenDelivery: 'query',
+        errorDelivery: 'json',
+        registrations: ['github', 'staff'],
+        scope: 'repo user',
+      },
+    ]);
+  });
+
+  it('always checks the state at a registration with a front end that takes codes', () => {
+    const { registrations } = read(team).config;
+    expect(registrations.map(({ stateCheck }) => stateCheck)).to.deep.equal(['browsers', 'always']);
+    const wrong = team.replace('staff: {', 'staff: { state-check: browsers,');
+    expect(faults(wrong)).to.deep.equal([
+      'config.yaml:7:12 providers.staff.state-check "browsers" must be always with config.yaml:9:43 front-ends.app.token-delivery code: otherwise anyone could exchange a leaked code at the callback',
+    ]);
+  });
+
+  it('is beaten by flags and variables in what belongs to the whole relay', () => {
+    expect(read(team).config.port).to.equal(9000);
+    expect(read(team, { environment: { PORT: '9001' } }).config.port).to.equal(9001);
+    const given = { flags: { port: '9002' }, environment: { PORT: '9001' } };
+    expect(read(team, given).config.port).to.equal(9002);
+  });
+
+  it('can leave providers or front ends to flags and variables', () => {
+    const environment = {
+      PROVIDER_CLIENT_ID: 'id',
+      PROVIDER_CLIENT_SECRET: 'secret',
+      PROVIDER_SCOPE: 'user',
+      FRONTEND_ORIGIN: 'https://app.example.com',
+    };
+    const { PROVIDER_SCOPE, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, ...frontEnd } = environment;
+    const neither = read('port: 1', { environment }).config;
+    expect(neither.registrations.map(({ name }) => name)).to.deep.equal(['provider']);
+    expect(neither.frontEnds.map(({ name, scope }) => [name, scope])).to.deep.equal([
+      ['app', undefined],
+    ]);
+    const providers = read(
+      'providers: { a: { client-id: x, client-secret: y }, b: { client-id: x, client-secret: y } }',
+      { environment: frontEnd },
+    ).config;
+    expect(providers.frontEnds[0].registrations).to.deep.equal(['a', 'b']);
+    const frontEnds = read(
+      'front-ends: { web: { origin: https://web.example.com, scope: user } }',
+      {
+        environment: { PROVIDER_SCOPE, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET },
+      },
+    ).config;
+    expect(frontEnds.frontEnds.map(({ name }) => name)).to.deep.equal(['web']);
+  });
+
+  it('says which to drop if flags or variables describe what the file describes', () => {
+    expect(
+      faults(team, {
+        flags: { clientId: 'x', pathName: 'github' },
+        environment: { FRONTEND_ORIGIN: 'https://app.example.com', PROVIDER_SCOPE: 'user' },
+      }),
+    ).to.deep.equal([
+      '--client-id (PROVIDER_CLIENT_ID) is given, but config.yaml has providers: drop one of them',
+      '--scope (PROVIDER_SCOPE) is given, but config.yaml has providers: drop one of them',
+      '--path-name (PROVIDER_PATH_NAME) is given, but config.yaml has providers: drop one of them',
+      '--origin (FRONTEND_ORIGIN) is given, but config.yaml has front-ends: drop one of them',
+    ]);
+  });
+
+  it('reports every fault with its place, and values unless they may be secret', () => {
+    expect(
+      faults(`
+port: lots
+providers:
+  github:
+    client-id: one
+    client-secret: "a\\tb"
+    pkce: maybe
+  staff: { issuer: 'http://id.example.com', client-secret: s }
+  unused: { client-id: u, client-secret: s }
+front-ends:
+  app: { origin: https://app.example.com/x, providers: [github, stafff] }
+  blog: { providers: [staff] }
+`),
+    ).to.have.members([
+      'config.yaml:2:1 port "lots" must be a whole number from 0 to 65535',
+      'config.yaml:6:5 providers.github.client-secret must be one line of printable ASCII characters',
+      'config.yaml:7:5 providers.github.pkce "maybe" must be one of: on, off',
+      'config.yaml:8:3 providers.staff.client-id is required',
+      `config.yaml:8:12 providers.staff.issuer "http://id.example.com" must start with https://. http:// is only for this machine, unless config.yaml insecure-http allows it`,
+      'config.yaml:9:3 providers.unused is used by no front end',
+      'config.yaml:11:10 front-ends.app.origin "https://app.example.com/x" must be an origin such as https://app.example.com: scheme, host and port, without a path',
+      'config.yaml:11:45 front-ends.app.providers names a provider that is not configured: did you mean staff?',
+      'config.yaml:12:3 front-ends.blog.origin is required',
+    ]);
+  });
+
+  it('says why it cannot be read', () => {
+    expect(faults(team, { flags: { config: 'missing.yaml' } })).to.deep.equal([
+      '--config (LOGIN_RELAY_CONFIG) "missing.yaml" names a file that does not exist',
+    ]);
+  });
+
+  it('warns of a secret in a file that every user can read', () => {
+    const files = { 'config.yaml': { text: team, readableByOthers: true } };
+    expect(read(team, { files }).warnings).to.include(
+      'config.yaml:6:29 providers.github.client-secret is in a file that every user can read: chmod o-r it',
+    );
+    expect(read(team).warnings.join()).to.not.contain('client-secret');
+  });
+
+  it('takes the secret of a registration from the systemd credential with its name', () => {
+    const text = team.replace(', client-secret: first', '');
+    const environment = { CREDENTIALS_DIRECTORY: '/cred' };
+    const files = { '/cred/github-client-secret': { text: 'third\n' } };
+    const [github] = read(text, { environment, files }).config.registrations;
+    expect(github.clientSecret.reveal()).to.equal('third');
+    expect(faults(text, { environment })).to.deep.equal([
+      'config.yaml:6:3 providers.github.client-secret-file is required: the systemd credential github-client-secret is missing or empty. Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret',
+    ]);
+  });
+});

@@ -102,7 +102,7 @@ ${frontEnds}`;
 }
 
 /** Starts the relay and its providers; the caller stops them. */
-export async function startTeam(more?: string): Promise<Team> {
+async function startTeam(more?: string): Promise<Team> {
   const start = (name: Name) =>
     StrictProvider.start(
       registration({

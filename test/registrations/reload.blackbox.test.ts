@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { configOf, reloadWith, team } from './support/team.ts';
+
+const docs = '  docs: { origin: https://docs.example }';
+
+describe('a relay that reads its configuration file again', () => {
+  const underTest = team();
+
+  it('serves a front end that was added', async () => {
+    expectError(await underTest().get('/auth/github/docs'), 404);
+    const text = await configOf(underTest().providers, '', docs);
+    expect(await reloadWith(underTest(), text)).to.deep.include({
+      changed: [underTest().configFile],
+    });
+    const page = expectRedirect(await underTest().logInAt('github', '/auth/github/docs'));
+    expect(page.origin).to.equal('https://docs.example');
+  });
+
+  it('finishes the logins that have started', async () => {
+    const browser = underTest().browser('github');
+    const request = expectRedirect(await browser.open('/auth/github'));
+    await reloadWith(underTest(), await configOf(underTest().providers, '', docs));
+    const callback = await browser.open(underTest().callbackOf('github', request));
+    expect(expectRedirect(callback).searchParams.has('access_token')).to.equal(true);
+  });
+
+  it('keeps its configuration if the file has a fault, and says where', async () => {
+    const text = await configOf(underTest().providers, 'prot: 1');
+    const { faults } = await reloadWith(underTest(), text);
+    expect(faults).to.deep.equal([
+      `${underTest().configFile}:3:1 prot is unknown: did you mean port?`,
+    ]);
+    expect((await underTest().get('/auth/github/docs')).status).to.equal(307);
+  });
+
+  it('refuses the login of a front end that was removed', async () => {
+    const browser = underTest().browser('github');
+    const request = expectRedirect(await browser.open('/auth/github/docs'));
+    await reloadWith(underTest(), await configOf(underTest().providers));
+    const answer = await browser.open(underTest().callbackOf('github', request), { headers: [] });
+    expectError(answer, 400);
+    expect(underTest().calls).to.deep.equal([]);
+    expectError(await underTest().get('/auth/github/docs'), 404);
+  });
+});

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { FakeBrowser } from '../browser/fake-browser.ts';
 import { type Answer, send } from '../client/http-client.ts';
+import { remember } from '../expect/canaries.ts';
 import { expectRedirect } from '../expect/expectations.ts';
 import { baseUrl, callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
 
@@ -74,7 +75,9 @@ export async function logInTo(
   const callback = encoded({ code: provider.authorize(request), state: relayState });
   const location = expectRedirect(await browser.open(`${callbackPath}?${callback}`));
   expect(location.searchParams.get('iss')).to.equal(issuer);
-  return { start, location, code: location.searchParams.get('code') ?? '' };
+  const code = location.searchParams.get('code') ?? '';
+  remember(relayState, code, start.codeVerifier);
+  return { start, location, code };
 }
 
 /** The parameters of the redemption, with changes. */

@@ -50,7 +50,6 @@ export class OAuthPage {
   async logIn(): Promise<Tokens> {
     const browser = new FakeBrowser(() => this.#relay);
     const response = await logInTo(browser, { provider: this.#provider });
-    remember(response.code, response.start.codeVerifier);
     return tokensOf(await this.request(redemption(response)));
   }
 

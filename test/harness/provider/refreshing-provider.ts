@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { canary } from '../expect/canaries.ts';
+import { canary, remember } from '../expect/canaries.ts';
 import { type Serving, serve } from './serve.ts';
 
 /** A request that the provider got. */
@@ -29,8 +29,8 @@ export interface ProviderMood {
   expiresIn: number | undefined;
   /** Seconds until a refresh token expires; undefined: the provider does not say. */
   refreshExpiresIn: number | undefined;
-  /** What refreshes and revocations get instead: a status, a reset, or an answer that is no JSON. */
-  trouble: number | 'reset' | 'nonsense' | undefined;
+  /** What calls get instead: a status, a reset, an answer that is no JSON, or an error that quotes the call. */
+  trouble: number | 'reset' | 'nonsense' | 'quotes' | undefined;
   /** Refreshes are answered after it. */
   patience: Promise<void> | undefined;
 }
@@ -136,7 +136,10 @@ export class RefreshingProvider {
     this.calls.push({ endpoint: 'code', credential: code, scope: null });
     const challenge = this.#challenges.get(code);
     this.#challenges.delete(code);
-    const proved = hash('sha256', form.get('code_verifier') ?? '', 'base64url');
+    const verifier = form.get('code_verifier') ?? '';
+    remember(verifier);
+    if (this.#isInTrouble(response)) return;
+    const proved = hash('sha256', verifier, 'base64url');
     if (challenge !== proved) {
       json(response, 400, { error: 'invalid_grant' });
       return;
@@ -174,7 +177,10 @@ export class RefreshingProvider {
     const { trouble } = this.mood;
     if (trouble === 'reset') response.socket?.resetAndDestroy();
     else if (trouble === 'nonsense') response.end('<html>');
-    else if (trouble !== undefined) json(response, trouble, {});
+    else if (trouble === 'quotes') {
+      const credential = this.calls.at(-1)?.credential;
+      json(response, 400, { error: credential, error_description: credential });
+    } else if (trouble !== undefined) json(response, trouble, {});
     return trouble !== undefined;
   }
 

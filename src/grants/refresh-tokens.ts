@@ -23,6 +23,7 @@ export interface HeldAccessToken {
 
 /** What a refresh token of the relay holds. */
 export interface RefreshTokenContent {
+  /** The audience of the registration. */
   readonly registration: string;
   readonly frontEnd: string;
   /** The thumbprint of the key that the front end must prove; undefined if the token is unbound. */

@@ -13,6 +13,8 @@ import type { LoginProtection } from './protection.ts';
 export interface Registration {
   /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
   readonly name: string;
+  /** What codes and refresh tokens are bound to: its name and its client identifier. */
+  readonly audience: string;
   /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;
   /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */

@@ -6,17 +6,18 @@ import { redirectDelivery } from '../delivery/redirect-delivery.ts';
 import type { Codes } from '../grants/codes.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { FrontEnd } from '../login/login.ts';
+import { audienceOf } from './registrations.ts';
 
 /** The name of the front end that flags and variables describe. */
 export const onlyFrontEnd = 'app';
 
 /** Creates the configured front end. */
 export function createFrontEnd(config: Config, codes: Codes): FrontEnd {
-  const { origin, redirectUris, pathName, tokenDelivery } = config;
+  const { origin, redirectUris, tokenDelivery } = config;
   const codeIssuer = {
     codes,
     issuer: issuerOf(config),
-    registration: pathName,
+    registration: audienceOf(config),
     frontEnd: onlyFrontEnd,
   };
   const inPlace = inPlaceDelivery(failurePageOf(config));

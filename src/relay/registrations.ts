@@ -33,6 +33,7 @@ export function createRegistration(
   const audience = { registration: name, clientId, baseUrl, redirectUri };
   return {
     name,
+    audience: audienceOf(config),
     protection:
       stateCheck === 'off'
         ? undefined
@@ -52,6 +53,14 @@ export function createRegistration(
     lookUpUser: async (accessToken, observe, clientGone) =>
       lookUpUser(client, source.current(), accessToken, observe, clientGone),
   };
+}
+
+/**
+ * What codes and refresh tokens are bound to. The name alone would not do: an operator may give it to
+ * another client, and the tokens of the one must not reach the provider of the other.
+ */
+export function audienceOf({ pathName, clientId }: Config): string {
+  return `${pathName} ${clientId}`;
 }
 
 function exchangeLimit(

@@ -28,7 +28,7 @@ export function redeemCode(
 ): ServeGrant {
   return async (ctx, parameters) => {
     const login = await codes.open(required(parameters, 'code'));
-    if (login === undefined || login.registration !== registration.name) throw invalid();
+    if (login === undefined || login.registration !== registration.audience) throw invalid();
     if (login.frontEnd !== frontEnd || !isSameRedirectUri(parameters, login)) throw invalid();
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
       throw new RelayError('verifier_wrong');
@@ -48,7 +48,7 @@ export function redeemCode(
       }),
     );
     if (refreshPolicy === undefined) return withoutRefreshToken(token);
-    const redeemed = { registration: registration.name, frontEnd, thumbprint };
+    const redeemed = { registration: registration.audience, frontEnd, thumbprint };
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };
     const content = firstRefreshToken(policy, token, redeemed, now);

@@ -30,7 +30,8 @@ export function refreshLogin(
 
   const open = async (refreshToken: string): Promise<RefreshTokenContent> => {
     const login = await refreshTokens.open(refreshToken);
-    const isOfFrontEnd = login?.registration === registration.name && login.frontEnd === frontEnd;
+    const isOfFrontEnd =
+      login?.registration === registration.audience && login.frontEnd === frontEnd;
     if (isOfFrontEnd && isStillGranted(refreshPolicy, login, now)) return login;
     throw new RelayError('grant_invalid');
   };

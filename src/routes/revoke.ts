@@ -25,7 +25,7 @@ export function revocationEndpoint(
     const login = await refreshTokens.open(token);
     const isForeign =
       login !== undefined &&
-      (login.registration !== registration.name || login.frontEnd !== frontEnd.name);
+      (login.registration !== registration.audience || login.frontEnd !== frontEnd.name);
     if (isForeign) throw new RelayError('grant_invalid');
     const tokens = login === undefined ? { accessToken: token } : await newestTokens(login);
     // Limited, because anybody can send tokens that the provider does not know.

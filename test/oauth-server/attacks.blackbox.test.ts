@@ -117,3 +117,28 @@ describe('two registrations with one key file', () => {
     expect((await requestToken(one(), redemption(login))).status).to.equal(200);
   });
 });
+
+describe('a relay whose operator has changed the client at the provider', () => {
+  const keyFile = temporaryKeyFile();
+  const underTest = relayUnderTest(
+    async () => ({ 'key-file': await keyFile.write(key), 'refresh-tokens': 'bearer' }),
+    {
+      clientId: 'client-2',
+    },
+  );
+
+  it('takes no code of the former client: it would reach another provider', async () => {
+    const code = await sealCode({ key });
+    const parameters = { grant_type: 'authorization_code', client_id: 'app', code };
+    const answer = await requestToken(underTest(), { ...parameters, code_verifier: codeVerifier });
+    expectOAuthError(answer, 'invalid_grant');
+  });
+
+  it('takes no refresh token of the former client', async () => {
+    const refreshToken = await sealRefreshToken(key);
+    const parameters = { client_id: 'app', refresh_token: refreshToken };
+    const answer = await requestToken(underTest(), { grant_type: 'refresh_token', ...parameters });
+    expectOAuthError(answer, 'invalid_grant');
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+});

@@ -25,7 +25,7 @@ interface SealedCode {
 export async function sealCode({ key, age = 0, ...names }: SealedCode): Promise<string> {
   const codes = createCodes(keysFromFile([new Secret(key)]).code, () => Date.now() - age * 1000);
   return await codes.issue({
-    registration: 'provider',
+    registration: 'provider client-1',
     frontEnd: 'app',
     redirectUri,
     codeChallenge: hash('sha256', codeVerifier, 'base64url'),
@@ -42,7 +42,7 @@ export async function sealRefreshToken(
   const refreshTokens = createRefreshTokens(keysFromFile([new Secret(key)]).refreshToken, Date.now);
   const now = Math.floor(Date.now() / 1000);
   const refreshToken = await refreshTokens.issue({
-    registration: 'provider',
+    registration: 'provider client-1',
     frontEnd: 'app',
     loggedInAt: now,
     endsAt: now + 3600,

@@ -26,7 +26,7 @@ describe('a connection that breaks while its answer is written', () => {
     console.error = (...words: unknown[]) => complaints.push(words);
     const server = createServer((request, response: ServerResponse) => {
       relay.listener(request, response);
-      // As a write to a connection that the client has reset.
+      // The error of a write to a connection that the client has reset.
       response.destroy(Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET' }));
     }).listen(0, '127.0.0.1');
     try {

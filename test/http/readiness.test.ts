@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createReadiness } from '../../src/http/readiness.ts';
 
 describe('readiness', () => {
-  it('is given unless the relay stops or has no provider to log in at, and says which', () => {
+  it('lists as reasons that the relay stops, or has no provider', () => {
     let missing: 'provider_undiscovered' | 'provider_unsupported' | undefined =
       'provider_undiscovered';
     const readiness = createReadiness(() => missing);

@@ -79,7 +79,7 @@ describe('a login over time', () => {
     [-10 * minute, 'by a clock that is ten minutes behind', 'state_premature'],
   ];
   for (const [elapsed, what, failure] of failures) {
-    it(`fails ${what}, and starting again is all it takes`, async () => {
+    it(`fails ${what}, and a new start succeeds`, async () => {
       const login = await browser.start();
       seconds = start + elapsed;
       const answer = await browser.finish(login);
@@ -91,7 +91,7 @@ describe('a login over time', () => {
     });
   }
 
-  it('leaves a younger one alone when it expires', async () => {
+  it('does not affect a newer login when it expires', async () => {
     const old = await browser.start();
     seconds += 6 * minute;
     const young = await browser.start();

@@ -48,7 +48,9 @@ export function failureAnswer(config: Config): AnswerFailure {
 /** A page for people, JSON for programs. */
 export function failurePageOf(config: Config): AnswerFailure {
   const loginRoute = `/auth/${config.pathName}`;
-  return failurePage({ ...config, loginRoute, loginUrl: config.baseUrl + loginRoute });
+  // Without PKCE, the start would be refused.
+  const loginUrl = config.tokenDelivery === 'code' ? undefined : config.baseUrl + loginRoute;
+  return failurePage({ ...config, loginRoute, loginUrl });
 }
 
 /** @returns undefined if every login must be an OAuth request */

@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
 import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { issuer, logInTo, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
 import type { RelayUnderTest } from '../harness/relay/relay-under-test.ts';
-import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
 const state = 'own & "state" – ✓';
@@ -85,8 +86,10 @@ describe('the callback of an OAuth login', () => {
         const forged = sealLogin(underTest().provider, { key: by, oauth: claim });
         browser.cookies.set(forged.cookie.name, forged.cookie.value);
         const answer = await browser.open(callback({ state: forged.state, code: forged.code }));
-        expect(answer.status).to.equal(400);
         expect(answer.headers).not.to.have.property('location');
+        // A login of the contract would not reach the page that expects a code.
+        const { links } = expectFailurePage(answer, 400);
+        expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
       }
     }
   });

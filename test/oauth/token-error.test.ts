@@ -49,6 +49,7 @@ describe('a token response without a token', () => {
       [429, {}],
       [400, { error: 'temporarily_unavailable' }],
       [200, { error: 'server_error' }],
+      [200, { ok: false, error: 'ratelimited' }],
     ],
     token_refused: [
       [400, {}],

@@ -9,7 +9,7 @@ import { diagnoseHere } from './support/check.ts';
 import { clientId } from './support/own-addresses.ts';
 import { withProvider } from './support/provider.ts';
 
-/** What is said of the subject with these flags, and the exit code. */
+/** The finding on the subject with these flags, and the exit code. */
 async function findingOn(subject: string, changes: Flags) {
   return await withProvider({}, async (flags) => {
     const result = await diagnoseHere({ flags: { ...flags, ...changes } });
@@ -18,7 +18,7 @@ async function findingOn(subject: string, changes: Flags) {
   });
 }
 
-/** The same while something answers at that address. */
+/** The same while a server listens at that address. */
 async function whileServing(subject: string, flag: string, reply: Reply) {
   const server = await serve((_request, response) => reply(response));
   try {
@@ -34,7 +34,7 @@ describe('login-relay check, about the base URL', () => {
   const subject = 'base URL';
   const startIt = /^start the relay, then check again/;
 
-  it('sees that it reaches a relay with this configuration', async () => {
+  it('reports that it reaches a relay with this configuration', async () => {
     const port = String(await freePort());
     const ownUrl = { 'base-url': `http://localhost:${port}` };
     const underTest = await startRelay({ port, ...ownUrl });
@@ -54,7 +54,7 @@ describe('login-relay check, about the base URL', () => {
     }
   });
 
-  it('sees that it reaches a relay that takes only OAuth requests', async () => {
+  it('reports that it reaches a relay that accepts only OAuth requests', async () => {
     const port = String(await freePort());
     const own = { 'base-url': `http://localhost:${port}`, 'token-delivery': 'code' };
     const underTest = await startRelay({ port, ...own });
@@ -67,7 +67,7 @@ describe('login-relay check, about the base URL', () => {
     }
   });
 
-  it('does not call it checked before the relay runs', async () => {
+  it('reports it as not checked before the relay runs', async () => {
     const finding = await findingOn(subject, {
       'base-url': `http://127.0.0.1:${await freePort()}`,
     });
@@ -77,7 +77,7 @@ describe('login-relay check, about the base URL', () => {
   });
 
   for (const status of [502, 503, 504]) {
-    it(`does not call it checked if a proxy without its relay answers ${status}`, async () => {
+    it(`reports it as not checked if a proxy without its relay answers ${status}`, async () => {
       const finding = await whileServing(subject, 'base-url', answer(status));
       expect(finding).to.include({ code: 0, verdict: 'not_checked' });
       expect(finding.message).to.equal(`no relay is ready there (status ${status})`);
@@ -106,7 +106,7 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
-  it('does not call it checked if the authority of its certificate is unknown here', async () => {
+  it('reports it as not checked if the authority of its certificate is unknown here', async () => {
     const server = await serveTls(await selfSignedCertificate('localhost'), (_request, response) =>
       answer(200)(response),
     );
@@ -170,7 +170,7 @@ describe('login-relay check, about the front end', () => {
     'shows a page': answer(200),
     'redirects inside its origin': redirectTo('/home'),
   })) {
-    it(`accepts it if it ${name}`, async () => {
+    it(`accepts a front end that ${name}`, async () => {
       expect(await whileServing(subject, 'origin', reply)).to.include({
         code: 0,
         verdict: 'ok',

@@ -44,7 +44,7 @@ describe('a key file that does not exist', () => {
     return new RelayUnderTest(relay, port, provider);
   }
 
-  it('is created once by relays that start together, and is the key of all of them', async () => {
+  it('is created once by relays that start together, and all of them use it', async () => {
     const [one, two] = await Promise.all([start(), start()]);
     expect(await readdir(directory)).to.deep.equal(['key']);
     let current = one;

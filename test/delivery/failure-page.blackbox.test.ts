@@ -77,7 +77,7 @@ describe('a failure with --error-delivery page', () => {
       expectRedirect(await browser.finish(login));
     });
 
-    it('is a page when it is loaded ahead of time', async () => {
+    it('is a page for a prefetch', async () => {
       const prefetched = navigationWith('Sec-Purpose', 'prefetch');
       const login = await browser.start();
       const answered = await browser.finish(login, { headers: prefetched });
@@ -86,13 +86,13 @@ describe('a failure with --error-delivery page', () => {
       expectRedirect(await browser.finish(login));
     });
 
-    it('is a page when a form is posted to it', async () => {
+    it('is a page for a POST of a form', async () => {
       const answered = await browser.open(callbackPath, { method: 'POST', body: 'code=a' });
       expectPage(answered, 405, new RelayError('method_not_allowed').detail);
       expect(answered.headers['allow']).to.equal('GET, OPTIONS');
     });
 
-    it('quotes nothing of the request', async () => {
+    it('does not quote the request', async () => {
       const payload = '"><script>alert(1)</script>';
       const query = new URLSearchParams({
         code: canary('code'),
@@ -114,7 +114,7 @@ describe('a failure with --error-delivery page', () => {
       expect(expectFailurePage(answered, 400).links['Log in again']).to.equal(loginUrl);
     });
 
-    it('is a page when it is loaded ahead of time, or with another method', async () => {
+    it('is a page for a prefetch and for another method', async () => {
       const prefetched = navigationWith('Purpose', 'prefetch');
       expectPage(await browser.open(loginPath, { headers: prefetched }), 503, /prefetch/);
       expectPage(await browser.open(loginPath, { method: 'POST' }), 405, /method/);
@@ -179,7 +179,7 @@ describe('a failure with --error-delivery page', () => {
       expect(again(answered).search).to.equal('?state=a%26b');
     });
 
-    it('without a state if there is none to be read', async () => {
+    it('without a state if none can be read', async () => {
       const login = await browser.start();
       const denied = await browser.open(callback({ state: login.state, error: 'access_denied' }));
       expect(again(denied).href).to.equal(loginUrl);
@@ -190,7 +190,7 @@ describe('a failure with --error-delivery page', () => {
       }
     });
 
-    it('without a state that no start of a login takes', async () => {
+    it('without a state that the start of a login refuses', async () => {
       const field = (content: Buffer) =>
         Buffer.from([0, 0, content.length >> 8, content.length & 255, ...content]);
       const names = ['provider', 'app'].map((name) => field(Buffer.from(name)));
@@ -218,13 +218,13 @@ describe('a failure with --error-delivery page', () => {
       'that prefer JSON': [['Accept', 'text/html;q=0.5, application/json']],
       'that refuse HTML': [['Accept', 'text/html;q=0, */*']],
       'that accept pictures': [['Accept', 'image/avif,image/webp']],
-      'with an Accept that makes no sense': [['Accept', ';;,/,text']],
+      'with a malformed Accept': [['Accept', ';;,/,text']],
       'that are scripts of a page': [
         ['Accept', html],
         ['Sec-Fetch-Mode', 'cors'],
         ['Sec-Fetch-Dest', 'empty'],
       ],
-      'that load a page ahead of time as a resource': [
+      'that load a page as a resource': [
         ['Accept', html],
         ['Sec-Fetch-Mode', 'no-cors'],
       ],
@@ -247,7 +247,7 @@ describe('a failure with --error-delivery page', () => {
       });
     }
 
-    it('the user lookup, which only programs call, whatever they accept', async () => {
+    it('the user lookup with any Accept, because only programs call it', async () => {
       const answered = await underTest().send({ path: userPath, headers: navigation });
       expect(expectError(answered, 401)).to.equal(new RelayError('credentials_missing').detail);
       expectError(
@@ -263,14 +263,14 @@ describe('a failure with --error-delivery page', () => {
     expectPage(answered, 400, new RelayError('state_missing').detail);
   });
 
-  it('leaves logins and lookups as they are', async () => {
+  it('does not affect successful logins and lookups', async () => {
     const login = await browser.start('?state=own');
     const location = expectRedirect(await browser.finish(login));
     expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
     expect((await underTest().lookUp()).status).to.equal(200);
   });
 
-  it('can be read by the front end, as every answer can', async () => {
+  it('is readable for the front end, like every answer', async () => {
     const headers = [...navigation, ['Origin', frontendOrigin] as [string, string]];
     const answered = await underTest().send({ path: callbackPath, headers });
     expectFailurePage(answered, 400);
@@ -289,7 +289,7 @@ describe('the failure page', () => {
       'path-name': 'staff',
     });
 
-    it('says that there were too many requests, and leads to the public addresses', async () => {
+    it('says that there were too many requests, and links to the public addresses', async () => {
       const path = '/auth/staff/callback';
       await underTest().send({ path, headers: navigation });
       const answered = await underTest().send({ path, headers: navigation });
@@ -303,7 +303,7 @@ describe('the failure page', () => {
     });
   });
 
-  it('says that the provider has not told its addresses yet', async () => {
+  it('says that the endpoints of the provider are not known yet', async () => {
     const relay = await startRelay({ ...undiscovered, 'error-delivery': 'page' });
     for (const path of [`${loginPath}?state=own`, callback({ error: 'access_denied' })]) {
       const answered = await relay.send({ path, headers: navigation });
@@ -318,7 +318,7 @@ describe('the failure page', () => {
 describe('failures by default', () => {
   const underTest = relayUnderTest();
 
-  it('are JSON for everyone, as the contract has them', async () => {
+  it('are JSON for everyone, as the contract says', async () => {
     for (const [path, status] of [
       [callbackPath, 400],
       [`${loginPath}?state=a&state=b`, 400],

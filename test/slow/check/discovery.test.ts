@@ -62,7 +62,7 @@ describe('login-relay check, about discovery', () => {
     ],
   };
   for (const [name, [fault, message, fix]] of Object.entries(faults)) {
-    it(`names ${name}`, async () => {
+    it(`explains the refusal of the provider: ${name}`, async () => {
       await withProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
         const patience = name === 'metadata that is slow' ? '0.5' : '10';
         const result = await check({ flags: { issuer, 'provider-timeout': patience } });

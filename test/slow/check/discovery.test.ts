@@ -22,7 +22,7 @@ describe('login-relay check, about discovery', () => {
       /^the metadata is not a JSON object$/,
       correctIssuer,
     ],
-    'an issuer that answers with an error of its own': [
+    'an issuer that answers with a server error': [
       json({}, 503),
       /^the address of the metadata answers with status 503, a server error$/,
       'try again later: a relay that runs keeps trying',
@@ -62,7 +62,7 @@ describe('login-relay check, about discovery', () => {
     ],
   };
   for (const [name, [fault, message, fix]] of Object.entries(faults)) {
-    it(`explains the refusal of the provider: ${name}`, async () => {
+    it(`explains ${name}`, async () => {
       await withProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
         const patience = name === 'metadata that is slow' ? '0.5' : '10';
         const result = await check({ flags: { issuer, 'provider-timeout': patience } });

@@ -17,6 +17,7 @@ interface SealedCode {
   readonly key: string;
   readonly registration?: string;
   readonly frontEnd?: string;
+  readonly providerCode?: string;
   /** Seconds since it was issued. */
   readonly age?: number;
 }

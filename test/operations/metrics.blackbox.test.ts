@@ -16,7 +16,7 @@ import {
 import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
-/** An issuer that takes connections and says nothing. */
+/** An issuer that accepts connections and never answers. */
 async function silentIssuer(): Promise<{ url: string; connected: Promise<unknown>; end(): void }> {
   const connections = new Set<Socket>();
   const server = createServer((socket) => connections.add(socket)).listen(0, '127.0.0.1');
@@ -74,7 +74,7 @@ describe('metrics', () => {
     }
   });
 
-  it('count the error codes of the provider by endpoint, and those off the list as one', async () => {
+  it('count the error codes of the provider by endpoint, and unknown codes as one', async () => {
     await underTest.get('/auth/provider/callback?error=server_error');
     await underTest.get('/auth/provider/callback?error=h0st1le');
     await underTest.get('/auth/provider/callback?error=__proto__');
@@ -118,7 +118,7 @@ describe('metrics', () => {
     expect(await underTest.metrics()).to.contain(`${excused} ${before + 1}\n`);
   });
 
-  it('tell the build and the process, its event loop among them', async () => {
+  it('show the build, the process and its event loop', async () => {
     const text = await underTest.metrics();
     expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);
     expect(text).to.match(/login_relay_nodejs_eventloop_lag_p99_seconds \d/);
@@ -126,7 +126,7 @@ describe('metrics', () => {
     expect(text).to.contain('login_relay_ready 1\n');
   });
 
-  it('get no label from a request, whatever it says', async () => {
+  it('have no label from a request, whatever it contains', async () => {
     const mark = 'h0st1le';
     const known = ['GET', 'PUT', 'PROPFIND', 'OPTIONS'];
     for (const [index, method] of known.entries()) {
@@ -172,11 +172,11 @@ describe('metrics', () => {
     }
   });
 
-  it('are not answered on the public port', async () => {
+  it('are not served on the public port', async () => {
     expect((await underTest.get('/metrics')).status).to.equal(404);
   });
 
-  it('are answered while the relay still waits for its issuer', async () => {
+  it('are served while the relay still waits for its issuer', async () => {
     const issuer = await silentIssuer();
     const metricsPort = await freePort();
     const relay = new RelayProcess({

@@ -26,7 +26,7 @@ import {
 const line = 'the line of a key file with 32 characters or more';
 
 describe('the secrets of an OAuth login', () => {
-  // Before the relay is stopped.
+  // This must run before the relay is stopped.
   after('nothing secret is in the log or the metrics', async () => {
     await provider.stop();
     const metrics = await relay.metrics();
@@ -133,7 +133,7 @@ describe('the secrets of an OAuth login', () => {
     ],
   };
   for (const [what, [outcome, act]] of Object.entries(redemptions)) {
-    it(`are nowhere in the answer to a redemption ${what}`, async () => {
+    it(`do not appear in the answer to a redemption ${what}`, async () => {
       await expectFailure(outcome, await act(await goodRedemption()));
     });
   }
@@ -207,12 +207,12 @@ describe('the secrets of an OAuth login', () => {
     ],
   };
   for (const [what, [outcome, act]] of Object.entries(otherRequests)) {
-    it(`are nowhere in the answer to ${what}`, async () => {
+    it(`do not appear in the answer to ${what}`, async () => {
       await expectFailure(outcome, await act(await page.logIn()));
     });
   }
 
-  it('hide the refresh token of the provider from the front end', async () => {
+  it('do not include the refresh token of the provider for the front end', async () => {
     const { refreshToken } = await page.logIn();
     const { body } = await page.refresh(refreshToken);
     const [ofProvider = ''] = provider.credentials('refresh');

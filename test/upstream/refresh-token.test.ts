@@ -53,7 +53,7 @@ describe('a refresh at the provider', () => {
     }
   });
 
-  it('asks for a narrower scope, instead of one in the further parameters', async () => {
+  it('requests a narrower scope, instead of one in the further parameters', async () => {
     const tokenParameters: [string, string][] = [
       ['scope', 'all'],
       ['refresh_token', 'another'],
@@ -77,7 +77,7 @@ describe('a refresh at the provider', () => {
     await refresh('body', undefined, { requestHeaders: { 'user-agent': 'DiscordBot' } });
   });
 
-  it('tells of no new refresh token if the provider keeps the old one', async () => {
+  it('returns no refresh token if the provider keeps the old one', async () => {
     nock(origin).post('/token?tenant=1').reply(200, { access_token: 'new' });
     expect(await refresh()).to.include({ accessToken: 'new', refreshToken: undefined });
   });

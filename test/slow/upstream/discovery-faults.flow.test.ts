@@ -178,7 +178,7 @@ describe('an issuer that nothing can be learned from', () => {
       /without a client secret/,
     ],
     [
-      'demands pushed authorization requests',
+      'requires pushed authorization requests',
       { require_pushed_authorization_requests: true },
       /pushed authorization requests/,
     ],

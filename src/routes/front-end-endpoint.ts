@@ -39,7 +39,7 @@ export function frontEndEndpoint(
   return async (ctx: Context) => {
     const { origin } = ctx.req.headers;
     if (origin !== undefined && origin !== frontEnd.origin) throw new RelayError('origin_foreign');
-    const body = await readBody(ctx.req, limits.requestBodySize);
+    const body = await readBody(ctx, limits.requestBodySize);
     const parameters = parseEndpointParameters(ctx.req.headers, body);
     if (parameters.client_id !== frontEnd.name) throw new RelayError('client_id_wrong');
     await serve(ctx, parameters);

@@ -70,6 +70,8 @@ export function refreshLogin(
 
 /** The access token as it was granted, with the seconds that it has left. */
 function again({ accessToken, tokenType, endsAt }: HeldAccessToken, now: () => number) {
-  const expiresIn = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
+  const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
+  // The end may be between the opening of the refresh token and this moment.
+  const expiresIn = left && Math.max(left, 0);
   return { accessToken, tokenType, expiresIn };
 }

@@ -60,6 +60,13 @@ describe('the refresh of a login', () => {
     expect(renewed.refreshExpiresIn).to.be.within(days - 60, Number(tokens.refreshExpiresIn));
   });
 
+  it('gives no refresh token if the one of the provider has no second left', async () => {
+    provider.mood.refreshExpiresIn = 0;
+    const body = JSON.parse(`${(await page.refresh(tokens.refreshToken)).body}`);
+    expect(body).to.have.keys('access_token', 'token_type', 'expires_in', 'scope');
+    expect((await page.logIn()).refreshToken).to.equal('');
+  });
+
   it('can be repeated with the newest refresh token', async () => {
     let { refreshToken } = tokens;
     for (let time = 0; time < 5; time += 1) {

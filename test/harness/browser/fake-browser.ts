@@ -139,8 +139,8 @@ export class FakeBrowser {
   }
 
   /** Starts a login and consents at the provider; the callback is not opened yet. */
-  async start(query = ''): Promise<Login> {
-    const answer = await this.open(`${loginPath}${query}`);
+  async start(query = '', sending: Partial<Sending> = {}): Promise<Login> {
+    const answer = await this.open(`${loginPath}${query}`, sending);
     const authorizationRequest = expectRedirect(answer);
     const [cookie] = setCookies(answer).filter(({ maxAge }) => maxAge !== '0');
     if (cookie === undefined) throw new Error('the start of a login set no cookie');

@@ -85,6 +85,17 @@ export class RelayProcess {
     return await this.output(() => this.logLines.find(matches));
   }
 
+  /** Passes each line of the log on from now on, and keeps none: for millions of requests. */
+  passOn(onLine: (line: string) => void = () => {}): void {
+    const watcher = () => {
+      const lines = this.#stdout.split('\n');
+      this.#stdout = lines.pop() ?? '';
+      for (const line of lines) onLine(line);
+    };
+    this.#watchers.add(watcher);
+    watcher();
+  }
+
   /** Asks the process to stop and waits until it has. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
     this.#child.kill(signal);

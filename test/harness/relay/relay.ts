@@ -16,6 +16,7 @@ export const userPath = '/api/user';
 export class Relay {
   readonly process: RelayProcess;
   readonly port: number;
+  #listening: Promise<LogLine> | undefined;
 
   constructor(process: RelayProcess, port: number) {
     this.process = process;
@@ -52,8 +53,8 @@ export class Relay {
 
   /** The metrics that a relay with `--metrics-port` exports. */
   async metrics(): Promise<string> {
-    const { metricsAddress } = await this.process.logLine(({ msg }) => msg === 'listening');
-    const { port } = new URL(String(metricsAddress));
+    this.#listening ??= this.process.logLine(({ msg }) => msg === 'listening');
+    const { port } = new URL(String((await this.#listening)['metricsAddress']));
     const { status, body } = await send(Number(port), { path: '/metrics' });
     expect(status).to.equal(200);
     return `${body}`;

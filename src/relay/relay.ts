@@ -55,7 +55,7 @@ export async function createRelay(
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [keys, source] = await Promise.all([
     keysOf(config),
-    providerSource(config, client, logger),
+    providerSource(config, client, logger, memory),
   ]);
   const readiness = createReadiness(source.missing);
   const grants = createGrants(config, keys, memory.grants, now);
@@ -98,17 +98,25 @@ async function providerSource(
   { provider: settings, clientId, clientSecret }: Config,
   client: UpstreamClient,
   logger: Logger,
+  { providers }: Memory,
 ): Promise<ProviderSource> {
   if ('known' in settings) return knownProvider(settings.known);
   const context = {
     ...settings.discovered,
     encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
+  // A reload must not forget a provider whose metadata cannot be fetched at the moment.
+  const key = JSON.stringify(settings.discovered);
   return discoveredProvider(
-    () => discoverProvider(client, context),
+    async () => {
+      const provider = await discoverProvider(client, context);
+      providers.set(key, provider);
+      return provider;
+    },
     (attempt) => {
       if (attempt.outcome === 'discovered') logger.info(attempt, 'provider discovery');
       else logger.warn(attempt, 'provider discovery');
     },
+    providers.get(key),
   );
 }

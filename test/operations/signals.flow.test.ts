@@ -130,6 +130,24 @@ describe('signals during the start, while a relay waits for its issuer', () => {
 });
 
 describe('a reload', () => {
+  it('keeps what is known of a provider that does not serve its metadata at the moment', async () => {
+    const serving = (provider: StrictProvider) => {
+      provider.pages = { [openIdPath]: json(metadata(provider.origin)) };
+      return { issuer: provider.origin, 'token-request': 'query' };
+    };
+    const underTest = await startRelay(serving);
+    const { provider } = underTest;
+    try {
+      provider.pages = {};
+      expect(await underTest.reload()).to.include({ msg: 'reloaded: no file has changed' });
+      expect(await underTest.discoveryLine('failed')).to.include({ reason: 'not_found' });
+      expectToken(await underTest.logIn());
+      expect((await underTest.get('/readyz')).status).to.equal(200);
+    } finally {
+      await underTest.stop();
+    }
+  });
+
   it('logs the same warnings as the start', async () => {
     const [right, wrong] = await Promise.all(
       ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),

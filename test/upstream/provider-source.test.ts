@@ -76,6 +76,22 @@ describe('a provider that is discovered in the background', () => {
     expect(attempts).to.deep.equal([{ outcome: 'discovered' }]);
   });
 
+  it('is the one that was known before until the issuer has answered', async () => {
+    const attempt = Promise.withResolvers<Provider>();
+    const creating = discoveredProvider(
+      () => attempt.promise,
+      () => {},
+      provider('before'),
+    );
+    mock.timers.tick(2_000);
+    source = await creating;
+    expect(addressOf(source)).to.equal('https://before.example/token');
+    expect(source.missing()).to.equal(undefined);
+    attempt.resolve(provider('one'));
+    await settled();
+    expect(addressOf(source)).to.equal('https://one.example/token');
+  });
+
   it('is not known until the issuer has answered, and requests fail at once', async () => {
     const learned = await learn(failing, failing, known('one'));
     expect(failureOf(learned)).to.equal('provider_undiscovered');

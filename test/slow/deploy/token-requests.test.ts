@@ -31,18 +31,18 @@ async function requestToken(port: number, length: number): Promise<Answer> {
 for (const [name, kind] of Object.entries(kinds)) {
   const { describe } = needsPrograms(kind.program);
 
-  describe(`a token request to ${name}, as deploy has it,`, () => {
+  describe(`a token request to ${name}, configured as in deploy,`, () => {
     const underTest = relayUnderTest();
     let balancer: Balancer | undefined;
     afterEach('stop the balancer', async () => await balancer?.stop());
 
-    it('is passed on if it is as long as the relay takes, and a longer one is left to the relay', async () => {
+    it('is forwarded up to the limit of the relay, and the relay refuses a longer one', async () => {
       balancer = await Balancer.start(kind, [underTest().port]);
       expectOAuthError(await requestToken(balancer.port, most), 'unsupported_grant_type');
       expectOAuthError(await requestToken(balancer.port, most + 1), 'invalid_request', 413);
     });
 
-    it('is never passed on twice, because codes and refresh tokens work once', async () => {
+    it('is never forwarded twice, because codes and refresh tokens work once', async () => {
       const dying = [await DyingRelay.start(), await DyingRelay.start()];
       try {
         balancer = await Balancer.start(

@@ -18,9 +18,9 @@ import {
 const wanted = Number(process.env['REPLIES'] ?? 4000);
 const people = 500;
 const connections = 100;
-/** A provider that breaks off or is late; a machine that stood still. */
+/** Statuses after a broken or late answer of the provider, or a pause of the machine. */
 const refusals = new Set([502, 504, 408]);
-/** Longer than the relay waits. */
+/** Longer than the timeout of the relay. */
 const tooLong = 1500;
 
 describe('many people at once, at a provider that confuses its clients', () => {
@@ -38,7 +38,7 @@ describe('many people at once, at a provider that confuses its clients', () => {
     const mismatches: string[] = [];
 
     async function visit(index: number): Promise<void> {
-      // Now and then somebody leaves while the provider is being asked.
+      // Sometimes a client closes the connection during the call to the provider.
       const leaves = index % 50 === 49;
       const signal = leaves ? { signal: AbortSignal.timeout(index % 5) } : {};
       const how = { agent, repeatable: true, ...signal };
@@ -103,7 +103,7 @@ function confusingManners(issueToken: Behaviour) {
   const honestly: Behaviour = (response, call) =>
     (call.endpoint === 'token' ? issueToken : userRecord)(response, call);
 
-  /** The answers of several calls leave in the opposite order. */
+  /** The answers of several calls are sent in reverse order. */
   const inReverse: Behaviour = (...call) => {
     held.push(() => honestly(...call));
     if (held.length >= 8) release();
@@ -177,7 +177,7 @@ function confusingManners(issueToken: Behaviour) {
   return { next, speakUnasked, unasked: () => unasked };
 }
 
-/** A whole answer with this body, as it goes over the wire. */
+/** The bytes of a whole response with this body. */
 function withLength(body: string): string {
   const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
   return `${head}\r\n\r\n${body}`;

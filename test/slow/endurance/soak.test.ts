@@ -30,7 +30,7 @@ const total = lookups + logins;
 const isShort = total < 500_000;
 const connections = 64;
 const samples = 200;
-/** Part of the run after which memory must not grow any more. */
+/** The part of the run after which memory must not grow. */
 const warmUp = 0.25;
 const allowedSlope = 1;
 const reports = 'dist/soak';
@@ -63,7 +63,7 @@ describe('a relay under load for long', () => {
   const failures: string[] = [];
   const counts = { lookups: 0, logins: 0, injected: 0, interrupted: 0 };
 
-  // A machine that stops for a while lets every deadline pass: what fails then was not the relay's.
+  // If the machine pauses, deadlines pass. Failures during a pause are not the relay's fault.
   const pause = 1000;
   const aftermath = 20_000;
   let lastTick = performance.now();
@@ -184,7 +184,7 @@ describe('a relay under load for long', () => {
   });
 });
 
-/** Least squares: mebibytes that memory grows by in 100,000 requests. */
+/** The growth of memory in MiB per 100,000 requests, by least squares. */
 function memorySlope(points: readonly Sample[]): number {
   const mean = (of: (point: Sample) => number) =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length;

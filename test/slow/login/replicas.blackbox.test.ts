@@ -20,7 +20,7 @@ const oldKey = 'the-old-key-of-these-replicas-0001';
 const newKey = 'the-new-key-of-these-replicas-0002';
 const otherKey = 'the-key-of-some-other-relay-000003';
 
-describe('replicas share pending logins without talking to each other', () => {
+describe('replicas share pending logins without communication', () => {
   const keyFile = temporaryKeyFile();
   let provider: StrictProvider;
   let replicas: RelayUnderTest[];
@@ -43,7 +43,7 @@ describe('replicas share pending logins without talking to each other', () => {
     expect(provider.violations).to.deep.equal([]);
   });
 
-  /** Starts one more process; from now on the browser is sent to it. */
+  /** Starts another process. The browser uses it from now on. */
   async function startReplica(changes: Flags = {}): Promise<RelayUnderTest> {
     current = await startRelayFor(provider, changes);
     replicas.push(current);
@@ -67,7 +67,7 @@ describe('replicas share pending logins without talking to each other', () => {
     'a key file': () => startReplicaWithKeys(oldKey),
   })) {
     describe(`with ${kind}`, () => {
-      it('a login that starts at one finishes at the other, either way', async () => {
+      it('a login that starts at one finishes at the other, in both directions', async () => {
         const one = await start();
         const first = await browser.start();
         const two = await start();
@@ -87,7 +87,7 @@ describe('replicas share pending logins without talking to each other', () => {
         expect(location.searchParams.get('state')).to.equal('own');
       });
 
-      it('a login that one of them finished is finished for the other', async () => {
+      it('a login that one has finished is finished for the other', async () => {
         await start();
         const login = await browser.start();
         await expectFinished(login);
@@ -107,7 +107,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectFinished(login);
     });
 
-    it('new logins are sealed with the first key alone', async () => {
+    it('new logins are signed only with the first key', async () => {
       await startReplicaWithKeys(newKey, oldKey);
       const [one, two] = [await browser.start(), await browser.start()];
       await startReplicaWithKeys(oldKey);
@@ -116,7 +116,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectFinished(one);
     });
 
-    it('a replica that was told of both keys first takes the logins of either', async () => {
+    it('a replica that has both keys first accepts the logins of each key', async () => {
       const withOld = await startReplicaWithKeys(oldKey, newKey);
       const first = await browser.start();
       await startReplicaWithKeys(newKey, oldKey);
@@ -126,7 +126,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectFinished(second);
     });
 
-    it('a key that is no longer in the file finishes nothing', async () => {
+    it('a key that is no longer in the file finishes no login', async () => {
       await startReplicaWithKeys(oldKey);
       const login = await browser.start();
       await startReplicaWithKeys(newKey);
@@ -136,8 +136,8 @@ describe('replicas share pending logins without talking to each other', () => {
     });
   });
 
-  describe('but take no login of a relay with', () => {
-    it('another key, either way', async () => {
+  describe('but refuse the login of a relay with', () => {
+    it('another key, in both directions', async () => {
       const one = await startReplicaWithKeys(oldKey);
       const first = await browser.start();
       await startReplicaWithKeys(otherKey);
@@ -147,7 +147,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectAltered(second);
     });
 
-    it('another client secret, where keys are derived from it', async () => {
+    it('another client secret, if keys are derived from it', async () => {
       const another = await secretFile(`${provider.registration.clientSecret}x`);
       await startReplica({ 'client-secret-file': another });
       const login = await browser.start();
@@ -155,7 +155,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectAltered(login);
     });
 
-    it('a key file, where the key is the client secret itself', async () => {
+    it('a key file that contains the client secret', async () => {
       const { clientSecret } = provider.registration;
       await startReplicaWithKeys(clientSecret.padEnd(32, '0'));
       const login = await browser.start();

@@ -27,7 +27,7 @@ const lookupLimit = 192;
 describe('overload', () => {
   const underTest = relayUnderTest({ 'provider-timeout': '60' });
 
-  /** Makes the provider hold every call; the result lets them go on. */
+  /** Makes the provider hold every call. The result releases them. */
   function holdCalls(): () => void {
     const { provider } = underTest();
     const held: (() => void)[] = [];

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A relay that is ready, and dies as soon as it has read a request: its connections are reset. */
+/** A relay that is ready, but resets the connection as soon as it has read a request. */
 export class DyingRelay {
-  /** The paths that it was asked for, probes aside. */
+  /** The requested paths, without probes. */
   readonly requests: string[] = [];
   readonly #server: Server;
 

@@ -45,6 +45,11 @@ export interface Registration {
    * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
   limitExchange<Result>(request: IncomingMessage, exchange: () => Promise<Result>): Promise<Result>;
+  /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
+  limitRevocation<Result>(
+    request: IncomingMessage,
+    revocation: () => Promise<Result>,
+  ): Promise<Result>;
   /** The exchanges of this process, one per login. */
   readonly exchanges: Exchanges<TokenResponse>;
   /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */

@@ -4,6 +4,7 @@ import type { Keys } from '../keys.ts';
 import type { Registration } from '../login/login.ts';
 import type { LoginMemory } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
+import type { RefusedExchanges } from '../login/refused-exchanges.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { exchangeCode } from '../upstream/exchange-code.ts';
@@ -46,7 +47,8 @@ export function createRegistration(
       authorizationRequestUrl(registered, source.current(), { scope, refresh: asksForRefresh }),
     expectRoom: () => client.expectRoom('token'),
     exchanges: memory.exchanges,
-    limitExchange: exchangeLimit(config, memory),
+    limitExchange: refusalLimit(config, memory.refusedExchanges),
+    limitRevocation: refusalLimit(config, memory.refusedRevocations),
     exchangeCode: async (grant, observe) => exchangeCode(client, endpoint(), grant, observe),
     refreshToken: async (grant, observe) => refreshToken(client, endpoint(), grant, observe),
     revokeToken: async (tokens, observe) => revokeToken(client, endpoint(), tokens, observe),
@@ -63,14 +65,14 @@ export function audienceOf({ pathName, clientId }: Config): string {
   return `${pathName} ${clientId}`;
 }
 
-function exchangeLimit(
+function refusalLimit(
   { refusedExchanges: most, trustedProxies, behindUnknownProxy }: Config,
-  { refusedExchanges }: LoginMemory,
+  refusals: RefusedExchanges,
 ): Registration['limitExchange'] {
   if (most === 0 || behindUnknownProxy) return (_request, exchange) => exchange();
   const ownAddressOf = ownAddressBehind(trustedProxies);
   return (request, exchange) => {
     const address = ownAddressOf(request);
-    return address === undefined ? exchange() : refusedExchanges.limit(address, most, exchange);
+    return address === undefined ? exchange() : refusals.limit(address, most, exchange);
   };
 }

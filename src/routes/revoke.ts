@@ -27,13 +27,15 @@ export function revocationEndpoint(
       login !== undefined &&
       (login.registration !== registration.audience || login.frontEnd !== frontEnd.name);
     if (isForeign) throw new RelayError('grant_invalid');
-    const tokens = login === undefined ? { accessToken: token } : await newestTokens(login);
-    // Limited, because anybody can send tokens that the provider does not know.
-    const revocation = registration.limitExchange(ctx.req, () =>
+    const revoke = (tokens: RevocableTokens) =>
       registration.revokeToken(tokens, (call) => {
         ctx.state.providerCall = call;
-      }),
-    );
+      });
+    const revocation =
+      login === undefined
+        ? // Limited, because anybody can send tokens that the provider does not know.
+          registration.limitRevocation(ctx.req, () => revoke({ accessToken: token }))
+        : revoke(await newestTokens(login));
     await revocation.catch(unlessUnknown);
     ctx.body = {};
   });

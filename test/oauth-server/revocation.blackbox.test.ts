@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { canary, expectNoneRemembered } from '../harness/expect/canaries.ts';
 import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import {
   expectOAuthError,
+  logInTo,
   type Parameters,
+  redemption,
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
@@ -143,6 +146,38 @@ describe('the revocation of a token', () => {
     expect(statuses.filter((status) => status === 429)).to.have.lengthOf(10);
     expect(provider.calls).to.have.lengthOf(10);
     provider.mood.trouble = undefined;
+  });
+
+  it('never keeps people of the same address from logging in, or from logging out', async () => {
+    const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1', 'refresh-tokens': 'bearer' };
+    const limited = await startRelay({
+      client: provider.client,
+      flags: { ...flags, 'key-file': await keyFile.write(line) },
+    });
+    const from: [string, string][] = [['X-Forwarded-For', '198.51.100.8']];
+    const send = async (parameters: Parameters, to?: string) =>
+      await requestToken(
+        limited,
+        { client_id: 'app', ...parameters },
+        from,
+        to ? { path: to } : {},
+      );
+    const logIn = async () => {
+      const login = await logInTo(new FakeBrowser(() => limited), { provider });
+      return tokensOf(await send(redemption(login)));
+    };
+    const { refreshToken } = await logIn();
+    provider.mood.trouble = 404;
+    for (const token of Array.from({ length: 12 }, () => refreshToken)) {
+      expectRevoked(await send({ token }, path));
+    }
+    for (const token of Array.from({ length: 10 }, () => canary('token'))) {
+      expectRevoked(await send({ token }, path));
+    }
+    expect((await send({ token: canary('token') }, path)).status).to.equal(429);
+    expectRevoked(await send({ token: refreshToken }, path));
+    provider.mood.trouble = undefined;
+    await logIn();
   });
 
   it('takes no other method than POST', async () => {

@@ -9,7 +9,7 @@ export interface Contender {
   readonly workloads: readonly WorkloadName[];
   /** Whether it protects logins with state, cookie and PKCE. */
   readonly protection: boolean;
-  /** Where a login starts. */
+  /** The address that starts a login. */
   readonly loginPath: string;
   /** A path without which it cannot run. */
   readonly needs: string;

@@ -17,7 +17,7 @@ describe('the archive', () => {
 
   after('its pages are removed', () => rmSync(folder, { recursive: true }));
 
-  it('holds everything that its pages lead to', () => {
+  it('contains every file that its pages link to', () => {
     expect(deadLinks(folder)).to.deep.equal([]);
   });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 
-/** Serves on this port of the loopback; answers a function that ends it. */
+/** Serves on this port of the loopback. Returns a function that stops it. */
 export async function serveOnLoopback(
   port: number,
   listener: RequestListener,

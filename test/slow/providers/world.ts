@@ -7,27 +7,27 @@ import { serveOnLoopback } from './loopback-server.ts';
 import type { Rig, RunningServer } from './rig.ts';
 import { Workspace } from './workspace.ts';
 
-/** What differs from the right configuration. */
+/** The differences from the right configuration. */
 export interface Mistake {
   readonly flags?: Flags;
   readonly clientSecret?: string;
   readonly withoutAuthority?: boolean;
 }
 
-/** A server, a relay that is registered there, and a front end: all that a login needs. */
+/** A server, a relay that is registered there, and a front end. */
 export interface World {
   readonly server: RunningServer;
   readonly relay: RelayProcess;
-  /** Where a login starts. */
+  /** The address that starts a login. */
   readonly loginUrl: string;
   readonly callbackUrl: string;
-  /** Where a login ends. */
+  /** The address that a login ends at. */
   readonly frontEnd: string;
   /** A request to the relay. */
   send(sending: Sending): Promise<Answer>;
-  /** Runs `login-relay check` with the relay's configuration, but for the mistake. */
+  /** Runs `login-relay check` with the relay's configuration and the mistake. */
   check(mistake?: Mistake): Promise<Checkup>;
-  /** Ends everything; neither the relay nor a check may have printed the client secret. */
+  /** Stops everything. Neither the relay nor a check may have printed the client secret. */
   close(): Promise<void>;
 }
 

@@ -6,10 +6,10 @@ import { hangUp, reset, truncated } from '../../harness/provider/provider-behavi
 import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
 import { relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 
-describe('many people at once', () => {
+describe('many clients at once', () => {
   const underTest = relayUnderTest();
 
-  it('never get the record of somebody else, even where connections break', async function () {
+  it('never get the record of another user, even if connections break', async function () {
     this.timeout(60_000);
     const { provider } = underTest();
     const tokens = Array.from({ length: 50 }, () => canary('token'));
@@ -20,7 +20,7 @@ describe('many people at once', () => {
       (response) => response.socket?.write('HTTP/1.1 200 O', () => response.socket?.destroy()),
     ];
     let arrived = 0;
-    // Answers come in another order than the calls, and a tenth of the connections break.
+    // Answers have another order than the calls, and a tenth of the connections break.
     const waiting: (() => void)[] = [];
     provider.onUser = (response, call) => {
       arrived += 1;
@@ -57,7 +57,7 @@ describe('many people at once', () => {
     expect(new Set(provider.credentials('user'))).to.deep.equal(new Set(tokens));
   });
 
-  it('never get an answer that was there before they were asked for', async () => {
+  it('never get an answer that was sent before their request', async () => {
     const { provider, process: relay } = underTest();
     const forged = '{"login":"forged"}';
     const unasked =
@@ -69,7 +69,7 @@ describe('many people at once', () => {
     await lookUp(canary('token'));
     for (let time = 0; time < 5; time += 1) {
       expect(provider.openSockets).not.to.deep.equal([]);
-      // The relay finds both at once when it goes on, the request first.
+      // The relay finds both at once when it continues, the request first.
       process.kill(relay.pid, 'SIGSTOP');
       const token = canary('token');
       const answered = lookUp(token);

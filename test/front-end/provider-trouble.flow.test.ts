@@ -16,7 +16,7 @@ describe('a refresh while the provider has trouble', () => {
 
   before('start the provider and the relay', async () => {
     provider = await RefreshingProvider.start();
-    const { client, flags } = provider;
+    const { registration: client, flags } = provider;
     logins = {
       client,
       flags,

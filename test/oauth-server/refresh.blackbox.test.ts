@@ -25,7 +25,7 @@ describe('the refresh of a login', () => {
     provider = await RefreshingProvider.start();
     key = await newProofKey();
     relay = await startRelay({
-      client: provider.client,
+      client: provider.registration,
       flags: { ...provider.flags, 'key-file': await keyFile.write(line, previousLine) },
     });
   });
@@ -110,7 +110,7 @@ describe('the refresh of a login', () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       provider.mood.patience = promise;
       const hangUp = new AbortController();
-      const arrived = provider.nextRefresh();
+      const arrived = provider.arrivals(1);
       const first = page.refresh(tokens.refreshToken, { signal: hangUp.signal });
       await arrived;
       hangUp.abort();
@@ -263,7 +263,7 @@ describe('the refresh of a login', () => {
       expect(narrow.scope).to.equal('read');
       const whole = tokensOf(await page.refresh(narrow.refreshToken));
       expect(whole.scope).to.equal('read write');
-      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', null]);
+      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', undefined]);
     });
 
     it('is refused if that goes beyond what was granted', async () => {
@@ -359,7 +359,10 @@ describe('refresh tokens', () => {
   after('stop the provider', () => provider.stop());
 
   async function relayWith(flags: Readonly<Record<string, string>>): Promise<Relay> {
-    return await startRelay({ client: provider.client, flags: { ...provider.flags, ...flags } });
+    return await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...flags },
+    });
   }
 
   it('are not issued and not taken if they are off', async () => {

@@ -19,7 +19,7 @@ describe('a page whose requests reach several replicas', () => {
     const key = await newProofKey();
     const file = await keyFile.write(line);
     const start = (): Promise<Relay> =>
-      startRelay({ client: provider.client, flags: { ...provider.flags, 'key-file': file } });
+      startRelay({ client: provider.registration, flags: { ...provider.flags, 'key-file': file } });
     const replicas = await Promise.all([start(), start(), start()]);
     pages = replicas.map((replica) => new OAuthPage(replica, provider, key));
   });

@@ -35,7 +35,7 @@ describe('the revocation of a token', () => {
   before('start a provider and a relay', async () => {
     provider = await RefreshingProvider.start();
     relay = await startRelay({
-      client: provider.client,
+      client: provider.registration,
       flags: { ...provider.flags, 'key-file': await keyFile.write(line) },
     });
     page = new OAuthPage(relay, provider, await newProofKey());
@@ -135,7 +135,7 @@ describe('the revocation of a token', () => {
 
   it('makes ten calls in ten minutes for unknown tokens of one client', async () => {
     const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1' };
-    const limited = await startRelay({ client: provider.client, flags });
+    const limited = await startRelay({ client: provider.registration, flags });
     provider.mood.trouble = 404;
     const from: [string, string][] = [['X-Forwarded-For', '198.51.100.7']];
     const sent = Array.from({ length: 20 }, () =>
@@ -151,7 +151,7 @@ describe('the revocation of a token', () => {
   it('never keeps people of the same address from logging in, or from logging out', async () => {
     const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1', 'refresh-tokens': 'bearer' };
     const limited = await startRelay({
-      client: provider.client,
+      client: provider.registration,
       flags: { ...flags, 'key-file': await keyFile.write(line) },
     });
     const from: [string, string][] = [['X-Forwarded-For', '198.51.100.8']];
@@ -214,7 +214,7 @@ describe('the revocation of a token at a provider that does not revoke', () => {
       'revocation-url': undefined,
       'key-file': await keyFile.write(line),
     };
-    const relay = await startRelay({ client: provider.client, flags });
+    const relay = await startRelay({ client: provider.registration, flags });
     const page = new OAuthPage(relay, provider, key);
     const tokens = await page.logIn();
     provider.calls.length = 0;

@@ -45,7 +45,7 @@ describe('the secrets of an OAuth login', () => {
     provider = await RefreshingProvider.start();
     [key, otherKey] = await Promise.all([newProofKey(), newProofKey()]);
     relay = await startRelay({
-      client: provider.client,
+      client: provider.registration,
       flags: {
         ...provider.flags,
         'key-file': await keyFile.write(line),

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { canary } from '../expect/canaries.ts';
+import { canary, remember } from '../expect/canaries.ts';
 import { type PageRequest, type Pages, pageFor, pageRequest } from './pages.ts';
 import { html, json } from './provider-behaviours.ts';
 import { readCall, readForm, tokenPath, userPath } from './strict-calls.ts';
@@ -21,19 +21,23 @@ export interface ClientRegistration {
   tokenRequest: 'query' | 'body' | 'basic' | 'basic-raw';
   /** Parameters that the token request must carry besides the protocol's. */
   tokenParameters?: Readonly<Record<string, string>>;
+  /** Whether the provider takes refresh tokens, and revokes tokens. */
+  refreshTokens?: boolean;
 }
 
 /** A call that followed the specification to the letter. */
 export interface Call {
-  endpoint: 'token' | 'user';
+  endpoint: 'token' | 'user' | 'refresh' | 'revocation';
   /** Which connection it came on, counted from 1. */
   connection: number;
   /** Which request on that connection it is, counted from 1: more than 1 means a reused one. */
   requestOnConnection: number;
-  /** The authorization code of a token call; the access token of a user call. */
+  /** The authorization code of a token call; the access token of a user call; the token of another. */
   credential: string;
   /** The PKCE verifier of a token call; it fits the challenge of the code, or there is no call. */
   codeVerifier?: string;
+  /** The scope of a refresh. */
+  scope?: string;
 }
 
 /** Decides what a call gets: an answer, a fault, or nothing at all. */
@@ -48,6 +52,9 @@ export class StrictProvider {
   onToken: Behaviour;
   /** What a well-formed user call gets; the default knows every token. */
   onUser: Behaviour;
+  /** What a well-formed refresh or revocation gets; the default refuses all. */
+  onRefresh: Behaviour = json({ error: 'invalid_grant' }, 400);
+  onRevocation: Behaviour = json({ error: 'invalid_request' }, 400);
   /** Closes a connection that has been idle for so many milliseconds; never by default. */
   closeIdleAfter: number | undefined;
   /** What it serves besides its endpoints, such as metadata. */
@@ -188,16 +195,22 @@ export class StrictProvider {
   }
 
   /** Issues a token for a code; a code that was spent before gets GitHub's 200 with `error`. */
-  readonly issueToken: Behaviour = (response, call) => {
-    if (this.#tokens.has(call.credential)) {
+  issueToken: Behaviour = (response, call) => {
+    const token = this.spend(call.credential);
+    if (token === undefined) json({ error: 'bad_verification_code' })(response);
+    else json({ access_token: token, token_type: 'bearer', scope: '' })(response);
+  };
+
+  /** A new token for the code; undefined if the code was spent before, which is a violation. */
+  protected spend(code: string): string | undefined {
+    if (this.#tokens.has(code)) {
       this.violations.push('a code was spent twice');
-      json({ error: 'bad_verification_code' })(response);
-      return;
+      return undefined;
     }
     const token = canary('token');
-    this.#tokens.set(call.credential, token);
-    json({ access_token: token, token_type: 'bearer', scope: '' })(response);
-  };
+    this.#tokens.set(code, token);
+    return token;
+  }
 
   /** Serves the pages and endpoints, also behind another server, such as one with TLS. */
   readonly listener: RequestListener = async (request, response) => {
@@ -220,8 +233,15 @@ export class StrictProvider {
     }
     const call = { ...reading, connection: connection.id, requestOnConnection };
     this.calls.push(call);
+    remember(call.codeVerifier ?? '');
     for (const watcher of this.#watchers) watcher();
-    (call.endpoint === 'token' ? this.onToken : this.onUser)(response, call);
+    const behaviours = {
+      token: this.onToken,
+      user: this.onUser,
+      refresh: this.onRefresh,
+      revocation: this.onRevocation,
+    };
+    behaviours[call.endpoint](response, call);
   };
 
   /** Answers a request for a page; false if it is none. */

@@ -46,10 +46,12 @@ describe('a token response', () => {
 
   it('can have times as numbers or as text, in whole seconds', () => {
     const times: [given: unknown, read: number | undefined][] = [
-      [0, 0],
       [28_800, 28_800],
       ['28800', 28_800],
       [3599.9, 3599],
+      [0, undefined],
+      ['0', undefined],
+      [0.5, undefined],
       [-1, undefined],
       [1e12, undefined],
       ['-1', undefined],

@@ -108,7 +108,7 @@ LOGINS = 100000
 soak: $(installed)
 	@LOOKUPS=$(LOOKUPS) LOGINS=$(LOGINS) $(mocha) test/slow/endurance/soak.test.ts
 
-# Checks 1,000,000 answers over disturbed connections: everybody must get their own.
+# Checks 1,000,000 answers over disturbed connections: each client must get its own answer.
 REPLIES = 1000000
 cross-talk: $(installed)
 	@REPLIES=$(REPLIES) $(mocha) test/slow/endurance/cross-talk.test.ts

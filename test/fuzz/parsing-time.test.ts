@@ -60,7 +60,7 @@ const readers: Record<string, { read: (text: string) => unknown; parts: readonly
   },
 };
 
-/** Microseconds of CPU time, the least of several runs. */
+/** The CPU time in microseconds, the minimum of several runs. */
 function cost(read: (text: string) => unknown, text: string): number {
   const times = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();
@@ -74,15 +74,15 @@ function cost(read: (text: string) => unknown, text: string): number {
   return Math.min(...times);
 }
 
-describe('reading what is long', () => {
+describe('reading a long input', () => {
   for (const [input, { read, parts }] of Object.entries(readers)) {
     it(`takes time in proportion to its length: ${input}`, () => {
       for (const part of parts) {
         cost(read, part.repeat(few));
-        // Where a shorter text takes next to nothing, ratios say nothing.
+        // If the shorter text takes almost no time, the ratio is not meaningful.
         const short = Math.max(cost(read, part.repeat(few)), 200);
         const long = cost(read, part.repeat(many));
-        // Sixteen times in proportion, 256 times where every part is compared with every other.
+        // Linear time gives a factor of 16, and quadratic time 256.
         expect(long / short, JSON.stringify(part)).to.be.below(100);
       }
     });

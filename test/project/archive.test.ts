@@ -21,7 +21,7 @@ describe('the archive', () => {
     expect(deadLinks(folder)).to.deep.equal([]);
   });
 
-  it('would be found out if it did not', () => {
+  it('fails this check if a file is missing', () => {
     writeFileSync(
       join(folder, 'docs/page.md'),
       '[a](b.md) [c](../src/relay/app.ts) [d](install.md#e)',

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const projectFile = (path: string) =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-/** The README's script in a page of its own, for a relay at this address. */
+/** A page with the README's script, for a relay at this address. */
 export function readmePage(relay: string): string {
   const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(projectFile('README.md')) ?? [];
   const page = replaceOnce(script, `'https://login.example.com'`, `'${relay}'`);

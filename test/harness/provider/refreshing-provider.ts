@@ -3,7 +3,7 @@ import { answer, json, type Reply, reset } from './provider-behaviours.ts';
 import { revocationPath } from './strict-calls.ts';
 import { type Behaviour, StrictProvider, userRecord } from './strict-provider.ts';
 
-/** A login: the tokens that came of one code. */
+/** A login: the tokens of one code. */
 interface Family {
   readonly scope: string;
   accessToken: string;
@@ -11,7 +11,7 @@ interface Family {
   isRevoked: boolean;
 }
 
-/** How the provider behaves; tests change it. */
+/** The behaviour of the provider. Tests change it. */
 export interface ProviderMood {
   /** What a refresh does to the refresh token. `none`: there are no refresh tokens at all. */
   rotation: 'rotates' | 'keeps' | 'none';
@@ -19,9 +19,9 @@ export interface ProviderMood {
   expiresIn: number | undefined;
   /** Seconds until a refresh token expires; undefined: the provider does not say. */
   refreshExpiresIn: number | undefined;
-  /** What calls get instead: a status, a reset, an answer that is no JSON, or an error that quotes the call. */
+  /** The answer to all calls instead: a status, a reset, a body that is not JSON, or an error that quotes the call. */
   trouble: number | 'reset' | 'nonsense' | 'quotes' | undefined;
-  /** Refreshes are answered after it. */
+  /** Refreshes are answered after this promise. */
   patience: Promise<void> | undefined;
 }
 
@@ -98,7 +98,7 @@ export class RefreshingProvider extends StrictProvider {
     return this.#families.get(refreshToken)?.refreshToken === refreshToken;
   }
 
-  /** Whether the provider takes the access token. */
+  /** Whether the provider accepts the access token. */
   accepts(accessToken: string): boolean {
     const family = this.#families.get(accessToken);
     return family?.accessToken === accessToken && !family.isRevoked;

@@ -19,7 +19,7 @@ export async function serveTls(pem: string, listener: RequestListener): Promise<
   return await listening(createTlsServer({ key: pem, cert: pem }, listener));
 }
 
-/** Serves what is no HTTP. */
+/** Serves TCP. */
 export async function serveTcp(onConnection: (socket: Socket) => void): Promise<Serving> {
   return await listening(
     createTcpServer((socket) => {
@@ -29,7 +29,7 @@ export async function serveTcp(onConnection: (socket: Socket) => void): Promise<
   );
 }
 
-/** Serves as an HTTP proxy that is asked for tunnels. */
+/** Serves the CONNECT requests of an HTTP proxy. */
 export async function serveTunnels(onConnect: (socket: Socket) => void): Promise<Serving> {
   const server = createServer();
   server.on('connect', (_request, socket) => {

@@ -6,10 +6,10 @@ export const tokenPath = '/login/oauth/access_token';
 export const userPath = '/user';
 export const revocationPath = '/revoke';
 
-/** What a call says for itself. */
+/** A call as received. */
 type Reading = Omit<Call, 'connection' | 'requestOnConnection'>;
 
-/** The call's endpoint and credential, or the sentence that says what is wrong with it. */
+/** The call's endpoint and credential, or a sentence about its fault. */
 export function readCall(
   request: IncomingMessage,
   body: string,
@@ -162,13 +162,13 @@ function readUserCall(request: IncomingMessage, query: string, body: string): Re
   return { endpoint: 'user', credential: token };
 }
 
-/** The credentials of the header as they were sent. */
+/** The credentials in the header. */
 function readBasic(authorization = ''): string | undefined {
   const credentials = /^Basic ([\w+/]+=*)$/.exec(authorization)?.[1];
   return credentials && Buffer.from(credentials, 'base64').toString();
 }
 
-/** Parameters by name, or what is wrong: each may come once, decoded without guessing. */
+/** The parameters by name, or the fault. Each may come only once, and must decode exactly. */
 export function readForm(text: string): Map<string, string> | string {
   const form = new Map<string, string>();
   if (text === '') return form;

@@ -63,6 +63,13 @@ function judge({ status, headers }: UpstreamResponse, config: Config): Finding {
       `restart that relay, or ${correct}`,
     );
   }
+  if (isFailedStart(headers.location, config)) {
+    return notChecked(
+      subject,
+      'reaches a relay that starts no login now',
+      'its log says why; correct that, then check again',
+    );
+  }
   if (status === 502 || status === 503 || status === 504) {
     return notChecked(subject, `no relay is ready there (status ${status})`, start);
   }
@@ -71,4 +78,12 @@ function judge({ status, headers }: UpstreamResponse, config: Config): Finding {
     `what answers at ${new URL(config.redirectUri).pathname.replace(/\/callback$/, '')} is not a relay (status ${status})`,
     `let the proxy pass that path to the relay, or ${correct}`,
   );
+}
+
+/** Whether a relay sent the failure of a start to the front end, in the query or the fragment. */
+function isFailedStart(location: string | undefined, { origin }: Config): boolean {
+  const target = URL.parse(location ?? '');
+  if (target?.origin !== origin) return false;
+  const parts = [target.searchParams, new URLSearchParams(target.hash.slice(1))];
+  return parts.some((part) => part.has('error') && part.has('request_id'));
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { answer, type Reply, redirect } from '../harness/provider/provider-behaviours.ts';
 import { serve, serveTls } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
-import { frontendOrigin, startRelay } from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, startRelay, undiscovered } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { diagnoseHere } from './support/check.ts';
@@ -82,6 +82,22 @@ describe('login-relay check, about the base URL', () => {
       expect(finding).to.include({ code: 0, verdict: 'not_checked' });
       expect(finding.message).to.equal(`no relay is ready there (status ${status})`);
       expect(finding.fix).to.match(startIt);
+    });
+  }
+
+  for (const flags of [{ 'token-delivery': 'code' }, { 'error-delivery': 'redirect' }]) {
+    it(`reports it as not checked while the relay starts no login, with ${Object.values(flags)}`, async () => {
+      const port = String(await freePort());
+      const own = { 'base-url': `http://localhost:${port}`, ...flags };
+      const underTest = await startRelay({ port, ...own, ...undiscovered });
+      try {
+        const finding = await findingOn(subject, { ...own, origin: frontendOrigin });
+        expect(finding).to.include({ code: 0, verdict: 'not_checked' });
+        expect(finding.message).to.equal('reaches a relay that starts no login now');
+        expect(finding.fix).to.match(/^its log says why/);
+      } finally {
+        await underTest.stop();
+      }
     });
   }
 

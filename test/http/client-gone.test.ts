@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createServer, get, type ServerResponse } from 'node:http';
+import { get } from 'node:http';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config/config.ts';
 import { createRelay } from '../../src/relay/relay.ts';
+import { serve } from '../harness/provider/serve.ts';
 
 describe('a connection that breaks while its answer is written', () => {
   it('leaves its line in the log, and nothing on standard error', async () => {
@@ -24,18 +25,15 @@ describe('a connection that breaks while its answer is written', () => {
     const complaints: unknown[] = [];
     const { error: complain } = console;
     console.error = (...words: unknown[]) => complaints.push(words);
-    const server = createServer((request, response: ServerResponse) => {
+    const server = await serve((request, response) => {
       relay.listener(request, response);
       // The error of a write to a connection that the client has reset.
       response.destroy(Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET' }));
-    }).listen(0, '127.0.0.1');
+    });
     try {
-      await once(server, 'listening');
-      const address = server.address();
-      if (address === null || typeof address === 'string') throw new Error('no port');
       const request = get({
         host: '127.0.0.1',
-        port: address.port,
+        port: server.port,
         path: '/auth/provider',
         headers: { Host: 'localhost:8000' },
       });
@@ -45,7 +43,7 @@ describe('a connection that breaks while its answer is written', () => {
       expect(requests.map(({ outcome }) => outcome)).to.deep.equal(['client_gone']);
     } finally {
       console.error = complain;
-      server.close();
+      await server.close();
       relay.close();
     }
   });

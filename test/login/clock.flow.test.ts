@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
 import type { FailureCode } from '../../src/errors.ts';
@@ -7,6 +5,7 @@ import { createLogger } from '../../src/observability/log.ts';
 import { createRelay, type Relay } from '../../src/relay/relay.ts';
 import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import { expectLogin, expectRefusal, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { type Serving, serve } from '../harness/provider/serve.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { baseUrl, frontendOrigin, registration } from '../harness/relay/relay-under-test.ts';
 
@@ -17,7 +16,7 @@ describe('a login over time', () => {
   let seconds = start;
   let provider: StrictProvider;
   let relay: Relay;
-  let server: Server;
+  let server: Serving;
   let browser: FakeBrowser;
   let target: { port: number; provider: StrictProvider };
 
@@ -38,14 +37,11 @@ describe('a login over time', () => {
     });
     const logger = await createLogger({ level: 'silent', format: 'json' });
     relay = await createRelay(config, logger, () => seconds * 1000);
-    server = createServer(relay.listener).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    target = { port: address.port, provider };
+    server = await serve(relay.listener);
+    target = { port: server.port, provider };
   });
   after(async () => {
-    server.close();
+    await server.close();
     relay.close();
     await provider.stop();
   });

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -14,6 +12,7 @@ import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, reset } from '../harness/provider/provider-behaviours.ts';
+import { serve } from '../harness/provider/serve.ts';
 import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
@@ -173,12 +172,9 @@ async function unexpectedError(): Promise<LogLine> {
   const relay = await createRelay(config, pino({}, { write: written.resolve }), () => {
     throw new Error('the clock has stopped');
   });
-  const server = createServer(relay.listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  await send(address.port, { path: loginPath });
-  server.close();
+  const server = await serve(relay.listener);
+  await send(server.port, { path: loginPath });
+  await server.close();
   relay.close();
   const { msg, stack } = JSON.parse(await written.promise);
   return { msg, stack };

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
+import { serveTcp } from '../harness/provider/serve.ts';
 import { RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
@@ -15,22 +14,6 @@ import {
 } from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
-
-/** An issuer that accepts connections and never answers. */
-async function silentIssuer(): Promise<{ url: string; connected: Promise<unknown>; end(): void }> {
-  const connections = new Set<Socket>();
-  const server = createServer((socket) => connections.add(socket)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    connected: once(server, 'connection'),
-    end() {
-      server.close();
-      for (const socket of connections) socket.destroy();
-    },
-  };
-}
 
 describe('metrics', () => {
   let underTest: RelayUnderTest;
@@ -177,25 +160,26 @@ describe('metrics', () => {
   });
 
   it('are served while the relay still waits for its issuer', async () => {
-    const issuer = await silentIssuer();
+    const connected = Promise.withResolvers<void>();
+    const issuer = await serveTcp(() => connected.resolve());
     const metricsPort = await freePort();
     const relay = new RelayProcess({
       flags: {
         origin: frontendOrigin,
         'base-url': 'http://localhost:8000',
         'client-id': 'client-1',
-        issuer: issuer.url,
+        issuer: `http://127.0.0.1:${issuer.port}`,
         port: '0',
         'metrics-port': `${metricsPort}`,
       },
       env: { PROVIDER_CLIENT_SECRET: canary('secret') },
     });
-    await issuer.connected;
+    await connected.promise;
     const answered = await eventually(() => send(metricsPort, { path: '/metrics' }));
     expect(answered.status).to.equal(200);
     expect(answered.body.toString()).to.contain('login_relay_provider_calls_in_flight 0');
     expect(answered.body.toString()).to.contain('login_relay_ready 0\n');
-    issuer.end();
+    await issuer.close();
     await relay.logLine(({ msg }) => msg === 'listening');
     expect(await relay.stop()).to.include({ code: 0, stderr: '' });
   });

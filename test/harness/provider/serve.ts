@@ -6,12 +6,13 @@ import { createServer as createTcpServer, type Socket, type Server as TcpServer 
 /** A server on a free port of this machine. */
 export interface Serving {
   readonly port: number;
+  /** Breaks its connections. */
   close(): Promise<void>;
 }
 
-/** Serves HTTP. */
-export async function serve(listener: RequestListener): Promise<Serving> {
-  return await listening(createServer(listener));
+/** Serves HTTP, on any free port if none is given. */
+export async function serve(listener: RequestListener, port = 0): Promise<Serving> {
+  return await listening(createServer(listener), port);
 }
 
 /** Serves HTTP over TLS, with key and certificate in one PEM text. */
@@ -39,19 +40,20 @@ export async function serveTunnels(onConnect: (socket: Socket) => void): Promise
   return await listening(server);
 }
 
-async function listening(server: Server | TcpServer): Promise<Serving> {
+async function listening(server: Server | TcpServer, port = 0): Promise<Serving> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('not a TCP server');
   return {
     port: address.port,
     async close() {
+      if (!server.listening) return;
       server.close();
       for (const socket of sockets) socket.destroy();
       await once(server, 'close');

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { type FlagName, flagNames, variables } from '../../harness/project/option-names.ts';
+import { type Serving, serveTcp } from '../../harness/provider/serve.ts';
 import {
   type Ending,
   type Flags,
@@ -294,13 +293,11 @@ function tabulate(): Row[] {
 
 describe('a configuration with faults', () => {
   // The port is in use. So a fault that is found only after listening would end with another code.
-  let taken: Server;
+  let taken: Serving;
   let port: string;
   before(async () => {
-    taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    port = String(typeof address === 'object' ? address?.port : undefined);
+    taken = await serveTcp(() => {});
+    port = `${taken.port}`;
   });
   after(() => taken.close());
 
@@ -534,13 +531,11 @@ describe('a configuration with faults', () => {
 });
 
 describe('a port that cannot be opened', () => {
-  let taken: Server;
-  let port = '';
+  let taken: Serving;
+  let port: string;
   before(async () => {
-    taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    port = String(typeof address === 'object' ? address?.port : undefined);
+    taken = await serveTcp(() => {});
+    port = `${taken.port}`;
   });
   after(() => taken.close());
 

@@ -26,7 +26,7 @@ import { strongSuites, weakSuites } from '../../harness/system/cipher-suites.ts'
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer, type BalancerKind } from './support/balancer.ts';
 import { caddy } from './support/caddy.ts';
-import { DyingRelay } from './support/dying-relay.ts';
+import { type DyingRelay, startDyingRelay } from './support/dying-relay.ts';
 import { haproxy } from './support/haproxy.ts';
 import { hostileRequests } from './support/hostile-requests.ts';
 import { nginx } from './support/nginx.ts';
@@ -181,13 +181,13 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     before('start them', async () => {
       underTest = await startRelay();
-      dying = await DyingRelay.start();
+      dying = await startDyingRelay();
       balancer = await Balancer.start(kind, [dying.port, underTest.port]);
     });
     beforeEach(() => underTest.provider.forget());
     after('stop them', async () => {
       await balancer.stop();
-      await dying.stop();
+      await dying.close();
       await underTest.stop();
     });
 
@@ -215,7 +215,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
 
     it('answers in JSON if no relay answers, and logs no code', async () => {
-      await dying.stop();
+      await dying.close();
       await underTest.process.stop();
       for (const path of [callbackPath, loginPath, userPath]) {
         const query = `?code=${canary('code')}`;

@@ -5,7 +5,7 @@ import { frontendOrigin, relayUnderTest } from '../../harness/relay/relay-under-
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer, type BalancerKind } from './support/balancer.ts';
 import { caddy } from './support/caddy.ts';
-import { DyingRelay } from './support/dying-relay.ts';
+import { startDyingRelay } from './support/dying-relay.ts';
 import { haproxy } from './support/haproxy.ts';
 import { nginx } from './support/nginx.ts';
 
@@ -43,7 +43,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
 
     it('is never forwarded twice, because codes and refresh tokens work once', async () => {
-      const dying = [await DyingRelay.start(), await DyingRelay.start()];
+      const dying = [await startDyingRelay(), await startDyingRelay()];
       try {
         balancer = await Balancer.start(
           kind,
@@ -54,7 +54,7 @@ for (const [name, kind] of Object.entries(kinds)) {
         expect(headers['content-type']).to.match(/^application\/json/);
         expect(dying.flatMap(({ requests }) => requests)).to.deep.equal([path]);
       } finally {
-        for (const relay of dying) await relay.stop();
+        for (const relay of dying) await relay.close();
       }
     });
   });

@@ -2,8 +2,8 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mock } from 'node:test';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import type { Page } from 'playwright-core';
+import { serve } from '../../harness/provider/serve.ts';
 import { freePort } from '../../harness/system/free-port.ts';
-import { serveOnLoopback } from './loopback-server.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 
 /**
@@ -58,7 +58,7 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
       claims: () => ({ sub: id, name: person.name }),
     }),
   });
-  const stop = await serveOnLoopback(port, provider.callback());
+  const server = await serve(provider.callback(), port);
   return {
     issuer,
     flags: {},
@@ -71,7 +71,7 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
       await page.getByRole('link', { name: 'Cancel' }).click();
     },
     async close() {
-      await stop();
+      await server.close();
       for (const { mock } of muted) mock.restore();
     },
   };

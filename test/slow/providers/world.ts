@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type Answer, type Sending, send } from '../../harness/client/http-client.ts';
+import { serve } from '../../harness/provider/serve.ts';
 import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { Checkup } from './check.ts';
-import { serveOnLoopback } from './loopback-server.ts';
 import type { Rig, RunningServer } from './rig.ts';
 import { Workspace } from './workspace.ts';
 
@@ -43,9 +43,9 @@ export async function createWorld(
   const clientId = 'the-relay';
   const registration = { clientId, clientSecret, redirectUri: callbackUrl };
   const server = await rig.start({ registration, codeSeconds });
-  const stopFrontEnd = await serveOnLoopback(frontEndPort, (_request, response) => {
+  const frontEndServer = await serve((_request, response) => {
     response.setHeader('Content-Type', 'text/html').end('<p>the front end</p>');
-  });
+  }, frontEndPort);
   const workspace = await Workspace.create();
   const rightFlags: Flags = {
     origin: frontEnd,
@@ -61,7 +61,7 @@ export async function createWorld(
   const printed: string[] = [];
   const close = async () => {
     const { stdout, stderr } = await relay.stop();
-    await stopFrontEnd();
+    await frontEndServer.close();
     await server.close();
     await workspace.close();
     for (const form of [clientSecret, encodeURIComponent(clientSecret)]) {

@@ -1,26 +1,11 @@
 import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
+import { manyAtOnce } from '../../harness/client/many-at-once.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { hangUp, json, onReuse, reset, stall } from '../../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../../harness/provider/strict-provider.ts';
 import { callbackPath, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
-
-/** Runs `task` a number of times, with a number of them at once. */
-async function repeatedly(
-  times: number,
-  atOnce: number,
-  task: (index: number) => Promise<void>,
-): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < times) {
-      next += 1;
-      await task(next);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}
 
 describe('connections to the provider', () => {
   const underTest = relayUnderTest({ 'provider-timeout': '5' });
@@ -64,12 +49,12 @@ describe('connections to the provider', () => {
           waiting.push(() => json({ login: `owner-of-${call.credential}` })(response));
           if (waiting.length === 20) for (const proceed of waiting) proceed();
         };
-        await repeatedly(20, 20, async () => void (await lookUp()));
+        await manyAtOnce(20, 20, async () => void (await lookUp()));
 
         provider.forget();
         provider.onToken = onReuse(fault, provider.issueToken);
         provider.onUser = onReuse(fault, provider.onUser);
-        await repeatedly(100, 10, async (index) => void (await (index % 2 ? logIn() : lookUp())));
+        await manyAtOnce(100, 10, async (index) => void (await (index % 2 ? logIn() : lookUp())));
         expect(provider.calls.some((call) => call.requestOnConnection > 1)).to.equal(true);
       });
     }
@@ -127,7 +112,7 @@ describe('connections to the provider', () => {
     const codes: string[] = [];
     // The pause makes each request coincide with the end of its connection.
     const pause = (index: number) => new Promise((resolve) => setTimeout(resolve, 3 + (index % 5)));
-    await repeatedly(4000, 16, async (index) => {
+    await manyAtOnce(4000, 16, async (index) => {
       await pause(index);
       if (index % 2 === 0) {
         await lookUp();

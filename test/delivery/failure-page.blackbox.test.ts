@@ -12,7 +12,6 @@ import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
 import {
@@ -21,6 +20,7 @@ import {
   frontendOrigin,
   loginPath,
   relayUnderTest,
+  secretFile,
   startRelay,
   undiscovered,
   userPath,
@@ -38,9 +38,8 @@ function expectPage(answer: Answer, status: number, detail: string | RegExp): vo
 }
 
 describe('a failure with --error-delivery page', () => {
-  const keyFile = temporaryKeyFile();
   const underTest = relayUnderTest(async () => ({
-    'key-file': await keyFile.write(key),
+    'key-file': await secretFile(key),
     'error-delivery': 'page',
     'provider-timeout': '2',
   }));

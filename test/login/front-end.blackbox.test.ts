@@ -11,7 +11,6 @@ import {
 } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
 import {
@@ -19,6 +18,7 @@ import {
   frontendOrigin,
   loginPath,
   relayUnderTest,
+  secretFile,
   startRelay,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -167,9 +167,8 @@ describe("the front end's own state", () => {
 describe('a failed callback with --error-delivery redirect', () => {
   for (const delivery of ['query', 'fragment'] as const) {
     describe(`and --token-delivery ${delivery}`, () => {
-      const keyFile = temporaryKeyFile();
       const underTest = relayUnderTest(async () => ({
-        'key-file': await keyFile.write(key),
+        'key-file': await secretFile(key),
         'error-delivery': 'redirect',
         'token-delivery': delivery,
         'provider-timeout': '2',

@@ -9,16 +9,19 @@ import {
   type Login,
 } from '../harness/browser/fake-browser.ts';
 import { keepAliveAgent } from '../harness/client/http-client.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { type Sealing, sealLogin } from '../harness/login/sealed-login.ts';
-import { callbackPath, redirectUri, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  callbackPath,
+  redirectUri,
+  relayUnderTest,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
 
 const key = 'the-current-key-of-this-very-relay-1';
 const minute = 60;
 
 describe('the state of a login', () => {
-  const keyFile = temporaryKeyFile();
-  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+  const underTest = relayUnderTest(async () => ({ 'key-file': await secretFile(key) }));
   let agent: Agent;
   let browser: FakeBrowser;
   before(() => {

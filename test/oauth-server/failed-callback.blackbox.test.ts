@@ -3,12 +3,15 @@ import { type FailureCode, RelayError } from '../../src/errors.ts';
 import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { issuer, logInTo, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
-import type { RelayUnderTest } from '../harness/relay/relay-under-test.ts';
-import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  frontendOrigin,
+  type RelayUnderTest,
+  relayUnderTest,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
 
 const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
 const state = 'own & "state" – ✓';
@@ -17,8 +20,7 @@ const state = 'own & "state" – ✓';
 const withoutState: ReadonlySet<FailureCode> = new Set(['state_missing', 'state_altered']);
 
 describe('the callback of an OAuth login', () => {
-  const keyFile = temporaryKeyFile();
-  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+  const underTest = relayUnderTest(async () => ({ 'key-file': await secretFile(key) }));
   let browser: FakeBrowser;
   beforeEach(() => {
     browser = new FakeBrowser(underTest);

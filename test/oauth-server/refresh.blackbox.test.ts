@@ -1,20 +1,25 @@
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { expectNoneRemembered } from '../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { expectOAuthError, issuer } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { frontendOrigin, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import {
+  frontendOrigin,
+  type Relay,
+  secretFile,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
 
 const line = 'the line of a key file with 32 characters or more';
 const previousLine = 'the previous line of a key file, of 32 characters';
 
 describe('the refresh of a login', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
+  let keyFile: string;
   let provider: RefreshingProvider;
   let relay: Relay;
   let key: ProofKey;
@@ -23,10 +28,11 @@ describe('the refresh of a login', () => {
 
   before('start a provider and a relay', async () => {
     provider = await RefreshingProvider.start();
+    keyFile = await secretFile(`${line}\n${previousLine}`);
     key = await newProofKey();
     relay = await startRelay({
       client: provider.registration,
-      flags: { ...provider.flags, 'key-file': await keyFile.write(line, previousLine) },
+      flags: { ...provider.flags, 'key-file': keyFile },
     });
   });
   beforeEach('log in', async () => {
@@ -124,7 +130,7 @@ describe('the refresh of a login', () => {
 
     it('gives a straggler the tokens after a reload of the configuration too', async () => {
       const first = tokensOf(await page.refresh(tokens.refreshToken));
-      await keyFile.write(previousLine, line);
+      await writeFile(keyFile, `${previousLine}\n${line}`);
       expect(await relay.reload()).to.include({ msg: 'reloaded: files have changed' });
       const late = tokensOf(await page.refresh(tokens.refreshToken));
       expect(late.accessToken).to.equal(first.accessToken);
@@ -355,7 +361,6 @@ describe('the refresh of a login', () => {
 });
 
 describe('refresh tokens', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let key: ProofKey;
@@ -375,7 +380,7 @@ describe('refresh tokens', () => {
   it('are not issued and not taken if they are off', async () => {
     const relay = await relayWith({
       'refresh-tokens': 'off',
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     });
     const page = new OAuthPage(relay, provider, key);
     expect((await page.logIn()).refreshToken).to.equal('');
@@ -392,7 +397,7 @@ describe('refresh tokens', () => {
   it('need no key with --refresh-tokens bearer, but keep the one that was proved', async () => {
     const relay = await relayWith({
       'refresh-tokens': 'bearer',
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     });
     const bearer = new OAuthPage(relay, provider, undefined);
     const first = tokensOf(await bearer.refresh((await bearer.logIn()).refreshToken));

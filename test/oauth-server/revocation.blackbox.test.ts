@@ -3,7 +3,6 @@ import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { canary, expectNoneRemembered } from '../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import {
   expectOAuthError,
   logInTo,
@@ -18,6 +17,7 @@ import {
   frontendOrigin,
   loginPath,
   type Relay,
+  secretFile,
   useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -25,7 +25,6 @@ const line = 'the line of a key file with 32 characters or more';
 const path = `${loginPath}/revoke`;
 
 describe('the revocation of a token', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let relay: Relay;
@@ -36,7 +35,7 @@ describe('the revocation of a token', () => {
     provider = await RefreshingProvider.start();
     relay = await startRelay({
       client: provider.registration,
-      flags: { ...provider.flags, 'key-file': await keyFile.write(line) },
+      flags: { ...provider.flags, 'key-file': await secretFile(line) },
     });
     page = new OAuthPage(relay, provider, await newProofKey());
   });
@@ -152,7 +151,7 @@ describe('the revocation of a token', () => {
     const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1', 'refresh-tokens': 'bearer' };
     const limited = await startRelay({
       client: provider.registration,
-      flags: { ...flags, 'key-file': await keyFile.write(line) },
+      flags: { ...flags, 'key-file': await secretFile(line) },
     });
     const from: [string, string][] = [['X-Forwarded-For', '198.51.100.8']];
     const send = async (parameters: Parameters, to?: string) =>
@@ -198,7 +197,6 @@ describe('the revocation of a token', () => {
 });
 
 describe('the revocation of a token at a provider that does not revoke', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let key: ProofKey;
@@ -212,7 +210,7 @@ describe('the revocation of a token at a provider that does not revoke', () => {
     const flags = {
       ...provider.flags,
       'revocation-url': undefined,
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     };
     const relay = await startRelay({ client: provider.registration, flags });
     const page = new OAuthPage(relay, provider, key);

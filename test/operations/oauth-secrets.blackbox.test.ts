@@ -4,7 +4,6 @@ import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { canary, expectNoneRemembered, remember } from '../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import {
   encoded,
   logInTo,
@@ -20,6 +19,7 @@ import {
   callbackPath,
   loginPath,
   type Relay,
+  secretFile,
   useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -33,7 +33,6 @@ describe('the secrets of an OAuth login', () => {
     expect(metrics).to.contain('route="/auth/provider/token"');
     expectNoneRemembered(metrics + relay.process.stdout + relay.process.stderr);
   });
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let relay: Relay;
@@ -48,7 +47,7 @@ describe('the secrets of an OAuth login', () => {
       client: provider.registration,
       flags: {
         ...provider.flags,
-        'key-file': await keyFile.write(line),
+        'key-file': await secretFile(line),
         'metrics-port': '0',
         'log-level': 'debug',
       },

@@ -6,7 +6,6 @@ import {
   type Login,
 } from '../../harness/browser/fake-browser.ts';
 import { expectNoneRemembered } from '../../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../../harness/login/key-file.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import {
@@ -21,7 +20,6 @@ const newKey = 'the-new-key-of-these-replicas-0002';
 const otherKey = 'the-key-of-some-other-relay-000003';
 
 describe('replicas share pending logins without communication', () => {
-  const keyFile = temporaryKeyFile();
   let provider: StrictProvider;
   let replicas: RelayUnderTest[];
   let browser: FakeBrowser;
@@ -51,7 +49,7 @@ describe('replicas share pending logins without communication', () => {
   }
 
   async function startReplicaWithKeys(...keys: string[]): Promise<RelayUnderTest> {
-    return await startReplica({ 'key-file': await keyFile.write(...keys) });
+    return await startReplica({ 'key-file': await secretFile(keys.join('\n')) });
   }
 
   async function expectFinished(login: Login): Promise<void> {
@@ -164,7 +162,7 @@ describe('replicas share pending logins without communication', () => {
     });
 
     it('another client at the provider', async () => {
-      const keys = { 'key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await secretFile(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'client-id': 'client-2' });
@@ -172,7 +170,7 @@ describe('replicas share pending logins without communication', () => {
     });
 
     it('another address', async () => {
-      const keys = { 'key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await secretFile(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'base-url': 'https://other.example' });
@@ -180,7 +178,7 @@ describe('replicas share pending logins without communication', () => {
     });
 
     it('another path name', async () => {
-      const keys = { 'key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await secretFile(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'path-name': 'other' });

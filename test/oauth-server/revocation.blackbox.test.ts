@@ -93,6 +93,27 @@ describe('the revocation of a token', () => {
     expectRevoked(await revoke(tokens.refreshToken));
   });
 
+  it('ends the login at the provider if the refresh token of the relay has expired', async () => {
+    const held = canary('token');
+    const expired = { endsAt: 1_700_000_000, providerToken: { refreshToken: held } };
+    expectRevoked(await revoke(await sealRefreshToken(line, expired)));
+    expect(provider.credentials('revocation')).to.deep.equal([held]);
+  });
+
+  it('is one call if a page repeats it, and another one if it failed', async () => {
+    const revokeTwice = () =>
+      Promise.all([tokens.refreshToken, tokens.refreshToken].map((token) => revoke(token)));
+    provider.mood.trouble = 503;
+    for (const answer of await revokeTwice()) {
+      expectOAuthError(answer, 'temporarily_unavailable', 502);
+    }
+    provider.mood.trouble = undefined;
+    provider.calls.length = 0;
+    for (const answer of await revokeTwice()) expectRevoked(answer);
+    expectRevoked(await revoke(tokens.refreshToken));
+    expect(provider.calls).to.have.lengthOf(1);
+  });
+
   it('revokes the access token that a refresh token holds', async () => {
     provider.mood.rotation = 'none';
     const given = await page.logIn();

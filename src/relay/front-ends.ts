@@ -20,17 +20,20 @@ export function createFrontEnd(config: Config, codes: Codes): FrontEnd {
     registration: audienceOf(config),
     frontEnd: onlyFrontEnd,
   };
-  const inPlace = inPlaceDelivery(failurePageOf(config));
+  const page = failurePageOf(config);
   return {
     name: onlyFrontEnd,
     origin,
     redirectUris,
     pkceRequired: tokenDelivery === 'code',
     deliveryOf({ oauth, state } = { oauth: undefined, state: undefined }) {
-      if (oauth === undefined) return plainDelivery(config, state) ?? inPlace;
+      if (oauth === undefined) {
+        return plainDelivery(config, state) ?? inPlaceDelivery(page, 'pkce_required');
+      }
       // The configuration may have changed since the login was started.
       const isRegistered = redirectUris.includes(oauth.redirectUri);
-      return isRegistered ? codeDelivery(codeIssuer, oauth, state) : inPlace;
+      if (!isRegistered) return inPlaceDelivery(page, 'redirect_uri_unknown');
+      return codeDelivery(codeIssuer, oauth, state);
     },
   };
 }

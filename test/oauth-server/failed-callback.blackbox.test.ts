@@ -90,7 +90,9 @@ describe('the callback of an OAuth login', () => {
         const answer = await browser.open(callback({ state: forged.state, code: forged.code }));
         expect(answer.headers).not.to.have.property('location');
         // A login of the contract would not reach the page that expects a code.
-        const { links } = expectFailurePage(answer, 400);
+        const { links, detail } = expectFailurePage(answer, 400);
+        const failure = by === key ? 'redirect_uri_unknown' : 'state_altered';
+        expect(detail).to.equal(new RelayError(failure).detail);
         expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
       }
     }

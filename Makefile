@@ -111,7 +111,7 @@ soak: $(installed)
 # Checks 1,000,000 answers over disturbed connections: each client must get its own answer.
 REPLIES = 1000000
 cross-talk: $(installed)
-	@REPLIES=$(REPLIES) $(mocha) test/slow/endurance/cross-talk.test.ts
+	@REPLIES=$(REPLIES) $(mocha) --fgrep 'own answers' test/slow/upstream/cross-talk.blackbox.test.ts
 
 fuzz: fuzz-requests fuzz-answers fuzz-properties ## send hostile requests and provider responses, and random input to the parsers
 

@@ -1,27 +1,13 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { expect } from 'chai';
-import { pino } from 'pino';
-import { readConfig } from '../../src/config/config.ts';
-import { createRelay } from '../../src/relay/relay.ts';
 import { serve } from '../harness/provider/serve.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 
 describe('a connection that breaks while its answer is written', () => {
   it('leaves its line in the log, and nothing on standard error', async () => {
     const lines: string[] = [];
-    const logger = pino({}, { write: (line: string) => lines.push(line) });
-    const { config } = readConfig({
-      flags: {
-        origin: ['https://app.example'],
-        clientId: ['client'],
-        clientSecret: ['a-client-secret-of-40-characters-0123456'],
-      },
-      environment: {},
-      readFile: () => {
-        throw new Error('there is no file to read');
-      },
-    });
-    const relay = await createRelay(config, logger);
+    const relay = await createRelayHere({}, (line) => lines.push(line));
     const complaints: unknown[] = [];
     const { error: complain } = console;
     console.error = (...words: unknown[]) => complaints.push(words);

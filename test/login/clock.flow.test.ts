@@ -1,13 +1,12 @@
 import { expect } from 'chai';
-import { readConfig } from '../../src/config/config.ts';
 import type { FailureCode } from '../../src/errors.ts';
-import { createLogger } from '../../src/observability/log.ts';
-import { createRelay, type Relay } from '../../src/relay/relay.ts';
+import type { Relay } from '../../src/relay/relay.ts';
 import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import { expectLogin, expectRefusal, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { type Serving, serve } from '../harness/provider/serve.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { baseUrl, frontendOrigin, registration } from '../harness/relay/relay-under-test.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
+import { baseUrl, registration } from '../harness/relay/relay-under-test.ts';
 
 const minute = 60;
 
@@ -22,21 +21,14 @@ describe('a login over time', () => {
 
   before(async () => {
     provider = await StrictProvider.start(registration());
-    const { config } = readConfig({
-      flags: {
-        origin: [frontendOrigin],
-        baseUrl: [baseUrl],
-        clientId: [provider.registration.clientId],
-        clientSecretFile: ['client-secret'],
-        authorizeUrl: [provider.authorizeUrl],
-        tokenUrl: [provider.tokenUrl],
-        userUrl: [provider.userUrl],
-      },
-      environment: {},
-      readFile: () => ({ text: provider.registration.clientSecret, readableByOthers: false }),
-    });
-    const logger = await createLogger({ level: 'silent', format: 'json' });
-    relay = await createRelay(config, logger, () => seconds * 1000);
+    const { clientId, clientSecret } = provider.registration;
+    const { authorizeUrl, tokenUrl, userUrl } = provider;
+    const flags = { baseUrl, clientId, clientSecret, authorizeUrl, tokenUrl, userUrl };
+    relay = await createRelayHere(
+      flags,
+      () => {},
+      () => seconds * 1000,
+    );
     server = await serve(relay.listener);
     target = { port: server.port, provider };
   });

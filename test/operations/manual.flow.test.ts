@@ -3,16 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pino } from 'pino';
-import { readConfig } from '../../src/config/config.ts';
 import { failureCodes } from '../../src/errors.ts';
 import { providerErrorCodes } from '../../src/provider-error-codes.ts';
-import { createRelay } from '../../src/relay/relay.ts';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, reset } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
@@ -163,13 +161,8 @@ async function lineOfLostLines(): Promise<LogLine> {
 
 /** The log line of a request with an unexpected error. */
 async function unexpectedError(): Promise<LogLine> {
-  const flags = { origin: ['https://app.example'], clientId: ['client'], clientSecret: ['x'] };
-  const readFile = () => {
-    throw new Error('there is no file to read');
-  };
-  const { config } = readConfig({ flags, environment: {}, readFile });
   const written = Promise.withResolvers<string>();
-  const relay = await createRelay(config, pino({}, { write: written.resolve }), () => {
+  const relay = await createRelayHere({}, written.resolve, () => {
     throw new Error('the clock has stopped');
   });
   const server = await serve(relay.listener);

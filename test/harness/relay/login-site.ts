@@ -6,15 +6,13 @@ import type {
   ServerResponse,
 } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { type Logger, pino } from 'pino';
 import type { Page } from 'playwright-core';
-import { readConfig } from '../../../src/config/config.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
-import { createRelay } from '../../../src/relay/relay.ts';
 import { request } from '../client/request.ts';
 import { type HttpsProxy, startHttpsProxy } from '../provider/https-proxy.ts';
+import { createRelayHere } from './relay-in-process.ts';
 
 const clientId = 'login-site';
 const clientSecret = 'a-client-secret-of-40-characters-0123456';
@@ -152,27 +150,22 @@ export class LoginSite {
   }
 
   async #serve(): Promise<void> {
-    const { config } = readConfig({
-      flags: asFlags({
-        port: `${this.#ports.relay.port}`,
-        baseUrl: this.relay,
-        origin: this.frontEnd,
-        clientId,
-        clientSecret,
-        authorizeUrl: `${this.provider}/authorize`,
-        tokenUrl: `http://127.0.0.1:${this.#ports.backChannel.port}/token`,
-        userUrl: `http://127.0.0.1:${this.#ports.provider.port}/me`,
-        scope: 'openid profile',
-        tokenRequest: 'body',
-        ...this.#options.flags,
-      }),
-      environment: {},
-      readFile: () => {
-        throw new Error('there is no file to read');
-      },
-    });
     const now = () => Date.now() + this.#clockOffset;
-    const { listener: relay, close } = await createRelay(config, this.#createLogger(), now);
+    const flags = {
+      port: `${this.#ports.relay.port}`,
+      baseUrl: this.relay,
+      origin: this.frontEnd,
+      clientId,
+      clientSecret,
+      authorizeUrl: `${this.provider}/authorize`,
+      tokenUrl: `http://127.0.0.1:${this.#ports.backChannel.port}/token`,
+      userUrl: `http://127.0.0.1:${this.#ports.provider.port}/me`,
+      scope: 'openid profile',
+      tokenRequest: 'body',
+      ...this.#options.flags,
+    };
+    const onLine = (line: string) => this.#read(line);
+    const { config, listener: relay, close } = await createRelayHere(flags, onLine, now);
     this.#closeRelay = close;
 
     this.#ports.relay.serve(
@@ -214,28 +207,21 @@ export class LoginSite {
   }
 
   // The relay logs a request after its response. So everything about it is known now.
-  #createLogger(): Logger {
-    return pino(
-      {},
-      {
-        write: (line: string) => {
-          const { requestId, outcome } = JSON.parse(line);
-          for (const exchange of this.#pending) {
-            const { request, response } = exchange;
-            if (response.getHeader('X-Request-Id') !== requestId) continue;
-            this.#pending.delete(exchange);
-            this.#keep({
-              url: new URL(request.url ?? '', this.relay),
-              headers: request.headers,
-              status: response.statusCode,
-              outcome: String(outcome),
-              location: response.getHeader('Location')?.toString(),
-              setCookies: [response.getHeader('Set-Cookie') ?? []].flat().map(String),
-            });
-          }
-        },
-      },
-    );
+  #read(line: string): void {
+    const { requestId, outcome } = JSON.parse(line);
+    for (const exchange of this.#pending) {
+      const { request, response } = exchange;
+      if (response.getHeader('X-Request-Id') !== requestId) continue;
+      this.#pending.delete(exchange);
+      this.#keep({
+        url: new URL(request.url ?? '', this.relay),
+        headers: request.headers,
+        status: response.statusCode,
+        outcome: String(outcome),
+        location: response.getHeader('Location')?.toString(),
+        setCookies: [response.getHeader('Set-Cookie') ?? []].flat().map(String),
+      });
+    }
   }
 
   #keep(exchange: Exchange): void {
@@ -293,10 +279,6 @@ export async function startLogin(page: Page): Promise<void> {
 export async function authorize(page: Page, name: string): Promise<void> {
   await page.getByLabel('Your name').fill(name);
   await page.getByRole('button', { name: 'Log in' }).click();
-}
-
-function asFlags(values: Readonly<Record<string, string>>): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
 }
 
 function sendPage(response: ServerResponse, html: string): void {

@@ -1,3 +1,4 @@
+import { RelayError } from '../errors.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent, keyOf } from './recent.ts';
@@ -26,7 +27,9 @@ export interface Refreshes {
    * Refreshes once for all who ask with the same refresh token: twenty tabs at once, or a page that has
    * missed the answer. A provider that rotates its refresh tokens takes a second use for theft.
    *
-   * - While a call is in flight, everyone gets its result or its error. An error is not repeated later.
+   * - While a call is in flight, everyone gets its result or its error.
+   * - A refusal is repeated for 60 seconds: a page that asks again and again must not use up the token
+   *   requests that the provider allows the relay. No other error is repeated later.
    * - If the provider has rotated the refresh token, the newest result that came of it is repeated for 60
    *   seconds. If it has not, the refresh token is still good, and the next refresh is a new call.
    * - If the newest result has another scope, the newest refresh token is refreshed.
@@ -67,6 +70,7 @@ interface Ended {
 export function createRefreshes(now: () => number): Refreshes {
   const inFlight = new Map<string, InFlight>();
   const rotations = createRecent<Ended>(lifetime, most, now);
+  const refusals = createRecent<RelayError>(lifetime, most, now);
 
   function start(
     refresh: FrontEndRefresh,
@@ -74,6 +78,8 @@ export function createRefreshes(now: () => number): Refreshes {
   ): Promise<Refreshed> {
     const { refreshToken, scope } = refresh;
     const key = keyOfRefresh(refresh);
+    const refusal = refusals.get(key);
+    if (refusal !== undefined) return Promise.reject(refusal);
     const response = call({ refreshToken, scope })
       .then((answer) => {
         // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
@@ -83,6 +89,11 @@ export function createRefreshes(now: () => number): Refreshes {
         // A token that comes back is the newest one again. Without this, the chain would be a circle.
         rotations.delete(keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken }));
         return refreshed;
+      })
+      .catch((error: unknown) => {
+        const isRefusal = error instanceof RelayError && error.code === 'refresh_refused';
+        if (isRefusal) refusals.set(key, error);
+        throw error;
       })
       .finally(() => inFlight.delete(key));
     inFlight.set(key, { scope, response });

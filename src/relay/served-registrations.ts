@@ -55,7 +55,7 @@ export async function serveRegistration(
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [keys, source] = await Promise.all([
     keysOf(config, registered),
-    providerSource(config, registered, client, logger),
+    providerSource(config, registered, client, logger, memory),
   ]);
   const grants = createGrants(config, keys, memory.grants, now);
   const { logins } = memory;
@@ -87,19 +87,27 @@ async function providerSource(
   { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
   client: UpstreamClient,
   logger: Logger,
+  { providers }: Memory,
 ): Promise<ProviderSource> {
   if ('known' in settings) return knownProvider(settings.known);
   const context = {
     ...settings.discovered,
     encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
+  // A reload must not forget a provider whose metadata cannot be fetched at the moment.
+  const key = JSON.stringify(settings.discovered);
   const registration = registrations.length > 1 ? name : undefined;
   return discoveredProvider(
-    () => discoverProvider(client, context),
+    async () => {
+      const provider = await discoverProvider(client, context);
+      providers.set(key, provider);
+      return provider;
+    },
     (attempt) => {
       const line = { registration, ...attempt };
       if (attempt.outcome === 'discovered') logger.info(line, 'provider discovery');
       else logger.warn(line, 'provider discovery');
     },
+    providers.get(key),
   );
 }

@@ -85,7 +85,7 @@ describe('the redemption of a code', () => {
     expect(await redeem('a')).to.equal('token');
   });
 
-  it('is one of 16,384 that are remembered: the oldest is forgotten', async () => {
+  it('is remembered among the newest 16,384; the oldest is forgotten', async () => {
     for (let code = 0; code < 16_384; code += 1) await redeem(`${code}`);
     expect(await redeem('0')).to.equal('code_redeemed');
     await redeem('one more');

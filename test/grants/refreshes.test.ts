@@ -122,6 +122,27 @@ describe('a refresh', () => {
     });
   });
 
+  describe('that the provider has refused', () => {
+    const refusing = () => Promise.reject(new RelayError('refresh_refused'));
+
+    it('is refused again for 60 seconds without a call, also with another scope', async () => {
+      expect(await refreshes.join(grant, refusing).catch(codeOf)).to.equal('refresh_refused');
+      pass(59_999);
+      for (const scope of [undefined, 'read']) {
+        const again = refreshes.join({ ...grant, scope }, neverCalled);
+        expect(await again.catch(codeOf)).to.equal('refresh_refused');
+      }
+      pass(1);
+      expect((await refresh()).accessToken).to.equal('access 1');
+    });
+
+    it('is a call of its own with another refresh token or key', async () => {
+      expect(await refreshes.join(grant, refusing).catch(codeOf)).to.equal('refresh_refused');
+      expect((await refresh({ thumbprint: 'another' })).accessToken).to.equal('access 1');
+      expect((await refresh({ refreshToken: 'refresh 1' })).accessToken).to.equal('access 2');
+    });
+  });
+
   describe('of a straggler', () => {
     it('gets the result without a call, for 60 seconds', async () => {
       await refresh();

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import { FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
+import { callback, FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import {
   encoded,
   issuer,
@@ -12,7 +13,12 @@ import {
   type Parameters,
   redirectUri,
 } from '../harness/login/oauth-front-end.ts';
-import { frontendOrigin, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  relayUnderTest,
+} from '../harness/relay/relay-under-test.ts';
 
 /** The front end is told of an error at its redirect URI, and no login is started. */
 function expectErrorAt(page: string, answer: Answer, error: string): URLSearchParams {
@@ -124,10 +130,11 @@ describe('the start of a login with an OAuth request', () => {
       const detail = expectError(await underTest().get(path), 400);
       expect(detail).to.match(/client_id|redirect_uri/);
       const page = await browser.open(path, { headers: navigation });
-      expect(page.status).to.equal(400);
-      expect(page.headers['content-type']).to.match(/^text\/html/);
       expect(page.headers).not.to.have.property('location');
-      expect(`${page.body}`).to.match(/client_id|redirect_uri/);
+      const { detail: shown, links } = expectFailurePage(page, 400);
+      expect(shown).to.match(/client_id|redirect_uri/);
+      // A login of the contract would put a token into the address of a page that expects a code.
+      expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
     });
   }
 
@@ -189,6 +196,23 @@ describe('a relay with --token-delivery code', () => {
 
   it('refuses a start without PKCE, in place', async () => {
     expect(expectError(await underTest().get(loginPath), 400)).to.contain('code_challenge');
+  });
+
+  it('leads a person back to the front end, never to a start that it refuses', async () => {
+    const { searchParams } = expectRedirect(
+      await openStart(new FakeBrowser(underTest), oauthStart({ redirect_uri: pages[1] })),
+    );
+    const lost = callback({ code: 'a', state: `${searchParams.get('state')}x` });
+    for (const [path, status] of [
+      [loginPath, 400],
+      [callbackPath, 400],
+      [lost, 400],
+      [callback({ error: 'access_denied' }), 400],
+    ] as const) {
+      const page = await underTest().send({ path, headers: navigation });
+      const { links } = expectFailurePage(page, status);
+      expect(links, path).to.deep.equal({ [`Back to ${frontendOrigin}`]: `${frontendOrigin}/` });
+    }
   });
 
   it('needs a redirect_uri, because there are several', async () => {

@@ -2,12 +2,16 @@ import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
 import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { issuer, logInTo, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
-import type { RelayUnderTest } from '../harness/relay/relay-under-test.ts';
-import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  frontendOrigin,
+  type RelayUnderTest,
+  relayUnderTest,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
 
 const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
 const state = 'own & "state" – ✓';
@@ -16,8 +20,7 @@ const state = 'own & "state" – ✓';
 const withoutState: ReadonlySet<FailureCode> = new Set(['state_missing', 'state_altered']);
 
 describe('the callback of an OAuth login', () => {
-  const keyFile = temporaryKeyFile();
-  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+  const underTest = relayUnderTest(async () => ({ 'key-file': await secretFile(key) }));
   let browser: FakeBrowser;
   beforeEach(() => {
     browser = new FakeBrowser(underTest);
@@ -85,8 +88,12 @@ describe('the callback of an OAuth login', () => {
         const forged = sealLogin(underTest().provider, { key: by, oauth: claim });
         browser.cookies.set(forged.cookie.name, forged.cookie.value);
         const answer = await browser.open(callback({ state: forged.state, code: forged.code }));
-        expect(answer.status).to.equal(400);
         expect(answer.headers).not.to.have.property('location');
+        // A login of the contract would not reach the page that expects a code.
+        const { links, detail } = expectFailurePage(answer, 400);
+        const failure = by === key ? 'redirect_uri_unknown' : 'state_altered';
+        expect(detail).to.equal(new RelayError(failure).detail);
+        expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
       }
     }
   });

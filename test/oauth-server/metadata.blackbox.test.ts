@@ -1,16 +1,14 @@
 import { expect } from 'chai';
 import { expectError } from '../harness/expect/expectations.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { issuer } from '../harness/login/oauth-front-end.ts';
-import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import { relayUnderTest, secretFile } from '../harness/relay/relay-under-test.ts';
 
 const path = '/.well-known/oauth-authorization-server/auth/provider';
 
 describe('the metadata', () => {
-  const keyFile = temporaryKeyFile();
   const underTest = relayUnderTest(async () => ({
     scope: 'read:user repo',
-    'key-file': await keyFile.write('k'.repeat(32)),
+    'key-file': await secretFile('k'.repeat(32)),
   }));
 
   it('describes the relay', async () => {

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import {
@@ -12,6 +11,7 @@ import {
   tokenPath,
 } from '../harness/login/oauth-front-end.ts';
 import { json, reset } from '../harness/provider/provider-behaviours.ts';
+import { serve } from '../harness/provider/serve.ts';
 import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
@@ -163,8 +163,9 @@ describe('the redemption of a code while the provider cannot be reached', () => 
     const first = await requestToken(underTest(), redemption(login));
     expectOAuthError(first, 'temporarily_unavailable', 502);
     expect(`${first.body}`).to.contain('Try again');
-    const provider = createServer((_, response) => response.end('{"access_token":"opaque"}'));
-    provider.listen(port, '127.0.0.1');
+    const provider = await serve((_request, response) => {
+      response.end('{"access_token":"opaque"}');
+    }, port);
     try {
       const second = await requestToken(underTest(), redemption(login));
       expect(JSON.parse(`${second.body}`)).to.deep.equal({
@@ -172,8 +173,7 @@ describe('the redemption of a code while the provider cannot be reached', () => 
         token_type: 'bearer',
       });
     } finally {
-      provider.close();
-      provider.closeAllConnections();
+      await provider.close();
     }
   });
 });

@@ -1,20 +1,25 @@
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { expectNoneRemembered } from '../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { expectOAuthError, issuer } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { frontendOrigin, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import {
+  frontendOrigin,
+  type Relay,
+  secretFile,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
 
 const line = 'the line of a key file with 32 characters or more';
 const previousLine = 'the previous line of a key file, of 32 characters';
 
 describe('the refresh of a login', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
+  let keyFile: string;
   let provider: RefreshingProvider;
   let relay: Relay;
   let key: ProofKey;
@@ -23,10 +28,11 @@ describe('the refresh of a login', () => {
 
   before('start a provider and a relay', async () => {
     provider = await RefreshingProvider.start();
+    keyFile = await secretFile(`${line}\n${previousLine}`);
     key = await newProofKey();
     relay = await startRelay({
-      client: provider.client,
-      flags: { ...provider.flags, 'key-file': await keyFile.write(line, previousLine) },
+      client: provider.registration,
+      flags: { ...provider.flags, 'key-file': keyFile },
     });
   });
   beforeEach('log in', async () => {
@@ -58,6 +64,15 @@ describe('the refresh of a login', () => {
     expect(tokens.refreshExpiresIn).to.be.within(days - 60, days);
     const renewed = tokensOf(await page.refresh(tokens.refreshToken));
     expect(renewed.refreshExpiresIn).to.be.within(days - 60, Number(tokens.refreshExpiresIn));
+  });
+
+  it('goes on at a provider that says 0 seconds of tokens that never end', async () => {
+    Object.assign(provider.mood, { expiresIn: 0, refreshExpiresIn: 0 });
+    const renewed = tokensOf(await page.refresh(tokens.refreshToken));
+    expect(renewed.expiresIn).to.equal(undefined);
+    for (const { refreshToken } of [renewed, await page.logIn()]) {
+      tokensOf(await page.refresh(refreshToken));
+    }
   });
 
   it('can be repeated with the newest refresh token', async () => {
@@ -103,7 +118,7 @@ describe('the refresh of a login', () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       provider.mood.patience = promise;
       const hangUp = new AbortController();
-      const arrived = provider.nextRefresh();
+      const arrived = provider.arrivals(1);
       const first = page.refresh(tokens.refreshToken, { signal: hangUp.signal });
       await arrived;
       hangUp.abort();
@@ -115,7 +130,7 @@ describe('the refresh of a login', () => {
 
     it('gives a straggler the tokens after a reload of the configuration too', async () => {
       const first = tokensOf(await page.refresh(tokens.refreshToken));
-      await keyFile.write(previousLine, line);
+      await writeFile(keyFile, `${previousLine}\n${line}`);
       expect(await relay.reload()).to.include({ msg: 'reloaded: files have changed' });
       const late = tokensOf(await page.refresh(tokens.refreshToken));
       expect(late.accessToken).to.equal(first.accessToken);
@@ -256,7 +271,7 @@ describe('the refresh of a login', () => {
       expect(narrow.scope).to.equal('read');
       const whole = tokensOf(await page.refresh(narrow.refreshToken));
       expect(whole.scope).to.equal('read write');
-      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', null]);
+      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', undefined]);
     });
 
     it('is refused if that goes beyond what was granted', async () => {
@@ -287,7 +302,12 @@ describe('the refresh of a login', () => {
     it('ends the login if the provider refuses', async () => {
       const renewed = tokensOf(await page.refresh(tokens.refreshToken));
       provider.revokeAll();
-      expectOAuthError(await page.refresh(renewed.refreshToken), 'invalid_grant');
+      provider.calls.length = 0;
+      // A page that asks again and again costs one of the token requests that the provider allows.
+      for (let time = 0; time < 5; time += 1) {
+        expectOAuthError(await page.refresh(renewed.refreshToken), 'invalid_grant');
+      }
+      expect(provider.calls).to.have.lengthOf(1);
     });
   });
 
@@ -341,7 +361,6 @@ describe('the refresh of a login', () => {
 });
 
 describe('refresh tokens', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let key: ProofKey;
@@ -352,13 +371,16 @@ describe('refresh tokens', () => {
   after('stop the provider', () => provider.stop());
 
   async function relayWith(flags: Readonly<Record<string, string>>): Promise<Relay> {
-    return await startRelay({ client: provider.client, flags: { ...provider.flags, ...flags } });
+    return await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...flags },
+    });
   }
 
   it('are not issued and not taken if they are off', async () => {
     const relay = await relayWith({
       'refresh-tokens': 'off',
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     });
     const page = new OAuthPage(relay, provider, key);
     expect((await page.logIn()).refreshToken).to.equal('');
@@ -375,7 +397,7 @@ describe('refresh tokens', () => {
   it('need no key with --refresh-tokens bearer, but keep the one that was proved', async () => {
     const relay = await relayWith({
       'refresh-tokens': 'bearer',
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     });
     const bearer = new OAuthPage(relay, provider, undefined);
     const first = tokensOf(await bearer.refresh((await bearer.logIn()).refreshToken));

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { RawConnection } from '../harness/client/raw-connection.ts';
 import { expectOAuthError, tokenPath } from '../harness/login/oauth-front-end.ts';
 import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
@@ -82,6 +83,17 @@ describe('the token endpoint', () => {
     const answer = await post(padding(16_384));
     expectOAuthError(answer, 'invalid_request', 400);
     expect(`${answer.body}`).to.contain('grant_type');
+  });
+
+  it('tells a client that asks first to send its body', async () => {
+    const body = 'client_id=other';
+    const connection = await RawConnection.open(underTest().port);
+    const head = `POST ${tokenPath} HTTP/1.1\r\nHost: a\r\nContent-Type: ${form}\r\nContent-Length: ${body.length}`;
+    connection.say(`${head}\r\nExpect: 100-continue\r\n\r\n`);
+    await connection.hear('HTTP/1.1 100 Continue\r\n\r\n');
+    connection.say(body);
+    await connection.hear('invalid_client');
+    connection.close();
   });
 
   const json = { 'Content-Type': 'application/json' };

@@ -44,6 +44,18 @@ export async function startRelayFor(
   return await startRelay({ client, flags: all, env });
 }
 
+/** Logs in at a provider without pages: somebody has consented. */
+export function logInWithoutPages(provider: {
+  authorize(authorizationRequest: URL): string;
+}): LoginProvider['logIn'] {
+  return async (browser, url) => {
+    const request = expectRedirect(await browser.open(url.href));
+    const state = request.searchParams.get('state') ?? '';
+    const code = provider.authorize(request);
+    return expectRedirect(await browser.open(callback({ code, state })));
+  };
+}
+
 /** A provider that issues no refresh token, and takes nothing that is not in the contract. */
 export async function strictProvider(): Promise<LoginProvider> {
   const client = registration({ tokenRequest: 'query' });
@@ -55,13 +67,7 @@ export async function strictProvider(): Promise<LoginProvider> {
       'token-url': provider.tokenUrl,
       'user-url': provider.userUrl,
     },
-    async logIn(browser, url) {
-      const request = expectRedirect(await browser.open(url.href));
-      const state = request.searchParams.get('state') ?? '';
-      return expectRedirect(
-        await browser.open(callback({ code: provider.authorize(request), state })),
-      );
-    },
+    logIn: logInWithoutPages(provider),
     tokenCalls: () => provider.credentials('token').length,
     async close() {
       await provider.stop();

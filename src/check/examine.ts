@@ -1,7 +1,11 @@
 import type { LoginConfig } from '../config/login-config.ts';
 import type { OptionSources } from '../config/option-values.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createUpstreamClient, type UpstreamResponse } from '../upstream/client.ts';
+import {
+  createUpstreamClient,
+  type UpstreamClient,
+  type UpstreamResponse,
+} from '../upstream/client.ts';
 import { version } from '../version.ts';
 import { checkAddresses } from './addresses.ts';
 import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';
@@ -36,20 +40,18 @@ export interface Examination {
  *
  * @param sources where the configuration came from: what to change depends on it
  * @param now milliseconds since 1970
+ * @param withFrontEnd whether to ask for the pages of the front end, too
  */
 export async function examine(
   config: LoginConfig,
   sources: OptionSources,
   now: () => number,
+  withFrontEnd = true,
 ): Promise<Examination> {
-  const limits = { timeout: config.providerTimeout, concurrentCalls };
-  const client = createUpstreamClient(`login-relay/${version}`, limits, config.proxy);
-  try {
-    const { findings: ofProxy, proxyError } = await checkProxy(config.proxy, limits.timeout);
-    const probe = createProbe(client, proxyError);
+  return await withProbe(config, async (probe, { client, proxyError, ofProxy }) => {
     const ownAddresses = Promise.all([
       checkBaseUrl(probe, config, madeUpVerifier),
-      checkFrontEnd(probe, config),
+      withFrontEnd ? checkFrontEnd(probe, config) : [],
     ]);
     const { finding: ofDiscovery, provider } =
       'known' in config.provider
@@ -66,6 +68,30 @@ export async function examine(
       ofProvider,
     ].flat();
     return { findings, provider };
+  });
+}
+
+/** Asks for the pages of a front end. */
+export async function examineFrontEnd(config: LoginConfig): Promise<Finding[]> {
+  return await withProbe(config, (probe) => checkFrontEnd(probe, config));
+}
+
+/** What the way to other servers is. */
+interface Way {
+  readonly client: UpstreamClient;
+  readonly proxyError: string | undefined;
+  readonly ofProxy: readonly Finding[];
+}
+
+async function withProbe<Result>(
+  { providerTimeout: timeout, proxy }: LoginConfig,
+  examineWith: (probe: Probe, way: Way) => Promise<Result>,
+): Promise<Result> {
+  const limits = { timeout, concurrentCalls };
+  const client = createUpstreamClient(`login-relay/${version}`, limits, proxy);
+  try {
+    const { findings: ofProxy, proxyError } = await checkProxy(proxy, timeout);
+    return await examineWith(createProbe(client, proxyError), { client, proxyError, ofProxy });
   } finally {
     client.close();
   }

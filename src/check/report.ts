@@ -8,8 +8,12 @@ export interface CheckReport {
   readonly options: readonly EffectiveOption[];
   /** What to register at the provider; null if the configuration has faults. */
   readonly callbackUrl: string | null;
+  /** The same for each registration of a configuration file. */
+  readonly callbackUrls?: Readonly<Record<string, string>>;
   readonly findings: readonly Finding[];
 }
+
+const shownElsewhere = '  login-relay config print shows it.';
 
 /** The report for scripts. */
 export function reportAsJson(report: CheckReport): string {
@@ -17,9 +21,13 @@ export function reportAsJson(report: CheckReport): string {
 }
 
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
-export function reportAsText({ options, callbackUrl, findings }: CheckReport): string {
-  const lines = [styleText('bold', 'Configuration'), ...optionLines(options)];
+export function reportAsText(report: CheckReport): string {
+  const { options, callbackUrl, callbackUrls = {}, findings } = report;
+  const shown = options.length > 0 ? optionLines(options) : [shownElsewhere];
+  const lines = [styleText('bold', 'Configuration'), ...shown];
   if (callbackUrl !== null) lines.push('', `Callback URL to register: ${callbackUrl}`);
+  const urls = Object.entries(callbackUrls).map(([name, url]) => `  ${name}  ${url}`);
+  if (urls.length > 0) lines.push('', 'Callback URLs to register:', ...urls);
   const merged = mergeEqual(findings);
   lines.push('', styleText('bold', 'Checks'), ...merged.flatMap(findingLines));
   lines.push('', summary(merged), '');

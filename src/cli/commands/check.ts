@@ -1,11 +1,12 @@
 import { checkCertificateAuthorities } from '../../check/certificate-authorities.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine } from '../../check/examine.ts';
+import { examineAll } from '../../check/examine-all.ts';
 import { type Finding, problem, warning } from '../../check/finding.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
-import { readConfig } from '../../config/config.ts';
-import { type LoginConfig, loginConfig } from '../../config/login-config.ts';
-import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
+import { type Config, readConfig } from '../../config/config.ts';
+import { loginConfig } from '../../config/login-config.ts';
+import { type OptionSources, sourceOf, withoutOverruled } from '../../config/option-values.ts';
 import { expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
@@ -28,7 +29,8 @@ export async function diagnose(
   given: OptionSources,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
   const sources = withoutOverruled(given);
-  let config: LoginConfig;
+  const isFromFile = sourceOf('config', sources) !== undefined;
+  let config: Config;
   let warnings: readonly string[];
   try {
     const reading = readConfig({
@@ -36,21 +38,34 @@ export async function diagnose(
       readFile: readTextFile,
       newFiles: { expect: expectCreatable },
     });
-    warnings = reading.warnings;
-    config = loginConfig(reading.config);
+    ({ config, warnings } = reading);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.faults.map((fault) => problem('configuration', fault, null));
-    const options = effectiveOptions(sources, undefined, undefined);
+    const options = isFromFile ? [] : effectiveOptions(sources, undefined, undefined);
     return { report: { options, callbackUrl: null, findings }, code: 2 };
   }
-  const { findings: examined, provider } = await examine(config, sources, Date.now);
+  const { findings: examined, ...shown } = isFromFile
+    ? await examineFile(config, sources)
+    : await examineOptions(config, sources);
   const findings: Finding[] = [
     ...warnings.map((message) => warning('configuration', message, null)),
     ...checkCertificateAuthorities(sources.environment, readTextFile),
     ...examined,
   ];
-  const options = effectiveOptions(sources, config, provider);
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
-  return { report: { options, callbackUrl: config.redirectUri, findings }, code };
+  return { report: { ...shown, findings }, code };
+}
+
+async function examineOptions(config: Config, sources: OptionSources): Promise<CheckReport> {
+  const login = loginConfig(config);
+  const { findings, provider } = await examine(login, sources, Date.now);
+  const options = effectiveOptions(sources, login, provider);
+  return { options, callbackUrl: login.redirectUri, findings };
+}
+
+async function examineFile(config: Config, sources: OptionSources): Promise<CheckReport> {
+  const findings = await examineAll(config, sources, Date.now);
+  const urls = config.registrations.map(({ name, redirectUri }) => [name, redirectUri]);
+  return { options: [], callbackUrl: null, callbackUrls: Object.fromEntries(urls), findings };
 }

@@ -64,7 +64,7 @@ export async function openLoop(
   return durations;
 }
 
-/** True for so many seconds from now. */
+/** Makes a function that returns true for so many seconds from now. */
 export function during(seconds: number): () => boolean {
   const end = performance.now() + seconds * 1000;
   return () => performance.now() < end;

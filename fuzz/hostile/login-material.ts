@@ -25,7 +25,7 @@ export function createLogins(settings: {
     const browserSecret = bytes(32);
     const issuedAt = Math.floor(Date.now() / 1000);
     const state = random.oneIn(2) ? undefined : `own&state=${random.below(1000)}\u{1f511}`;
-    // A redirect URI that was registered when the login was started.
+    // A foreign URI may have been registered when the login was started.
     const redirectUri = random.oneIn(8) ? 'https://evil.example/' : random.pick(settings.pages);
     const codeChallenge = bytes(32).toString('base64url');
     const oauth = random.oneIn(2) ? undefined : { redirectUri, codeChallenge };

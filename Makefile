@@ -115,13 +115,15 @@ cross-talk: $(installed)
 
 fuzz: fuzz-requests fuzz-answers fuzz-properties ## send hostile requests and provider responses, and random input to the parsers
 
-# Sends 1,000,000 hostile requests. For another count: FUZZ="--requests 10000 --seed 1".
+# Sends 1,000,000 hostile requests. For another count: make fuzz-requests REQUESTS=10000 SEED=1.
+REQUESTS = 1000000
 fuzz-requests: $(installed)
-	@$(node) fuzz/requests.ts $(FUZZ)
+	@REQUESTS=$(REQUESTS) $(mocha) --fgrep 'hostile requests' test/slow/fuzz/hostile.test.ts
 
-# Sends 200,000 hostile provider responses. For another count: FUZZ="--answers 10000 --seed 1".
+# Sends 200,000 hostile provider responses. For another count: make fuzz-answers ANSWERS=10000 SEED=1.
+ANSWERS = 200000
 fuzz-answers: $(installed)
-	@$(node) fuzz/provider-answers.ts $(FUZZ)
+	@ANSWERS=$(ANSWERS) $(mocha) --fgrep 'hostile answers' test/slow/fuzz/hostile.test.ts
 
 # Tests each parser with 100,000 random inputs.
 fuzz-properties: $(installed)

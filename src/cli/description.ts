@@ -79,7 +79,7 @@ function describeFlag(flag: Flag): FlagDescription {
   };
 }
 
-// Commands also have flags of their own. Only those of the table are shown in groups.
+// Only the options of the relay have a group. Commands also have other flags.
 function optionOf({ long, helpGroupHeading }: Flag): Option | undefined {
   if (helpGroupHeading === undefined) return undefined;
   return Object.values<Option>(options).find(({ flag }) => flag === long);

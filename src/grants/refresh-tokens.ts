@@ -17,7 +17,7 @@ interface HeldRefreshToken {
 export interface HeldAccessToken {
   readonly accessToken: string;
   readonly tokenType?: string | undefined;
-  /** Seconds since 1970, if the provider has told it. */
+  /** Seconds since 1970; undefined if it is not known. */
   readonly endsAt?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface RefreshTokenContent {
   readonly frontEnd: string;
   /** The thumbprint of the key that the front end must prove; undefined if the token is unbound. */
   readonly thumbprint?: string | undefined;
-  /** What was granted; undefined if nobody has said. */
+  /** The granted scope; undefined if it is not known. */
   readonly scope?: string | undefined;
   /** Seconds since 1970. */
   readonly loggedInAt: number;

@@ -23,7 +23,7 @@ export interface RequestState {
   grant?: 'authorization_code' | 'refresh_token';
   /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;
-  /** Answers a failure from here on, instead of the application's default. */
+  /** Answers the failures of this request. Undefined: the application's default does. */
   answerFailure?: (ctx: Context, failure: RelayError) => void;
 }
 

@@ -126,7 +126,7 @@ function encode({ id, issuedAt, registration, frontEnd, request }: LoginState): 
   return Buffer.concat([head, id, joinFields(...fields)]);
 }
 
-/** Every field has its length before it: no two lists of fields give the same bytes. */
+/** The length of each field precedes it, so different lists of fields never give the same bytes. */
 function joinFields(...fields: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(
     fields.flatMap((field) => {

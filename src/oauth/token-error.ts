@@ -7,7 +7,7 @@ const tooManyRequests = 429;
 /** The statuses of refusals, for any reason. @see RFC 6749 §5.2; GitHub and Slack refuse with 200 */
 const refusalStatuses: ReadonlySet<number> = new Set([200, 400, 401]);
 
-/** What a token request hands in. @see RFC 6749 §4.1.3 and §6 */
+/** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
 
 /** Error codes that say more than that the request was refused. */
@@ -112,16 +112,16 @@ function meaningOfRefresh(
   if (error === 'invalid_scope') return 'scope_refused';
   const saysWhy = (error ?? message) !== undefined;
   if (status === 200 && !saysWhy) return 'token_missing';
-  // A firewall must not end the login, nor a rate limit: GitHub answers 403 then, with a message.
+  // Neither a firewall nor a rate limit may end the login. GitHub's rate limit answers 403 with a message.
   const isKnown = code !== undefined && code !== 'other';
   const isRefusal = refusalStatuses.has(status) ? saysWhy : isKnown;
   return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
 }
 
-/** What differs in the details after a refresh, which is no login. */
+/** The details for a refresh, because it is not a login. */
 const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
   scope_refused: 'The provider does not renew the login for this scope.',
-  token_endpoint_failed: 'The provider has a problem of its own. Try again in a moment.',
+  token_endpoint_failed: 'The provider reports an internal problem. Try again in a moment.',
   token_missing: 'The provider answered the refresh without a usable token. Try again in a moment.',
 };
 

@@ -3,7 +3,7 @@ import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import type { ServerLimits } from '../limits.ts';
 
-// How often idle connections are closed while the server closes.
+// Milliseconds between two searches for idle connections, while the server closes.
 const idleSweep = 100;
 
 /**

@@ -10,9 +10,9 @@ import type { PassedSocket } from './passed-socket.ts';
 import { tlsOptions } from './tls-options.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
-// How often Node checks for slow requests. Its default of 30 s would stretch every limit.
+// Milliseconds between two checks for slow requests. Node's default of 30 s would stretch every limit.
 const slowRequestSweep = 1_000;
-// Connections wait here during a restart. The system has a limit of its own.
+// The number of connections that can wait during a restart. The system may lower it.
 const backlog = 65_535;
 
 /** Receives what never reaches the application. */
@@ -95,7 +95,7 @@ export async function listen(
   server.timeout = most.answerTime;
   server.on('timeout', (socket: Socket) => {
     const answering = connections.isAnswering(socket);
-    // While the response is not ready, the client waits for the server, not the other way round.
+    // A client that waits for its response may be idle.
     if (connections.isBusy(socket) && !answering) return;
     if (answering) observer.limitHit('answer_time');
     socket.destroy();

@@ -7,10 +7,10 @@ import { parseTokenResponse, type TokenResponse } from '../oauth/token-response.
 import type { ObserveCall, UpstreamClient } from './client.ts';
 
 /**
- * Asks for a new access token.
+ * Requests a new access token.
  *
- * @returns without a refresh token if the one that was sent stays valid
- * @throws {RelayError} `refresh_refused`, why else there is no token, or why the call itself failed
+ * @returns a response without a refresh token if the old refresh token stays valid
+ * @throws {RelayError} `refresh_refused` or another reason that there is no token, or why the call failed
  * @see RFC 6749 §6
  */
 export async function refreshToken(

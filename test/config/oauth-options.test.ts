@@ -59,10 +59,23 @@ describe('the redirect URIs of the front end', () => {
     }
   });
 
-  it('must not have one in the front end URL either, if that is the redirect URI', () => {
-    const flags = { frontendUrl: `${app}/?iss=a` };
-    expect(faults({ flags }).join()).to.match(/^--frontend-url .* must not have iss/);
-    expect(faults({ flags: { ...flags, redirectUri: `${app}/` } })).to.deep.equal([]);
+  it('are not the front end URL if that cannot be one, and plain logins go on', () => {
+    const long = `${app}/`.padEnd(513, 'a');
+    for (const [frontendUrl, why] of [
+      [`${app}/?iss=a`, 'has iss in its query'],
+      [`${app}/?code=a`, 'has code in its query'],
+      [long, 'is longer than 512 characters'],
+    ] as const) {
+      const message = `${why}, so OAuth logins cannot return to it: give --redirect-uri (FRONTEND_REDIRECT_URI)`;
+      const { config, warnings } = read({ flags: { frontendUrl } });
+      expect(config.redirectUris).to.deep.equal([]);
+      expect(warnings).to.deep.equal([`--frontend-url (FRONTEND_URL) ${message}`]);
+      expect(read({ flags: { frontendUrl, stateCheck: 'off' } }).warnings).to.deep.equal([]);
+      expect(read({ flags: { frontendUrl, redirectUri: `${app}/` } }).warnings).to.deep.equal([]);
+      const [fault = '', ...others] = faults({ flags: { frontendUrl, tokenDelivery: 'code' } });
+      expect(fault).to.contain(message);
+      expect(others).to.deep.equal([]);
+    }
     expect(faults({ flags: { frontendUrl: `${app}/?state=a` } })).to.have.length(1);
   });
 

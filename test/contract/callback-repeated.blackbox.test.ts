@@ -22,7 +22,7 @@ describe('a callback that is opened more than once', () => {
     browser = new FakeBrowser(underTest);
   });
 
-  /** The bytes of a callback, as a browser sends it that has not received an earlier answer. */
+  /** The bytes of a callback from a browser that has not received an earlier answer. */
   function bytesOf({ code, state, cookie }: Login, otherCode = code): string {
     const headers = [...navigation, ['Cookie', `${cookie.name}=${cookie.value}`]];
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');

@@ -192,7 +192,7 @@ describe('a failed callback with --error-delivery redirect', () => {
       }
 
       for (const [kind, failing] of Object.entries(failedCallbacks)) {
-        it(`tells the front end that ${kind}`, async () => {
+        it(`redirects with an error if ${kind}`, async () => {
           const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
           const frontEndState = 'own & "state" – ✓';
           const login = sealLogin(underTest().provider, { key, age, frontEndState });

@@ -31,7 +31,7 @@ describe('an attacker with a code of the relay', () => {
     return await requestToken(underTest(), { ...parameters, code_verifier: codeVerifier });
   }
 
-  it('can redeem it if nothing is wrong with it, so that the refusals below mean something', async () => {
+  it('can redeem it with the right parameters, which makes the refusals below valid', async () => {
     expect((await redeem({ age: 30 })).status).to.equal(200);
   });
 
@@ -60,7 +60,7 @@ describe('an attacker with a code of the relay', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('cannot redeem one that was redeemed, as it is in the history of the browser', async () => {
+  it('cannot redeem one that was redeemed, such as one from the history of the browser', async () => {
     const login = await logInTo(new FakeBrowser(underTest), underTest());
     expect((await requestToken(underTest(), redemption(login))).status).to.equal(200);
     const again = redemption(login, { code_verifier: codeVerifier });
@@ -68,7 +68,7 @@ describe('an attacker with a code of the relay', () => {
     expectOAuthError(await requestToken(underTest(), redemption(login)), 'invalid_grant');
   });
 
-  it('learns nothing of the provider from it', async () => {
+  it('cannot read its content', async () => {
     const { code } = await logInTo(new FakeBrowser(underTest), underTest());
     for (const part of code.split('.')) {
       const text = Buffer.from(part, 'base64url').toString('latin1');
@@ -76,7 +76,7 @@ describe('an attacker with a code of the relay', () => {
     }
   });
 
-  it('starts no login in a browser without the cookie of the start', async () => {
+  it('gets no code from a callback without the cookie of the start', async () => {
     const started = expectRedirect(
       await new FakeBrowser(underTest).open(`${loginPath}?${encoded(oauthStart().parameters)}`),
     );
@@ -128,14 +128,14 @@ describe('a relay whose operator has changed the client at the provider', () => 
     },
   );
 
-  it('takes no code of the former client: it would reach another provider', async () => {
+  it('refuses a code of the former client, because it would reach another provider', async () => {
     const code = await sealCode({ key });
     const parameters = { grant_type: 'authorization_code', client_id: 'app', code };
     const answer = await requestToken(underTest(), { ...parameters, code_verifier: codeVerifier });
     expectOAuthError(answer, 'invalid_grant');
   });
 
-  it('takes no refresh token of the former client', async () => {
+  it('refuses a refresh token of the former client', async () => {
     const refreshToken = await sealRefreshToken(key);
     const parameters = { client_id: 'app', refresh_token: refreshToken };
     const answer = await requestToken(underTest(), { grant_type: 'refresh_token', ...parameters });

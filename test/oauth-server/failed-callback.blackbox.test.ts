@@ -16,7 +16,7 @@ import {
 const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
 const state = 'own & "state" – ✓';
 
-/** Failures after which no state says where the login came from. */
+/** Failures without a state that names the origin of the login. */
 const withoutState: ReadonlySet<FailureCode> = new Set(['state_missing', 'state_altered']);
 
 describe('the callback of an OAuth login', () => {
@@ -47,7 +47,7 @@ describe('the callback of an OAuth login', () => {
       });
       continue;
     }
-    it(`tells the front end that ${kind}`, async () => {
+    it(`redirects with an error if ${kind}`, async () => {
       const login = sealed(underTest(), age);
       const { code } = login;
       const path = (await prepare?.(login, browser)) ?? callback({ code, state: login.state });
@@ -65,7 +65,7 @@ describe('the callback of an OAuth login', () => {
     });
   }
 
-  it('tells the front end that it is in a frame, and can still be finished', async () => {
+  it('redirects with an error inside a frame, and can still be finished', async () => {
     const login = sealed(underTest());
     const path = callback({ code: login.code, state: login.state });
     const framed = await browser.open(path, {
@@ -76,12 +76,12 @@ describe('the callback of an OAuth login', () => {
     expect(answer.searchParams.get('code')).to.match(/^[\w.-]+$/);
   });
 
-  it('calls no provider if it works', async () => {
+  it('makes no call to the provider if it succeeds', async () => {
     await logInTo(browser, underTest());
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('shows a failure nowhere but at a redirect URI of the front end, whatever its state claims', async () => {
+  it('redirects a failure only to a redirect URI of the front end, whatever its state claims', async () => {
     for (const elsewhere of ['https://evil.example/', `${redirectUri}x`, 'javascript:alert(1)']) {
       const claim = { redirectUri: elsewhere, codeChallenge: 'c'.repeat(43) };
       for (const by of [key, 'a key that only the attacker knows, of 32']) {
@@ -89,7 +89,7 @@ describe('the callback of an OAuth login', () => {
         browser.cookies.set(forged.cookie.name, forged.cookie.value);
         const answer = await browser.open(callback({ state: forged.state, code: forged.code }));
         expect(answer.headers).not.to.have.property('location');
-        // A login of the contract would not reach the page that expects a code.
+        // The page expects a code, so a login of the contract would not reach it.
         const { links, detail } = expectFailurePage(answer, 400);
         const failure = by === key ? 'redirect_uri_unknown' : 'state_altered';
         expect(detail).to.equal(new RelayError(failure).detail);

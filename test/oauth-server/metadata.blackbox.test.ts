@@ -69,10 +69,10 @@ describe('the metadata of a relay whose base URL has a path', () => {
   });
 });
 
-describe('the metadata of a relay that checks no state', () => {
+describe('the metadata of a relay with --state-check off', () => {
   const underTest = relayUnderTest({ 'state-check': 'off' });
 
-  it('is not there, and neither are its endpoints', async () => {
+  it('does not exist, and neither do its endpoints', async () => {
     expectError(await underTest().get(path), 404);
     for (const endpoint of ['token', 'revoke']) {
       const answer = await underTest().send({ method: 'POST', path: `/auth/provider/${endpoint}` });

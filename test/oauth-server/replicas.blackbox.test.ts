@@ -30,7 +30,7 @@ describe('a page whose requests reach several replicas', () => {
     return page;
   }
 
-  it('is renewed by any replica, with its newest refresh token', async () => {
+  it('can refresh at any replica with its newest refresh token', async () => {
     let { refreshToken } = await at(0).logIn();
     for (let turn = 1; turn < 7; turn += 1) {
       ({ refreshToken } = tokensOf(await at(turn).refresh(refreshToken)));
@@ -45,7 +45,7 @@ describe('a page whose requests reach several replicas', () => {
     expectOAuthError(await at(0).refresh(renewed.refreshToken), 'invalid_grant');
   });
 
-  it('stays logged in at a provider that does not rotate, whichever replica it reaches', async () => {
+  it('stays logged in at a provider that does not rotate, at any replica', async () => {
     const { refreshToken } = await at(0).logIn();
     provider.mood.rotation = 'keeps';
     const answers = Array.from({ length: 20 }, (_, tab) => at(tab).refresh(refreshToken));

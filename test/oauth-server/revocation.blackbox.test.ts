@@ -72,7 +72,7 @@ describe('the revocation of a token', () => {
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
   });
 
-  it('ends the newest tokens if another tab has refreshed the login a moment ago', async () => {
+  it('ends the newest tokens if another tab has just refreshed the login', async () => {
     const renewed = tokensOf(await page.refresh(tokens.refreshToken));
     provider.calls.length = 0;
     expectRevoked(await revoke(tokens.refreshToken));
@@ -81,7 +81,7 @@ describe('the revocation of a token', () => {
     expect(provider.accepts(renewed.accessToken)).to.equal(false);
   });
 
-  it('heeds no wrong hint', async () => {
+  it('ignores a wrong token_type_hint', async () => {
     expectRevoked(await revoke(tokens.refreshToken, { token_type_hint: 'access_token' }));
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
   });
@@ -168,7 +168,7 @@ describe('the revocation of a token', () => {
     provider.mood.trouble = undefined;
   });
 
-  it('never keeps people of the same address from logging in, or from logging out', async () => {
+  it('never affects logins and logouts of other people at the same address', async () => {
     const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1', 'refresh-tokens': 'bearer' };
     const limited = await startRelay({
       client: provider.registration,
@@ -200,13 +200,13 @@ describe('the revocation of a token', () => {
     await logIn();
   });
 
-  it('takes no other method than POST', async () => {
+  it('accepts only POST', async () => {
     const answer = await relay.get(`${path}?client_id=app&token=x`);
     expectOAuthError(answer, 'invalid_request', 405);
     expect(answer.headers.allow).to.equal('POST, OPTIONS');
   });
 
-  it('fails for now while the provider has trouble, and can be repeated', async () => {
+  it('fails while the provider has problems, and can be retried', async () => {
     for (const trouble of [503, 500, 'reset'] as const) {
       provider.mood.trouble = trouble;
       expectOAuthError(await revoke(tokens.refreshToken), 'temporarily_unavailable', 502);

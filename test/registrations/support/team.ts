@@ -14,6 +14,15 @@ import {
   secretFile,
 } from '../../harness/relay/relay-under-test.ts';
 
+const secretFiles = new WeakMap<StrictProvider, Promise<string>>();
+
+/** The file with the client secret of a provider: one, so that a reload finds it unchanged. */
+function secretFileOf(provider: StrictProvider): Promise<string> {
+  const file = secretFiles.get(provider) ?? secretFile(provider.registration.clientSecret);
+  secretFiles.set(provider, file);
+  return file;
+}
+
 /** The registrations of the relay. */
 type Name = 'github' | 'staff';
 
@@ -80,7 +89,7 @@ export async function configOf(
 ): Promise<string> {
   const entries = await Promise.all(
     Object.entries(providers).map(async ([name, provider]) => {
-      const secret = await secretFile(provider.registration.clientSecret);
+      const secret = await secretFileOf(provider);
       return `  ${name}:
     client-id: ${provider.registration.clientId}
     client-secret-file: ${secret}

@@ -1,3 +1,7 @@
+// A relay among hostile clients, and at a hostile provider. `make fuzz` makes long runs, and prints what
+// happened. Each run has another seed. With SEED and FIRST, a run repeats what a failure names.
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { attack } from '../../../fuzz/hostile/attack.ts';
 import { type Battlefield, openBattlefield } from '../../../fuzz/hostile/battlefield.ts';
@@ -6,11 +10,17 @@ import { startHostileProvider } from '../../../fuzz/hostile/hostile-provider.ts'
 import { startObligingProvider } from '../../../fuzz/hostile/obliging-provider.ts';
 import { endure } from '../../../fuzz/hostile/ordeal.ts';
 
-// The whole of it is make fuzz. Another seed each time; a failure names it.
-const seed = Date.now() % 1_000_000;
+const { REQUESTS, ANSWERS, SEED, FIRST } = process.env;
+const isLong = REQUESTS !== undefined || ANSWERS !== undefined;
+const requests = Number(REQUESTS ?? 3000);
+const answers = Number(ANSWERS ?? 1000);
+const seed = Number(SEED || Date.now() % 1_000_000);
+const first = Number(FIRST || 0);
+// In MiB. A relay remembers proofs and redeemed codes for a minute or two.
+const mostMemory = 512;
 
 describe('a relay among enemies', function () {
-  this.timeout(120_000);
+  this.timeout(120_000 + requests + answers * 10);
   let field: Battlefield | undefined;
   afterEach(async () => {
     await field?.close();
@@ -24,35 +34,68 @@ describe('a relay among enemies', function () {
     field = await openBattlefield(provider);
     const { relay, targets, material } = field;
     const honest = startHonestClient(relay.port);
-    const report = await attack({
-      port: relay.port,
-      targets,
-      material,
-      seed,
-      requests: 3000,
-      connections: 8,
-    });
-    const { requests, refused } = await honest.observe();
+    if (requests > 100_000) {
+      await wait(10_000);
+      await honest.observe();
+      await wait(20_000);
+    }
+    const idle = await honest.observe();
+    const connections = isLong ? 4 : 8;
+    const plan = { port: relay.port, targets, material, seed, requests, connections, first };
+    const report = await attack(plan);
+    const attacked = await honest.observe();
+    const memory = peakMemory(relay.pid);
     await honest.stop();
-    expect([...report.faults, ...provider.faults]).to.deep.equal([]);
+    print(
+      `seed ${seed}: ${report.sent} hostile requests on ${report.connections} connections`,
+      `${report.answered} answers ${counts(report.statuses)}`,
+      `outcomes in the log ${counts(relay.outcomes)}`,
+      `calls to the provider ${counts(provider.calls)}`,
+      `at most ${memory} MiB of memory`,
+      `honest client: p99 ${idle.p99.toFixed(1)} ms idle, ${attacked.p99.toFixed(1)} ms attacked`,
+    );
+    const faults = [...report.faults, ...provider.faults].slice(0, 20);
+    expect(faults, `seed ${seed}`).to.deep.equal([]);
+    expect([...idle.refused, ...attacked.refused]).to.deep.equal([]);
+    expect(attacked.requests).to.be.greaterThan(0);
+    expect(memory).to.be.at.most(mostMemory);
+    // A few requests, which repeat a failure, need not be of every kind.
+    if (requests < 1000) return;
     expect(provider.calls).to.have.all.keys('callback', 'redemption', 'refresh', 'revocation');
     expect(report.answered).to.be.greaterThan(report.sent / 2);
-    expect(refused).to.deep.equal([]);
-    expect(requests).to.be.greaterThan(0);
   });
 
   it('makes of hostile answers what it should, and serves everyone else meanwhile', async () => {
     const provider = await startHostileProvider(seed);
-    field = await openBattlefield(provider, { 'provider-timeout': '3' });
-    const honest = startHonestClient(field.relay.port);
-    const { port } = field.relay;
-    const { targets } = field;
-    const report = await endure({ port, targets, provider, answers: 1000, calls: 16 });
-    const { requests, refused } = await honest.observe();
+    field = await openBattlefield(provider, { 'provider-timeout': isLong ? '5' : '3' });
+    const { targets, relay } = field;
+    const honest = startHonestClient(relay.port);
+    const report = await endure({ port: relay.port, targets, provider, answers, calls: 16, first });
+    const served = await honest.observe();
     await honest.stop();
-    expect(report.faults, `seed ${seed}`).to.deep.equal([]);
-    expect(refused, `seed ${seed}`).to.deep.equal([]);
-    expect(requests).to.be.greaterThan(0);
-    expect(provider.answers).to.be.at.least(1000);
+    print(
+      `seed ${seed}: ${provider.answers} hostile answers ${counts(report.ends)}`,
+      `honest client: ${served.requests} requests, p99 ${served.p99.toFixed(1)} ms`,
+    );
+    expect(report.faults.slice(0, 20), `seed ${seed}`).to.deep.equal([]);
+    expect(served.refused, `seed ${seed}`).to.deep.equal([]);
+    expect(served.requests).to.be.greaterThan(0);
+    expect(provider.answers).to.be.at.least(answers);
   });
 });
+
+function print(...lines: readonly string[]): void {
+  if (isLong) process.stdout.write(lines.map((line) => `    ${line}\n`).join(''));
+}
+
+function counts(map: ReadonlyMap<unknown, number>): string {
+  const sorted = [...map].sort(([, a], [, b]) => b - a);
+  return sorted.map(([name, count]) => `${name}: ${count}`).join(', ');
+}
+
+/** The most resident memory so far, in MiB. Linux only. */
+function peakMemory(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  const [, peak] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(peak) / 1024);
+}

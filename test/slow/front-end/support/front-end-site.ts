@@ -56,7 +56,7 @@ export function useFrontEndSite({
         origin: frontEnd,
         'base-url': relayUrl,
         issuer: provider.issuer,
-        // OpenID Connect gives a refresh token only with it (OpenID Connect Core §11).
+        // Without it, there is no refresh token (OpenID Connect Core §11).
         'authorize-params': 'prompt=consent',
         'key-file': await secretFile('the-key-of-these-tests-and-no-others'),
         ...flags,

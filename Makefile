@@ -102,13 +102,16 @@ test-providers: $(installed)
 	@PROVIDERS_MATRIX=docs/providers.md $(mocha) $(if $(CI),--forbid-pending) test/slow/providers/real-servers.provider.ts
 
 # Sends 1,100,000 logins and lookups with faults of the provider, and watches the process.
-# For other counts: SOAK="--lookups 10000 --logins 1000".
+# For other counts: make soak LOOKUPS=10000 LOGINS=1000.
+LOOKUPS = 1000000
+LOGINS = 100000
 soak: $(installed)
-	@$(node) test/slow/endurance/soak.ts $(SOAK)
+	@LOOKUPS=$(LOOKUPS) LOGINS=$(LOGINS) $(mocha) test/slow/endurance/soak.test.ts
 
-# Checks 1,000,000 answers over disturbed connections: everybody must get their own.
+# Checks 1,000,000 answers over disturbed connections: each client must get its own answer.
+REPLIES = 1000000
 cross-talk: $(installed)
-	@$(node) test/slow/endurance/cross-talk.ts $(CROSS_TALK)
+	@REPLIES=$(REPLIES) $(mocha) --fgrep 'own answers' test/slow/upstream/cross-talk.blackbox.test.ts
 
 fuzz: fuzz-requests fuzz-answers fuzz-properties ## send hostile requests and provider responses, and random input to the parsers
 

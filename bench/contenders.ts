@@ -1,8 +1,5 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
-import { freePort } from '../test/harness/system/free-port.ts';
 import { registration } from './registration.ts';
 import type { WorkloadName } from './workloads.ts';
 
@@ -12,15 +9,16 @@ export interface Contender {
   readonly workloads: readonly WorkloadName[];
   /** Whether it protects logins with state, cookie and PKCE. */
   readonly protection: boolean;
-  /** Where a login starts. */
+  /** The address that starts a login. */
   readonly loginPath: string;
   /** A path without which it cannot run. */
   readonly needs: string;
   /** How it is started. */
-  command(providerPort: number): Promise<readonly string[]> | readonly string[];
+  command(providerPort: number): readonly string[];
 }
 
 const all = ['start-login', 'complete-login', 'user-lookup'] as const;
+const ofRelay = [...all, 'oauth-login'] as const;
 const logins = ['start-login', 'complete-login'] as const;
 const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
@@ -41,10 +39,6 @@ export const contenders: readonly Contender[] = [
     JSON.stringify(registration),
   ]),
   program('node:http', all, true, node, [node, path('bare-http.ts')]),
-  {
-    ...program('nginx', ['start-login', 'user-lookup'], false, '/usr/sbin/nginx', []),
-    command: nginx,
-  },
 ];
 
 function path(relative: string): string {
@@ -83,7 +77,7 @@ function relay(
   stateCheck: 'always' | 'off',
 ): Contender {
   return {
-    ...program(name, all, stateCheck !== 'off', needs, []),
+    ...program(name, stateCheck === 'off' ? all : ofRelay, stateCheck !== 'off', needs, []),
     command(providerPort) {
       const provider = `http://127.0.0.1:${providerPort}`;
       const flags = {
@@ -99,19 +93,4 @@ function relay(
       return [...start, ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])];
     },
   };
-}
-
-async function nginx(providerPort: number): Promise<readonly string[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'login-relay-bench-'));
-  const port = await freePort();
-  const provider = `127.0.0.1:${providerPort}`;
-  const values: Record<string, string> = { ...registration, directory, provider, port: `${port}` };
-  const template = readFileSync(path('peers/nginx.conf'), 'utf8');
-  const file = join(directory, 'nginx.conf');
-  writeFileSync(
-    file,
-    template.replaceAll(/@(\w+)@/g, (_, name) => values[name] ?? ''),
-  );
-  const announcement = `"address":"http://127.0.0.1:${port}"`;
-  return ['sh', '-c', `echo '${announcement}'; exec /usr/sbin/nginx -c ${file}`];
 }

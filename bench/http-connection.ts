@@ -31,10 +31,11 @@ export class HttpConnection {
   }
 
   /** @param headers lines, each with its CRLF */
-  send(method: string, target: string, headers = ''): Promise<Answer> {
+  send(method: string, target: string, headers = '', body = ''): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
-      this.#socket.write(`${method} ${target} HTTP/1.1\r\nHost: localhost:8000\r\n${headers}\r\n`);
+      const head = `${method} ${target} HTTP/1.1\r\nHost: localhost:8000\r\n${headers}\r\n`;
+      this.#socket.write(head + body);
     });
   }
 

@@ -12,7 +12,7 @@ import { registration } from './registration.ts';
 import { type Target, type WorkloadName, workloads } from './workloads.ts';
 
 // Core 0 is the server's alone. The load and the provider share core 1.
-const rates = { 'start-login': 500, 'complete-login': 200, 'user-lookup': 500 };
+const rates = { 'start-login': 500, 'complete-login': 200, 'oauth-login': 200, 'user-lookup': 500 };
 const { values } = parseArgs({
   options: {
     workload: { type: 'string', multiple: true, default: Object.keys(workloads) },
@@ -58,7 +58,7 @@ await provider.stop();
 
 async function start(contender: Contender): Promise<Running> {
   const { name, protection, loginPath } = contender;
-  const command = await contender.command(providerPort);
+  const command = contender.command(providerPort);
   const begun = performance.now();
   const process = new PinnedProcess(0, command, {
     PROVIDER_URL: `http://127.0.0.1:${providerPort}`,

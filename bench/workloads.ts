@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Answer, HttpConnection, headers } from './http-connection.ts';
 import { accessTokenOf, recordOf } from './records.ts';
 import { registration } from './registration.ts';
@@ -19,7 +20,7 @@ export interface Visitor {
 
 /** A kind of load: makes a visitor. */
 export type Workload = (target: Target) => Promise<Visitor>;
-export type WorkloadName = 'start-login' | 'complete-login' | 'user-lookup';
+export type WorkloadName = 'start-login' | 'complete-login' | 'oauth-login' | 'user-lookup';
 
 let user = 0;
 
@@ -36,33 +37,20 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
   },
 
   /** A browser goes all the way: start, provider, callback, front end with the token. */
-  async 'complete-login'(target) {
-    const connection = await HttpConnection.open(target.port);
-    const provider = await HttpConnection.open(target.providerPort);
-    return {
-      async act() {
-        const answers = [await connection.send('GET', target.loginPath)] as [Answer, ...Answer[]];
-        const { pathname, search } = new URL(authorizationRequest(answers[0], target));
-        const authorized = await provider.send('GET', pathname + search);
-        let next = redirection(authorized, registration.redirectUri);
-        const token = accessTokenOf(Number(/[?&]code=(\d+)/.exec(next)?.[1]));
-        // Some come back to their own login path before they hand the token over.
-        while (next.startsWith('/') || next.startsWith(registration.baseUrl)) {
-          const path = next.replace(registration.baseUrl, '');
-          const answer = await connection.send('GET', path, cookieHeader(answers));
-          answers.push(answer);
-          next = redirection(answer, '');
-        }
-        const right =
-          next.startsWith(registration.frontEnd) && next.includes(`access_token=${token}`);
-        expect(right, 'not the token', answers.at(-1));
-      },
-      leave() {
-        connection.close();
-        provider.close();
-      },
-    };
-  },
+  'complete-login': (target) =>
+    everyHop(target, target.loginPath, async (page, token, last) => {
+      expect(page.includes(`access_token=${token}`), 'not the token', last);
+    }),
+
+  /** The same with an OAuth request; the front end gets a code and redeems it. */
+  'oauth-login': (target) =>
+    everyHop(target, target.loginPath + oauthRequest, async (page, token, _, connection) => {
+      const code = /[?&]code=([^&]*)/.exec(page)?.[1];
+      const body = `grant_type=authorization_code&client_id=app&code_verifier=${verifier}&code=${code}`;
+      const headers = `${formHeaders}Content-Length: ${body.length}\r\n`;
+      const answer = await connection.send('POST', `${target.loginPath}/token`, headers, body);
+      expect(answer.status === 200 && answer.body.includes(`"${token}"`), 'not the token', answer);
+    }),
 
   /** A front end looks a user up; 10,000 users in turn. */
   async 'user-lookup'(target) {
@@ -80,6 +68,44 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
     };
   },
 };
+
+const verifier = 'v'.repeat(43);
+const challenge = hash('sha256', verifier, 'base64url');
+const oauthRequest = `?response_type=code&client_id=app&state=${'s'.repeat(22)}&code_challenge=${challenge}&code_challenge_method=S256`;
+const formHeaders = `Origin: ${registration.frontEnd}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
+
+/** Follows every redirect from the start of a login, until one leads to the front end. */
+async function everyHop(
+  target: Target,
+  start: string,
+  arrive: (page: string, token: string, last: Answer, by: HttpConnection) => Promise<void>,
+): Promise<Visitor> {
+  const connection = await HttpConnection.open(target.port);
+  const provider = await HttpConnection.open(target.providerPort);
+  return {
+    async act() {
+      let answer = await connection.send('GET', start);
+      const answers = [answer];
+      const { pathname, search } = new URL(authorizationRequest(answer, target));
+      const authorized = await provider.send('GET', pathname + search);
+      let next = redirection(authorized, registration.redirectUri);
+      const token = accessTokenOf(Number(/[?&]code=(\d+)/.exec(next)?.[1]));
+      // Some come back to their own login path before they hand the token over.
+      while (next.startsWith('/') || next.startsWith(registration.baseUrl)) {
+        const path = next.replace(registration.baseUrl, '');
+        answer = await connection.send('GET', path, cookieHeader(answers));
+        answers.push(answer);
+        next = redirection(answer, '');
+      }
+      expect(next.startsWith(registration.frontEnd), 'not the front end', answer);
+      await arrive(next, token, answer, connection);
+    },
+    leave() {
+      connection.close();
+      provider.close();
+    },
+  };
+}
 
 function authorizationRequest(answer: Answer, { providerPort, protection }: Target): string {
   const url = redirection(answer, `http://127.0.0.1:${providerPort}/authorize?`);

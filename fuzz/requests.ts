@@ -52,6 +52,9 @@ const faults = [
   ...idle.refused,
   ...attacked.refused,
 ];
+for (const call of ['callback', 'redemption', 'refresh', 'revocation']) {
+  if (!provider.calls.has(call)) faults.push(`no ${call} came as far as the provider`);
+}
 if (memory.peak > mostMemory) faults.push(`${memory.peak} MiB of memory`);
 const counts = (map: ReadonlyMap<unknown, number>) =>
   [...map]

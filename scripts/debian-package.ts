@@ -1,6 +1,6 @@
 // Builds the Debian package of one architecture: debian-package.ts ARCHITECTURE BINARY DIST
-// DIST holds what else goes in: the manual page, the completions, the third-party licences.
-// DEBFULLNAME and DEBEMAIL name who answers for the package.
+// DIST contains the other files: the manual page, the completions, the third-party licences.
+// DEBFULLNAME and DEBEMAIL name the maintainer of the package.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -76,7 +76,7 @@ function examples(...folders: readonly string[]): Record<string, Buffer> {
   );
 }
 
-/** The pages of docs, which lead to each other, and to what are examples here. Packed, no link would work. */
+/** The pages of docs. They link to each other, and to files that are examples in the package. Links do not work in compressed pages. */
 function manuals(): Record<string, Buffer> {
   return Object.fromEntries(
     readdirSync('docs').map((file) => {
@@ -118,7 +118,7 @@ function filledIn(template: string): string {
     .replace('@INSTALLED_SIZE@', `${kibibytes.reduce((sum, size) => sum + size, 0)}`);
 }
 
-// Configuration files have no place here: dpkg keeps sums of its own for them.
+// Leave out configuration files: dpkg keeps its own checksums for them.
 function checksums(): string {
   return Object.entries(files)
     .filter(([path]) => !path.startsWith('etc/'))

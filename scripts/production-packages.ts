@@ -39,7 +39,7 @@ export const productionPackages = Object.entries(packages)
   .filter(([path, { dev, optional, devOptional }]) => path && !dev && !optional && !devOptional)
   .map(([path]) => describePackage(path));
 
-/** The packages that hold the Node runtime, one a platform. */
+/** The packages of the Node runtime, one for each platform. */
 export const runtimePackages = Object.keys(packages['']?.optionalDependencies ?? {}).map((name) =>
   describePackage(`node_modules/${name}`),
 );

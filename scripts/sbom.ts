@@ -25,7 +25,7 @@ const output = execFileSync('npm', npm, {
 });
 const bom = v.parse(bomSchema, JSON.parse(output));
 const application = bom.metadata.component;
-// With --omit=dev, npm would also leave out what the relay and its tests both need.
+// With --omit=dev, npm would also omit packages that both the relay and its tests need.
 const packages = bom.components.filter(({ scope }) => scope === 'required');
 const references = new Set([application, ...packages].map((one) => one['bom-ref']));
 const parts = Object.entries(process.versions)
@@ -85,7 +85,7 @@ function part(name: string, version: string) {
   };
 }
 
-/** A UUID that the same content always has. @see RFC 9562 §5.8 */
+/** A UUID that depends only on the content. @see RFC 9562 §5.8 */
 function uuidOf(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);

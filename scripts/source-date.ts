@@ -1,5 +1,5 @@
 /**
- * The one date that everything built carries, so that the same commit yields the same bytes.
+ * The date of all built files, so that the same commit yields the same bytes.
  *
  * @see https://reproducible-builds.org/specs/source-date-epoch/
  */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the release of the last commit again, in another directory, and compares what came out.
+# Builds the release of the last commit again in another directory, and compares the files.
 set -eu
 elsewhere=$(mktemp -d)
 trap 'rm -rf "$elsewhere"' EXIT

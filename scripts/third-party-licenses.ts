@@ -1,4 +1,4 @@
-// Writes the licences of everything inside the binary to standard output, the Node runtime's first.
+// Writes the licences of all parts of the binary to standard output, the Node runtime's first.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { type LockedPackage, productionPackages, runtimePackages } from './produ
 
 const rule = '='.repeat(80);
 const root = join(import.meta.dirname, '..');
-// Every platform's package holds the same text; only the one of this machine is installed.
+// The packages of all platforms contain the same text, but only that of this machine is installed.
 const runtime = runtimePackages.find(({ path }) => existsSync(join(root, path)));
 if (runtime === undefined) throw new Error('no package with the Node runtime is installed');
 

@@ -49,9 +49,15 @@ export const providerErrorCodes = [
   'bad_client_secret',
   'bad_redirect_uri',
   'code_already_used',
+  'fatal_error',
+  'internal_error',
   'invalid_client_id',
   'invalid_code',
   'invalid_grant_type',
+  'invalid_refresh_token',
+  'ratelimited',
+  'request_timeout',
+  'service_unavailable',
 ] as const;
 
 /** A code of the list, or `other`. */

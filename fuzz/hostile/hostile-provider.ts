@@ -65,14 +65,20 @@ function endOfRequest(received: string): number | undefined {
 
 /** Whose request it is, and what a well-behaved provider would answer. */
 function read(request: string, origin: string) {
-  const credential = /[?&]code=([\w-]+)|authorization: Bearer ([\w-]+)/i
-    .exec(request)
-    ?.slice(1)
-    .join('');
+  const credential = /(?:[?&\n](?:code|refresh_token|token)=|authorization: Bearer )([\w-]+)/i.exec(
+    request,
+  )?.[1];
   const issuer = /^GET (\/\d+)\/\.well-known/.exec(request)?.[1];
   const number = Number(/\d+/.exec(issuer ?? credential ?? '')?.[0] ?? 0);
   if (request.startsWith('POST')) {
-    const honest = { access_token: `granted-${credential}`, token_type: 'bearer', scope: 'user' };
+    const honest = {
+      access_token: `granted-${credential}`,
+      token_type: 'bearer',
+      scope: 'user',
+      expires_in: 3600,
+      refresh_token: `renewed-${credential}`,
+      refresh_token_expires_in: 86_400,
+    };
     return { credential, number, honest };
   }
   if (issuer === undefined) {

@@ -54,7 +54,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   const refreshTokens = createRefreshTokens(keys.refreshToken, Date.now);
   const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
   const login = createLogins(secrets);
-  const names = { registration: 'provider', frontEnd: 'app' };
+  const names = { registration: `provider ${secrets.clientId}`, frontEnd: 'app' };
   let count = 0;
 
   function codeFor(verifier: string, marker: string): CodeContent {
@@ -82,7 +82,8 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
       async () => redemption(await oldCodes.issue(content), verifier),
       async () => redemption(await earlyCodes.issue(content), verifier),
       async () => redemption(await codes.issue({ ...content, frontEnd: 'other' }), verifier),
-      async () => redemption(await codes.issue({ ...content, registration: 'other' }), verifier),
+      async () =>
+        redemption(await codes.issue({ ...content, registration: 'provider other' }), verifier),
       async () => redemption(await codes.issue(content), verifierOf(random)),
     ])();
   }
@@ -119,7 +120,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   async function hopelessRefresh(random: Random): Promise<TokenRequest> {
     const tokenOf = random.oneIn(2) ? held : renewable;
     return await random.pick([
-      () => refresh({ providerToken: tokenOf(forbidden), registration: 'other' }),
+      () => refresh({ providerToken: tokenOf(forbidden), registration: 'other client-1' }),
       () => refresh({ providerToken: tokenOf(forbidden), frontEnd: 'other' }),
       () => refresh({ providerToken: tokenOf(forbidden), endsAt: seconds() - 1 }),
       () => refresh({ providerToken: tokenOf(locked), loggedInAt: seconds() - 31 * day }),

@@ -5,7 +5,7 @@ import { forbidden, granted, hidden, locked } from './markers.ts';
 /** A provider that takes every code and knows every token. */
 interface ObligingProvider {
   readonly origin: string;
-  /** How often it was asked for what. */
+  /** How often it was asked for what: `callback`, `redemption`, `refresh`, `revocation`. */
   readonly calls: ReadonlyMap<string, number>;
   /** What it must never have been asked. */
   readonly faults: readonly string[];
@@ -29,8 +29,11 @@ export async function startObligingProvider(): Promise<ObligingProvider> {
       return {};
     }
     const refreshToken = parameters.get('refresh_token');
-    expectNone(refreshToken ?? parameters.get('code'), [forbidden, locked]);
-    const number = count(refreshToken === null ? 'code' : 'refresh');
+    const credential = refreshToken ?? parameters.get('code');
+    expectNone(credential, [forbidden, locked]);
+    const isRedemption = refreshToken === null && credential?.startsWith(hidden);
+    const exchange = isRedemption ? 'redemption' : 'callback';
+    const number = count(refreshToken === null ? exchange : 'refresh');
     const renewed = { refresh_token: `${hidden}refresh-${number % 5000}`, expires_in: 3600 };
     return { access_token: `${granted}${number}`, ...(number % 2 === 0 && renewed) };
   }

@@ -4,6 +4,7 @@ import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { call } from './call.ts';
+import { endpointCall } from './endpoint-call.ts';
 import type { HostileProvider } from './hostile-provider.ts';
 import { faultOf, type Targets } from './rules.ts';
 
@@ -43,9 +44,11 @@ export async function endure(plan: Ordeal): Promise<OrdealReport> {
     while (plan.provider.answers < plan.answers) {
       number += 1;
       const [name, end] = await within(number, () => {
-        if (number % 3 === 0) return token(plan, number, agent);
-        if (number % 3 === 1) return user(plan, number, agent);
-        return metadata(plan.provider.origin, number, client);
+        const kind = number % 6;
+        if (kind === 0) return token(plan, number, agent);
+        if (kind === 1) return user(plan, number, agent);
+        if (kind === 2) return metadata(plan.provider.origin, number, client);
+        return endpointCall(plan, number, agent);
       });
       count(report, `${name} ${end}`);
     }

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { LongRunningRelay } from '../../test/harness/relay/long-running-relay.ts';
+import { listening, secretFile } from '../../test/harness/relay/relay-under-test.ts';
 import { granted, hidden } from './markers.ts';
 
 /** The key with which the relay under attack seals states: whoever attacks it knows it. */
@@ -30,35 +27,27 @@ export interface RelayUnderAttack {
 export async function startRelayUnderAttack(
   flags: Readonly<Record<string, string>>,
 ): Promise<RelayUnderAttack> {
-  const folder = mkdtempSync(join(tmpdir(), 'login-relay-'));
-  const keyFile = join(folder, 'key');
-  writeFileSync(keyFile, stateKey, { mode: 0o600 });
   const outcomes = new Map<string, number>();
   const faults: string[] = [];
-  const relay = await LongRunningRelay.start(
-    {
-      flags: { port: '0', 'key-file': keyFile, 'log-format': 'json', ...flags },
-      env: { PROVIDER_CLIENT_SECRET: 'attacked' },
-    },
-    {
-      onLine(line) {
-        if (secrets.some((secret) => line.includes(secret))) faults.push(`in the log: ${line}`);
-        const read = readLogLine(line);
-        if (read === undefined) faults.push(`not a log line: ${line.slice(0, 200)}`);
-        else countOutcome(read, outcomes, faults);
-      },
-      onComplaint: (text) => faults.push(`standard error: ${text.slice(0, 1000)}`),
-    },
-  );
+  const { relay, port } = await listening({
+    flags: { port: '0', 'key-file': await secretFile(stateKey), 'log-format': 'json', ...flags },
+    env: { PROVIDER_CLIENT_SECRET: 'attacked' },
+  });
+  relay.passOn((line) => {
+    if (secrets.some((secret) => line.includes(secret))) faults.push(`in the log: ${line}`);
+    const read = readLogLine(line);
+    if (read === undefined) faults.push(`not a log line: ${line.slice(0, 200)}`);
+    else countOutcome(read, outcomes, faults);
+  });
   return {
-    port: relay.port,
+    port,
     pid: relay.pid,
     outcomes,
     faults,
     async stop() {
-      const fault = await relay.stop();
-      if (fault !== undefined) faults.push(fault);
-      rmSync(folder, { recursive: true });
+      const { code, signal, stderr } = await relay.stop();
+      if (code !== 0) faults.push(`the relay ended with ${code ?? signal}`);
+      if (stderr !== '') faults.push(`standard error: ${stderr.slice(0, 1000)}`);
     },
   };
 }

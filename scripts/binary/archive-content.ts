@@ -1,4 +1,4 @@
-/** What is packed beside the executable, the licences and the manual page: the README and all it leads to. */
+/** The files in an archive besides the executable, the licences and the manual page: the README and all that it links to. */
 export const archiveContent: readonly string[] = [
   'README.md',
   'LICENSE',

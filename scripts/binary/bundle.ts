@@ -18,11 +18,11 @@ export async function bundle(entryPoint: string): Promise<string> {
     // The script can only `require`.
     supported: { 'dynamic-import': false },
     charset: 'ascii',
-    // Names stay: stack traces show them, and the provider of the demo reads those of its classes, which
-    // `minifySyntax` would drop as well.
+    // Keep names: stack traces show them, and the demo's provider reads the names of its classes.
+    // `minifySyntax` would also drop them.
     minifyWhitespace: true,
     legalComments: 'none',
-    // The manual page carries the date of the release.
+    // The manual page has the date of the release.
     define: {
       'process.env.SOURCE_DATE_EPOCH': JSON.stringify(process.env['SOURCE_DATE_EPOCH'] ?? '0'),
     },
@@ -34,8 +34,7 @@ export async function bundle(entryPoint: string): Promise<string> {
   return `(function(require){${ascii(text.replace(/^#!.*\n/, ''))}\n})`;
 }
 
-// Tagged templates keep their characters, whatever `charset` says. A script that is all ASCII takes V8 half
-// the memory.
+// esbuild does not apply `charset` to tagged templates. V8 needs half the memory for a script that is all ASCII.
 function ascii(code: string): string {
   return code.replace(
     /[^\0-\x7F]/g,

@@ -1,5 +1,5 @@
-// Packs the executable of one platform for download, with what belongs to it. The same content and
-// date yield the same bytes.
+// Packs the executable of one platform and its documents for download. The same content and date yield
+// the same bytes.
 // Usage: node scripts/binary/make-archive.ts <executable> <platform>
 import { execFileSync } from 'node:child_process';
 import {
@@ -51,7 +51,7 @@ function packTar(archive: string): void {
     ],
     { maxBuffer: Number.POSITIVE_INFINITY },
   );
-  // With one thread: blocks for several would depend on how many there are.
+  // With one thread, because the blocks of several would depend on their number.
   const options = ['--compress', '--stdout', '--threads=1'];
   writeFileSync(
     archive,

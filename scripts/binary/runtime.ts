@@ -6,11 +6,11 @@ import { runtimePackages } from '../production-packages.ts';
 import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
 
 /**
- * Makes a copy of a platform's runtime, without symbols where it is an ELF file.
+ * Makes a copy of a platform's runtime. In an ELF file, it removes the symbols.
  *
  * @param folder is emptied
  * @returns its path
- * @throws where the package is not the one that the lock file names
+ * @throws if the package is not the one that the lock file names
  */
 export function prepareRuntime(platform: Platform, folder: string): string {
   rmSync(folder, { recursive: true, force: true });
@@ -24,7 +24,7 @@ export function prepareRuntime(platform: Platform, folder: string): string {
   return runtime;
 }
 
-/** Fetches a package that npm did not install here, as it is for another platform. */
+/** Fetches a package for another platform, which npm did not install here. */
 function fetchPackage({ runtimePackage }: Platform, folder: string): string {
   const specifier = `${runtimePackage}@${runtimeVersion}`;
   execFileSync('npm', ['pack', specifier, '--pack-destination', folder, '--loglevel=error'], {

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import type { Platform } from './platforms.ts';
 
-// Bytes. Runtimes for other systems come as they are: only ELF files lose their symbols here.
+// In bytes. Only ELF files lose their symbols, so the runtimes of other systems are larger.
 const limits = { executable: 120_000_000, archive: 30_000_000 };
 
 /**
- * Holds what is downloaded to its size.
+ * Checks the size of a download.
  *
- * @throws where a file for Linux is larger than it may be
+ * @throws if a file for Linux is too large
  */
 export function holdSize(kind: keyof typeof limits, path: string, { os }: Platform): void {
   const { size } = statSync(path);

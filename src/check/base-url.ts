@@ -2,6 +2,7 @@ import type { LoginConfig } from '../config/login-config.ts';
 import { describeOption } from '../config/options.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
+import { matches } from '../origins/origin-pattern.ts';
 import { examplePage } from '../origins/redirect-uri.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { type Finding, notChecked, ok, problem } from './finding.ts';
@@ -63,6 +64,13 @@ function judge({ status, headers }: UpstreamResponse, config: LoginConfig): Find
       `restart that relay, or ${correct}`,
     );
   }
+  if (isFailedStart(headers.location, config)) {
+    return notChecked(
+      subject,
+      'reaches a relay that starts no login now',
+      'its log says why; correct that, then check again',
+    );
+  }
   if (status === 502 || status === 503 || status === 504) {
     return notChecked(subject, `no relay is ready there (status ${status})`, start);
   }
@@ -71,4 +79,12 @@ function judge({ status, headers }: UpstreamResponse, config: LoginConfig): Find
     `what answers at ${new URL(config.redirectUri).pathname.replace(/\/callback$/, '')} is not a relay (status ${status})`,
     `let the proxy pass that path to the relay, or ${correct}`,
   );
+}
+
+/** Whether a relay sent the failure of a start to the front end, in the query or the fragment. */
+function isFailedStart(location: string | undefined, { origin }: LoginConfig): boolean {
+  const target = URL.parse(location ?? '');
+  if (target === null || !matches(origin, target.origin)) return false;
+  const parts = [target.searchParams, new URLSearchParams(target.hash.slice(1))];
+  return parts.some((part) => part.has('error') && part.has('request_id'));
 }

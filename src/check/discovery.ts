@@ -27,7 +27,7 @@ const fixes: Partial<Record<DiscoveryFailure, string>> = {
   endpoint_parameter: `give it by hand: ${endpointsByHand}`,
   issuer_scheme:
     'have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
-  unsupported: 'turn that off at the provider, or use another kind of provider',
+  unsupported: `turn that off at the provider, or use another kind of provider; one that takes a client secret without saying so needs ${describeOption('tokenRequest')}`,
 };
 
 /** The reasons that a call without an answer has. */

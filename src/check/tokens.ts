@@ -26,7 +26,10 @@ function checkRefresh(config: LoginConfig, provider: Provider): Finding {
     return ok(subject, `the provider gives refresh tokens${asked && `; ${asked}`}`);
   }
   if (provider.refreshTokens === 'never') {
-    return ok(subject, `the provider gives no refresh tokens: ${untilEnd}`);
+    return ok(
+      subject,
+      `no refresh tokens are expected from the provider; without them, ${untilEnd}`,
+    );
   }
   if (provider.refreshTokens === 'by-setting') {
     return notChecked(

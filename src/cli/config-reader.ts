@@ -12,7 +12,9 @@ export interface Rereading extends ConfigReading {
 }
 
 /**
- * Makes a function that reads the configuration as it is at the moment.
+ * Makes a function that reads the configuration as it is at the moment. Only its first reading creates
+ * files: a key file that is missing later was removed by mistake, or is being replaced. A new key would
+ * log everybody out.
  *
  * @returns the function; it throws {@link ConfigError}, and then forgets what it has read
  */
@@ -21,14 +23,14 @@ export function configReader(
   readFile: ReadFile,
   newFiles: NewFiles,
 ): () => Rereading {
-  let before: ReadonlyMap<string, string> = new Map();
+  let before: ReadonlyMap<string, string> | undefined;
   const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
   return () => {
     // Keep only the digests: old secrets must not stay in memory.
     const digests = new Map<string, string>();
     const reading = readConfig({
       ...sources,
-      newFiles,
+      ...(before === undefined && { newFiles }),
       readFile(path) {
         const file = readFile(path);
         digests.set(path, hash('sha256', file.text));
@@ -36,7 +38,7 @@ export function configReader(
       },
     });
     const paths = [...digests.keys()];
-    const changed = paths.filter((path) => digests.get(path) !== before.get(path));
+    const changed = paths.filter((path) => digests.get(path) !== before?.get(path));
     before = digests;
     const hasCredentials = paths.some((path) => credentials && path.startsWith(`${credentials}/`));
     return { ...reading, changed, hasCredentials };

@@ -81,7 +81,7 @@ function warnOfSecretInUrl(
   if (new URL(tokenUrl).origin === new URL(preset.tokenUrl).origin) return;
   warn(
     'tokenRequest',
-    'is query by default, so the client secret is in the URL, which servers log. Set it to body or basic if the provider accepts that, otherwise to query',
+    'is query by default, so the client secret is in the URL, which servers log. Set body or basic if the provider accepts one of them, otherwise query',
   );
 }
 

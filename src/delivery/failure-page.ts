@@ -11,8 +11,8 @@ import { loginAgainUrl } from './login-again.ts';
 interface Targets {
   /** The route that starts a login, and begins the route of its callback. */
   readonly loginRoute: string;
-  /** The public address of that route. */
-  readonly loginUrl: string;
+  /** The public address of that route. Undefined: only the front end can start a login. */
+  readonly loginUrl: string | undefined;
   readonly origin: string;
   /** The front end's page, inside the origin. Undefined: it has several origins. */
   readonly frontendUrl: string | undefined;
@@ -35,7 +35,7 @@ export function failurePage(targets: Targets): AnswerFailure {
       return;
     }
     const { loginRoute, loginUrl } = targets;
-    const again = loginAgainUrl(ctx, route, loginRoute, loginUrl);
+    const again = loginUrl && loginAgainUrl(ctx, route, loginRoute, loginUrl);
     ctx.set('Content-Security-Policy', contentSecurityPolicy);
     answerWith(ctx, failure, page(failure, again, targets, ctx.state.requestId));
     ctx.type = 'html';
@@ -92,12 +92,16 @@ const contentSecurityPolicy = [
 
 function page(
   { code, detail }: RelayError,
-  again: string,
+  again: string | undefined,
   { frontendUrl, origin }: Targets,
   requestId: string,
 ): string {
   const heading = headings[code] ?? 'Login failed';
-  const back = frontendUrl ? html` <a href="${frontendUrl}">Back to ${origin}</a>` : { markup: '' };
+  const links = [
+    again === undefined ? '' : html`<a href="${again}">Log in again</a>`.markup,
+    frontendUrl === undefined ? '' : html`<a href="${frontendUrl}">Back to ${origin}</a>`.markup,
+  ];
+  const nav = links.filter((link) => link !== '').join(' ');
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -107,7 +111,7 @@ function page(
 <main>
 <h1>${heading}</h1>
 <p>${detail}</p>
-<nav><a href="${again}">Log in again</a>${back}</nav>
+<nav>${{ markup: nav }}</nav>
 <small>Request ID: ${requestId}</small>
 </main>
 </html>

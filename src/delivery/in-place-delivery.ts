@@ -1,12 +1,16 @@
-import { RelayError } from '../errors.ts';
+import { type FailureCode, RelayError } from '../errors.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import type { Delivery } from '../login/login.ts';
 
-/** The delivery of starts that their front end must not make: every answer is a failure, in place. */
-export function inPlaceDelivery(answerFailure: AnswerFailure): Delivery {
+/**
+ * The delivery of logins that must not reach a front end: every answer is a failure, in place.
+ *
+ * @param why the failure of a login that the provider has granted
+ */
+export function inPlaceDelivery(answerFailure: AnswerFailure, why: FailureCode): Delivery {
   return {
     async succeed() {
-      throw new RelayError('pkce_required');
+      throw new RelayError(why);
     },
     fail: answerFailure,
   };

@@ -1,6 +1,7 @@
 import type { Context } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import { parseState } from '../login/state.ts';
+import { isOAuthRequest } from '../oauth/front-end-request.ts';
 import { parseQuery, withParameters } from '../oauth/query.ts';
 
 /**
@@ -13,17 +14,25 @@ import { parseQuery, withParameters } from '../oauth/query.ts';
  * @param route the route that failed, or undefined if none matched
  * @param loginRoute the route that starts a login
  * @param loginUrl its public address
+ * @returns undefined if the login is an OAuth login: only the front end can start it again, with a new
+ *   challenge
  */
 export function loginAgainUrl(
   ctx: Context,
   route: string | undefined,
   loginRoute: string,
   loginUrl: string,
-): string {
+): string | undefined {
   // Without a route, the target may not even be a URL.
-  const received = route === undefined ? undefined : parseQuery(ctx.querystring)['state'];
+  if (route === undefined) return loginUrl;
+  const query = parseQuery(ctx.querystring);
+  const received = query['state'];
+  const isStart = route === loginRoute;
+  if (isStart && isOAuthRequest(query)) return undefined;
   if (typeof received !== 'string') return loginUrl;
-  const state = route === loginRoute ? received : parseState(received)?.login.request.state;
+  const claimed = isStart ? undefined : parseState(received)?.login.request;
+  if (claimed?.oauth !== undefined) return undefined;
+  const state = isStart ? received : claimed?.state;
   const usable = state?.isWellFormed() && [...state].length <= limits.frontEndStateLength;
   return state && usable ? withParameters(loginUrl, { state }) : loginUrl;
 }

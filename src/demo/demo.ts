@@ -48,7 +48,7 @@ export async function startDemo(options: {
 
   const clientId = 'login-relay-demo';
   const clientSecret = randomBytes(32).toString('base64url');
-  // A browser knows the provider as localhost; the relay's own calls need no name lookup.
+  // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
   const { config } = readConfig({
     flags: {

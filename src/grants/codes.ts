@@ -19,6 +19,7 @@ const content = v.object({ ...contentOfCode.entries, issuedAt: v.number() });
 
 /** A login that the provider has granted, until the front end redeems it. */
 export interface CodeContent {
+  /** The audience of the registration. */
   readonly registration: string;
   readonly frontEnd: string;
   /** The redirect URI that the front end has named. @see RFC 6749 §4.1.3 */

@@ -4,6 +4,7 @@ import { createProofs, type Proofs } from './proofs.ts';
 import { createRedeemedCodes, type RedeemedCodes } from './redeemed-codes.ts';
 import type { RefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes, type Refreshes } from './refreshes.ts';
+import { createRevocations, type Revocations } from './revocations.ts';
 
 /** What the relay grants to front ends, and what this process remembers of it. */
 export interface Grants extends GrantMemory {
@@ -18,6 +19,7 @@ export interface GrantMemory {
   readonly proofs: Proofs;
   readonly redeemedCodes: RedeemedCodes;
   readonly refreshes: Refreshes;
+  readonly revocations: Revocations;
 }
 
 /** @param now milliseconds since 1970 */
@@ -26,5 +28,6 @@ export function createGrantMemory(now: () => number): GrantMemory {
     proofs: createProofs(now),
     redeemedCodes: createRedeemedCodes(now),
     refreshes: createRefreshes(now),
+    revocations: createRevocations(now),
   };
 }

@@ -3,7 +3,7 @@ import type { RefreshTokenContent } from './refresh-tokens.ts';
 import type { Refreshed } from './refreshes.ts';
 
 /**
- * Whether the policy of today still grants what an earlier one has granted.
+ * Whether the current policy still allows a refresh token of an earlier policy.
  *
  * @param now milliseconds since 1970
  */
@@ -16,9 +16,9 @@ export function isStillGranted(
 }
 
 /**
- * What the refresh token holds that follows after a refresh.
+ * The content of the refresh token after a refresh.
  *
- * @param login what the earlier refresh token holds
+ * @param login the content of the earlier refresh token
  * @param now milliseconds since 1970
  */
 export function nextRefreshToken(
@@ -29,7 +29,7 @@ export function nextRefreshToken(
 ): RefreshTokenContent {
   const { loggedInAt, providerToken } = login;
   const isSame = 'refreshToken' in providerToken && providerToken.refreshToken === refreshToken;
-  // The end that the provider tells now, or else told earlier of the same token.
+  // The end in this response. If there is none, the end that was known of the same token.
   const told = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
   const providerEnd = told ?? (isSame ? login.endsAt : Number.POSITIVE_INFINITY);
   return {

@@ -89,14 +89,14 @@ async function authenticate(proof: string, now: number) {
   if (proof.length > limits.proofLength) throw new RelayError('proof_invalid');
   try {
     const { alg, jwk } = v.parse(header, decodeProtectedHeader(proof));
-    // The library refuses `crit`, and takes no key from the proof by itself.
+    // The library refuses `crit`. It does not use the key of the proof by itself.
     const { payload } = await jwtVerify(proof, await importJWK(jwk, alg), {
       algorithms: [alg],
       currentDate: new Date(now),
     });
     return { thumbprint: await calculateJwkThumbprint(jwk), ...v.parse(claims, payload) };
   } catch {
-    // Errors of three libraries, and each means that this is not a proof.
+    // These are errors of three libraries. Each means that the proof is not valid.
     throw new RelayError('proof_invalid');
   }
 }

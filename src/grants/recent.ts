@@ -44,7 +44,7 @@ export function createRecent<Value>(
         if (entries.size < most) break;
         forget(oldest);
       }
-      // The value may be a secret: don't keep it until somebody asks for it.
+      // The value may be a secret. So don't keep it until the next access.
       const timer = setTimeout(forget, lifetime, key).unref();
       entries.set(key, { value, at: now(), timer });
     },

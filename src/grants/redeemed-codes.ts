@@ -2,7 +2,7 @@ import { RelayError } from '../errors.ts';
 import type { CodeContent } from './codes.ts';
 import { createRecent, keyOf } from './recent.ts';
 
-// Longer than any replica takes a code for unexpired: 60 seconds, and a minute for clocks that differ.
+// Longer than a code can be valid at any replica: 60 seconds, and a minute for clocks that differ.
 const lifetime = 130_000;
 const most = 16_384;
 

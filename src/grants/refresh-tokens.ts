@@ -17,17 +17,18 @@ interface HeldRefreshToken {
 export interface HeldAccessToken {
   readonly accessToken: string;
   readonly tokenType?: string | undefined;
-  /** Seconds since 1970, if the provider has told it. */
+  /** Seconds since 1970; undefined if it is not known. */
   readonly endsAt?: number | undefined;
 }
 
 /** What a refresh token of the relay holds. */
 export interface RefreshTokenContent {
+  /** The audience of the registration. */
   readonly registration: string;
   readonly frontEnd: string;
   /** The thumbprint of the key that the front end must prove; undefined if the token is unbound. */
   readonly thumbprint?: string | undefined;
-  /** What was granted; undefined if nobody has said. */
+  /** The granted scope; undefined if it is not known. */
   readonly scope?: string | undefined;
   /** Seconds since 1970. */
   readonly loggedInAt: number;
@@ -59,6 +60,8 @@ export interface RefreshTokens {
   issue(content: RefreshTokenContent): Promise<string | undefined>;
   /** @returns undefined if the token is altered, expired, or not of this relay */
   open(refreshToken: string): Promise<RefreshTokenContent | undefined>;
+  /** The same for a revocation: expired tokens too, because the provider's may be valid for longer. */
+  openExpired(refreshToken: string): Promise<RefreshTokenContent | undefined>;
 }
 
 /**
@@ -77,5 +80,6 @@ export function createRefreshTokens(keys: KeyRing, now: () => number): RefreshTo
       const opened = await seal.open(refreshToken);
       return opened !== undefined && now() < opened.endsAt * 1000 ? opened : undefined;
     },
+    openExpired: seal.open,
   };
 }

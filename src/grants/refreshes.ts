@@ -1,3 +1,4 @@
+import { RelayError } from '../errors.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent, keyOf } from './recent.ts';
@@ -5,7 +6,7 @@ import { createRecent, keyOf } from './recent.ts';
 const lifetime = 60_000;
 const most = 4096;
 
-/** A refresh token of the provider, and whom the relay keeps it for. */
+/** A refresh token of the provider, and the client that it was issued to. */
 interface RefreshTokenOwner {
   readonly registration: string;
   readonly frontEnd: string;
@@ -23,23 +24,25 @@ export type Refreshed = TokenResponse & { readonly refreshToken: string };
 /** The refreshes of this process that are in flight or that ended within a minute. */
 export interface Refreshes {
   /**
-   * Refreshes once for all who ask with the same refresh token: twenty tabs at once, or a page that has
-   * missed the answer. A provider that rotates its refresh tokens takes a second use for theft.
+   * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page
+   * that did not get the response. A provider that rotates refresh tokens treats a second use as theft.
    *
-   * - While a call is in flight, everyone gets its result or its error. An error is not repeated later.
-   * - If the provider has rotated the refresh token, the newest result that came of it is repeated for 60
-   *   seconds. If it has not, the refresh token is still good, and the next refresh is a new call.
+   * - While a call is in flight, all requests get its result or its error.
+   * - A refusal is repeated for 60 seconds: the retries of a page must not use up the token requests that
+   *   the provider allows the relay. No other error is repeated.
+   * - If the provider has rotated the refresh token, the newest result of the chain is repeated for 60
+   *   seconds. If not, the refresh token is still valid, and the next refresh is a new call.
    * - If the newest result has another scope, the newest refresh token is refreshed.
    *
-   * @param refresh of a caller that has proved its key
-   * @param call asks the provider. It must not end because one caller hangs up.
+   * @param refresh from a caller that has proved its key
+   * @param call calls the provider. It must not end if one caller closes its connection.
    */
   join(
     refresh: FrontEndRefresh,
     call: (grant: RefreshGrant) => Promise<TokenResponse>,
   ): Promise<Refreshed>;
   /**
-   * What became of a refresh token within the last minute. Waits for a refresh in flight.
+   * The newest token that replaced a refresh token within the last minute. Waits for a refresh in flight.
    *
    * @returns undefined if it was not rotated
    */
@@ -67,6 +70,7 @@ interface Ended {
 export function createRefreshes(now: () => number): Refreshes {
   const inFlight = new Map<string, InFlight>();
   const rotations = createRecent<Ended>(lifetime, most, now);
+  const refusals = createRecent<RelayError>(lifetime, most, now);
 
   function start(
     refresh: FrontEndRefresh,
@@ -74,15 +78,22 @@ export function createRefreshes(now: () => number): Refreshes {
   ): Promise<Refreshed> {
     const { refreshToken, scope } = refresh;
     const key = keyOfRefresh(refresh);
+    const refusal = refusals.get(key);
+    if (refusal !== undefined) return Promise.reject(refusal);
     const response = call({ refreshToken, scope })
       .then((answer) => {
         // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
         const refreshed = { ...answer, refreshToken: answer.refreshToken ?? refreshToken };
         if (refreshed.refreshToken === refreshToken) return refreshed;
         rotations.set(key, { scope, response: refreshed, at: now() });
-        // A token that comes back is the newest one again. Without this, the chain would be a circle.
+        // The provider may return an earlier token again. Without this, the chain would be a circle.
         rotations.delete(keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken }));
         return refreshed;
+      })
+      .catch((error: unknown) => {
+        const isRefusal = error instanceof RelayError && error.code === 'refresh_refused';
+        if (isRefusal) refusals.set(key, error);
+        throw error;
       })
       .finally(() => inFlight.delete(key));
     inFlight.set(key, { scope, response });

@@ -27,7 +27,7 @@ const options = {
  * Creates the seal of one purpose.
  *
  * @param keys the first key seals; all keys open, so that keys can be rotated. Each purpose has its own.
- * @param schema what the content must be. It must not change the content.
+ * @param schema the form of the content. It must not change the content.
  */
 export function createSeal<Content>(
   keys: KeyRing,

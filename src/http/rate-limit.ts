@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { RelayError } from '../errors.ts';
-import { createRateLimitKeys } from './rate-limit-key.ts';
+import { createRateLimitCounters } from './rate-limit-counters.ts';
 
 /**
  * Answers 429 to a client that sends more than `perMinute` requests in a minute.
@@ -14,9 +14,9 @@ export function rateLimit(
   clientAddress: (request: IncomingMessage) => string,
 ): Middleware {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
-  const keyOf = createRateLimitKeys();
+  const counterOf = createRateLimitCounters();
   return async (ctx, next) => {
-    const key = keyOf(clientAddress(ctx.req));
+    const key = counterOf(clientAddress(ctx.req));
     // Unlike `consume`, `penalty` does not throw if the limit is exceeded.
     const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
     if (consumedPoints > perMinute) {

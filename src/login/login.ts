@@ -14,6 +14,8 @@ import type { LoginProtection } from './protection.ts';
 export interface Registration {
   /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
   readonly name: string;
+  /** What codes and refresh tokens are bound to: its name and its client identifier. */
+  readonly audience: string;
   /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;
   /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */
@@ -47,6 +49,11 @@ export interface Registration {
    * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
   limitExchange<Result>(request: IncomingMessage, exchange: () => Promise<Result>): Promise<Result>;
+  /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
+  limitRevocation<Result>(
+    request: IncomingMessage,
+    revocation: () => Promise<Result>,
+  ): Promise<Result>;
   /** The exchanges of this process, one per login. */
   readonly exchanges: Exchanges<TokenResponse>;
   /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */

@@ -6,9 +6,15 @@ import { createRefusedExchanges, type RefusedExchanges } from './refused-exchang
 export interface LoginMemory {
   readonly exchanges: Exchanges<TokenResponse>;
   readonly refusedExchanges: RefusedExchanges;
+  /** Access tokens that the provider did not know when they were revoked. */
+  readonly refusedRevocations: RefusedExchanges;
 }
 
 /** @param now milliseconds since 1970 */
 export function createLoginMemory(now: () => number): LoginMemory {
-  return { exchanges: createExchanges(now), refusedExchanges: createRefusedExchanges() };
+  return {
+    exchanges: createExchanges(now),
+    refusedExchanges: createRefusedExchanges(),
+    refusedRevocations: createRefusedExchanges(),
+  };
 }

@@ -1,6 +1,6 @@
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { type FailureCode, RelayError } from '../errors.ts';
-import { createRateLimitKeys } from '../http/rate-limit-key.ts';
+import { createRateLimitCounters } from '../http/rate-limit-counters.ts';
 
 const windowSeconds = 600;
 const mostWaiting = 1024;
@@ -37,7 +37,7 @@ export interface RefusedExchanges {
 /** Counts in memory, with 65,536 counters at most. */
 export function createRefusedExchanges(): RefusedExchanges {
   const limiter = new RateLimiterMemory({ points: 1, duration: windowSeconds });
-  const keyOf = createRateLimitKeys();
+  const counterOf = createRateLimitCounters();
   const inFlight = new Map<number, number>();
   // Called when an exchange of the counter ends.
   const waiting = new Map<number, (() => void)[]>();
@@ -86,7 +86,7 @@ export function createRefusedExchanges(): RefusedExchanges {
 
   return {
     async limit(address, most, exchange) {
-      const key = keyOf(address);
+      const key = counterOf(address);
       await takePlace(key, most);
       try {
         return await exchange();

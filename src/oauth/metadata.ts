@@ -182,7 +182,7 @@ function unsupportedRequirements(metadata: Metadata, given: Partial<Provider>): 
     [metadata['require_signed_request_object'] === true, 'signed request objects'],
     [
       !takesSecret,
-      'a client that authenticates without a client secret, such as by private_key_jwt',
+      'a client that authenticates without a client secret, such as a public one, or one with private_key_jwt',
     ],
     [!offers(metadata['response_types_supported'], 'code'), 'a response type other than code'],
     [!offers(metadata['response_modes_supported'], 'query'), 'a response mode other than query'],

@@ -15,7 +15,7 @@ export const ownParameters = {
   revocationUrl: ['token', 'token_type_hint', 'client_id', 'client_secret'],
 } as const;
 
-/** Parameters that would change the meaning of the relay's own. @see RFC 9101 §5, RFC 7521 §4.2 */
+/** Parameters that would change what the relay's own parameters mean. @see RFC 9101 §5, RFC 7521 §4.2 */
 const otherParameters = [
   'response_mode',
   'request',

@@ -4,7 +4,10 @@ import { parseJsonObject } from './json.ts';
 
 const tooManyRequests = 429;
 
-/** What a token request hands in. @see RFC 6749 §4.1.3 and §6 */
+/** The statuses of refusals, for any reason. @see RFC 6749 §5.2; GitHub and Slack refuse with 200 */
+const refusalStatuses: ReadonlySet<number> = new Set([200, 400, 401]);
+
+/** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
 
 /** Error codes that say more than that the request was refused. */
@@ -14,6 +17,7 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
   code_already_used: 'code_refused',
   invalid_code: 'code_refused',
   invalid_grant: 'code_refused',
+  invalid_refresh_token: 'code_refused',
 
   bad_client_secret: 'client_refused',
   deleted_client: 'client_refused',
@@ -27,7 +31,12 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
   invalid_redirect_uri: 'redirect_uri_refused',
   redirect_uri_mismatch: 'redirect_uri_refused',
 
+  fatal_error: 'token_endpoint_failed',
+  internal_error: 'token_endpoint_failed',
+  ratelimited: 'token_endpoint_failed',
+  request_timeout: 'token_endpoint_failed',
   server_error: 'token_endpoint_failed',
+  service_unavailable: 'token_endpoint_failed',
   temporarily_unavailable: 'token_endpoint_failed',
 };
 
@@ -70,7 +79,7 @@ export function tokenError(
   const failed = status >= 500 || status === tooManyRequests;
   const meaning = failed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
   if (grant === 'refresh_token') {
-    return refreshError(meaningOfRefresh(status, meaning, answer), providerError);
+    return refreshError(meaningOfRefresh(status, meaning, providerError, answer), providerError);
   }
   if (status !== 200) return new RelayError(meaning ?? 'token_refused', { providerError });
   if (meaning === undefined) return new RelayError('token_missing', { providerError });
@@ -96,20 +105,23 @@ function meaningOf(
 function meaningOfRefresh(
   status: number,
   meaning: FailureCode | undefined,
+  code: ProviderErrorCode | undefined,
   { error, message }: Answer,
 ): FailureCode {
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
   if (error === 'invalid_scope') return 'scope_refused';
   const saysWhy = (error ?? message) !== undefined;
   if (status === 200 && !saysWhy) return 'token_missing';
-  // A page of a proxy or of a firewall must not end the login.
-  return saysWhy ? 'refresh_refused' : 'token_endpoint_failed';
+  // Neither a firewall nor a rate limit may end the login. GitHub's rate limit answers 403 with a message.
+  const isKnown = code !== undefined && code !== 'other';
+  const isRefusal = refusalStatuses.has(status) ? saysWhy : isKnown;
+  return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
 }
 
-/** What differs in the details after a refresh, which is no login. */
+/** The details for a refresh, because it is not a login. */
 const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
   scope_refused: 'The provider does not renew the login for this scope.',
-  token_endpoint_failed: 'The provider has a problem of its own. Try again in a moment.',
+  token_endpoint_failed: 'The provider reports an internal problem. Try again in a moment.',
   token_missing: 'The provider answered the refresh without a usable token. Try again in a moment.',
 };
 

@@ -14,14 +14,14 @@ export interface TokenEndpoint
   readonly redirectUri: string;
 }
 
-/** An authorization code and what it takes to exchange it. */
+/** An authorization code, and the verifier to exchange it. */
 export interface CodeGrant {
   readonly code: string;
   /** The PKCE verifier, if the authorization request had a challenge. @see RFC 7636 §4.5 */
   readonly codeVerifier: string | undefined;
 }
 
-/** A refresh token, and what is asked for. */
+/** A refresh token, and the requested scope. */
 export interface RefreshGrant {
   readonly refreshToken: string;
   /** Words of the granted scope; undefined asks for all that was granted. */
@@ -29,7 +29,7 @@ export interface RefreshGrant {
 }
 
 /**
- * Builds the token request for a code, in the way that the provider takes it. With `query`, the secret is
+ * Builds the token request for a code, in the form that the provider accepts. With `query`, the secret is
  * in the URL, as the contract says.
  *
  * @see RFC 6749 §4.1.3

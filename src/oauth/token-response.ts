@@ -60,10 +60,10 @@ function text(value: unknown, mostBytes = Number.POSITIVE_INFINITY): string | un
   return Buffer.byteLength(value) <= mostBytes ? value : undefined;
 }
 
-/** Some providers send numbers as strings. */
+/** Some providers send numbers as strings, and 0 for a token that never ends. */
 function seconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
-  const isTime = typeof number === 'number' && number >= 0 && number < mostSeconds;
+  const isTime = typeof number === 'number' && number >= 1 && number < mostSeconds;
   return isTime ? Math.floor(number) : undefined;
 }
 

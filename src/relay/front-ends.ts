@@ -8,6 +8,7 @@ import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { FrontEnd, FrontEnds } from '../login/login.ts';
 import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
+import { audienceOf } from './registrations.ts';
 
 /** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
 export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
@@ -56,11 +57,10 @@ function createFrontEnd(
   const codeIssuer = {
     codes,
     issuer: issuerOf(config, registration),
-    registration: registration.name,
+    registration: audienceOf(registration),
     frontEnd: name,
   };
   const page = failurePageOf(config, registration, frontEnd);
-  const inPlace = inPlaceDelivery(page);
   return {
     name,
     scope,
@@ -70,10 +70,13 @@ function createFrontEnd(
     // Its origins, such as previews of branches, can have different authors.
     keyRequired: isFamily(origin),
     deliveryOf({ oauth, state } = { oauth: undefined, state: undefined }) {
-      if (oauth === undefined) return plainDelivery(frontEnd, page, state) ?? inPlace;
+      if (oauth === undefined) {
+        return plainDelivery(frontEnd, page, state) ?? inPlaceDelivery(page, 'pkce_required');
+      }
       // The configuration may have changed since the login was started.
       const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
-      return isRegistered ? codeDelivery(codeIssuer, oauth, state) : inPlace;
+      if (!isRegistered) return inPlaceDelivery(page, 'redirect_uri_unknown');
+      return codeDelivery(codeIssuer, oauth, state);
     },
   };
 }
@@ -106,8 +109,10 @@ export function failurePageAnswer(config: Config, registration: RegistrationConf
 function failurePageOf(
   { baseUrl }: Config,
   { name }: RegistrationConfig,
-  { origin, frontendUrl }: FrontEndConfig,
+  { origin, frontendUrl, tokenDelivery }: FrontEndConfig,
 ): AnswerFailure {
   const loginRoute = `/auth/${name}`;
-  return failurePage({ origin, frontendUrl, loginRoute, loginUrl: baseUrl + loginRoute });
+  // Without PKCE, the start would be refused.
+  const loginUrl = tokenDelivery === 'code' ? undefined : baseUrl + loginRoute;
+  return failurePage({ origin, frontendUrl, loginRoute, loginUrl });
 }

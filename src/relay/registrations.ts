@@ -4,6 +4,7 @@ import type { Keys } from '../keys.ts';
 import type { Registration } from '../login/login.ts';
 import type { LoginMemory } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
+import type { RefusedExchanges } from '../login/refused-exchanges.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { exchangeCode } from '../upstream/exchange-code.ts';
@@ -34,6 +35,7 @@ export function createRegistration(
   const audience = { registration: name, clientId, baseUrl, redirectUri };
   return {
     name,
+    audience: audienceOf({ name, clientId }),
     protection:
       stateCheck === 'off'
         ? undefined
@@ -49,7 +51,8 @@ export function createRegistration(
       }),
     expectRoom: () => client.expectRoom('token'),
     exchanges: memory.exchanges,
-    limitExchange: exchangeLimit(config, memory),
+    limitExchange: refusalLimit(config, memory.refusedExchanges),
+    limitRevocation: refusalLimit(config, memory.refusedRevocations),
     exchangeCode: async (grant, observe) => exchangeCode(client, endpoint(), grant, observe),
     refreshToken: async (grant, observe) => refreshToken(client, endpoint(), grant, observe),
     revokeToken: async (tokens, observe) => revokeToken(client, endpoint(), tokens, observe),
@@ -58,14 +61,25 @@ export function createRegistration(
   };
 }
 
-function exchangeLimit(
+/**
+ * What codes and refresh tokens are bound to. The name alone would not do: an operator may give it to
+ * another client, and the tokens of the one must not reach the provider of the other.
+ */
+export function audienceOf({
+  name,
+  clientId,
+}: Pick<RegistrationConfig, 'name' | 'clientId'>): string {
+  return `${name} ${clientId}`;
+}
+
+function refusalLimit(
   { refusedExchanges: most, trustedProxies, behindUnknownProxy }: Config,
-  { refusedExchanges }: LoginMemory,
+  refusals: RefusedExchanges,
 ): Registration['limitExchange'] {
   if (most === 0 || behindUnknownProxy) return (_request, exchange) => exchange();
   const ownAddressOf = ownAddressBehind(trustedProxies);
   return (request, exchange) => {
     const address = ownAddressOf(request);
-    return address === undefined ? exchange() : refusedExchanges.limit(address, most, exchange);
+    return address === undefined ? exchange() : refusals.limit(address, most, exchange);
   };
 }

@@ -55,7 +55,7 @@ export async function serveRegistration(
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [keys, source] = await Promise.all([
     keysOf(config, registered),
-    providerSource(config, registered, client, logger),
+    providerSource(config, registered, client, logger, memory),
   ]);
   const grants = createGrants(config, keys, memory.grants, now);
   const { logins } = memory;
@@ -87,6 +87,7 @@ async function providerSource(
   { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
   client: UpstreamClient,
   logger: Logger,
+  { providers }: Memory,
 ): Promise<ProviderSource> {
   if ('known' in settings) return knownProvider(settings.known);
   const context = {
@@ -94,12 +95,19 @@ async function providerSource(
     encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
   const registration = registrations.length > 1 ? name : undefined;
+  // A reload must not forget a provider whose metadata cannot be fetched at the moment.
+  const key = JSON.stringify(settings.discovered);
   return discoveredProvider(
-    () => discoverProvider(client, context),
+    async () => {
+      const provider = await discoverProvider(client, context);
+      providers.set(key, provider);
+      return provider;
+    },
     (attempt) => {
       const line = { registration, ...attempt };
       if (attempt.outcome === 'discovered') logger.info(line, 'provider discovery');
       else logger.warn(line, 'provider discovery');
     },
+    providers.get(key),
   );
 }

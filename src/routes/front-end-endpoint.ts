@@ -42,7 +42,7 @@ export function frontEndEndpoint(
     if (origin !== undefined && !frontEnds.hasOrigin(origin)) {
       throw new RelayError('origin_foreign');
     }
-    const body = await readBody(ctx.req, limits.requestBodySize);
+    const body = await readBody(ctx, limits.requestBodySize);
     const parameters = parseEndpointParameters(ctx.req.headers, body);
     const { client_id: name } = parameters;
     const frontEnd = name === undefined ? undefined : frontEnds.find(name);

@@ -13,7 +13,7 @@ export function withoutRefreshToken(token: WithoutRefreshToken): GrantedToken {
 }
 
 /**
- * Grants a token, and a refresh token if there is one.
+ * Grants a token, and a refresh token if there is one that is not over already.
  *
  * @param content what the refresh token holds; undefined: there is none
  * @param now milliseconds since 1970
@@ -24,7 +24,9 @@ export async function withRefreshToken(
   content: RefreshTokenContent | undefined,
   now: () => number,
 ): Promise<GrantedToken> {
-  const refreshToken = content && (await refreshTokens.issue(content));
-  if (content === undefined || refreshToken === undefined) return withoutRefreshToken(token);
-  return { ...token, refreshToken, refreshExpiresIn: Math.floor(content.endsAt - now() / 1000) };
+  if (content === undefined) return withoutRefreshToken(token);
+  const refreshExpiresIn = Math.floor(content.endsAt - now() / 1000);
+  const refreshToken = refreshExpiresIn > 0 ? await refreshTokens.issue(content) : undefined;
+  if (refreshToken === undefined) return withoutRefreshToken(token);
+  return { ...token, refreshToken, refreshExpiresIn };
 }

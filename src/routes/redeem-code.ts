@@ -27,7 +27,7 @@ export function redeemCode(
 ): ServeGrant {
   return async (ctx, frontEnd, parameters) => {
     const login = await codes.open(required(parameters, 'code'));
-    if (login === undefined || login.registration !== registration.name) throw invalid();
+    if (login === undefined || login.registration !== registration.audience) throw invalid();
     if (login.frontEnd !== frontEnd.name || !isSameRedirectUri(parameters, login)) throw invalid();
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
       throw new RelayError('verifier_wrong');
@@ -47,7 +47,7 @@ export function redeemCode(
       }),
     );
     if (refreshPolicy === undefined) return withoutRefreshToken(token);
-    const redeemed = { registration: registration.name, frontEnd: frontEnd.name, thumbprint };
+    const redeemed = { registration: registration.audience, frontEnd: frontEnd.name, thumbprint };
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
     const content = firstRefreshToken(policy, token, redeemed, now);

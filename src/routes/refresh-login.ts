@@ -31,7 +31,7 @@ export function refreshLogin(
   const open = async (refreshToken: string, frontEnd: FrontEnd): Promise<RefreshTokenContent> => {
     const login = await refreshTokens.open(refreshToken);
     const isOfFrontEnd =
-      login?.registration === registration.name && login.frontEnd === frontEnd.name;
+      login?.registration === registration.audience && login.frontEnd === frontEnd.name;
     if (isOfFrontEnd && isStillGranted(policyFor(refreshPolicy, frontEnd), login, now))
       return login;
     throw new RelayError('grant_invalid');
@@ -72,6 +72,8 @@ export function refreshLogin(
 
 /** The access token as it was granted, with the seconds that it has left. */
 function again({ accessToken, tokenType, endsAt }: HeldAccessToken, now: () => number) {
-  const expiresIn = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
+  const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
+  // The end may be between the opening of the refresh token and this moment.
+  const expiresIn = left && Math.max(left, 0);
   return { accessToken, tokenType, expiresIn };
 }

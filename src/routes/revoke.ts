@@ -16,25 +16,28 @@ import { frontEndEndpoint } from './front-end-endpoint.ts';
 export function revocationEndpoint(
   registration: Registration,
   frontEnds: FrontEnds,
-  { refreshes, refreshTokens }: Grants,
+  { refreshes, refreshTokens, revocations }: Grants,
 ): Middleware<RequestState> {
   return frontEndEndpoint(frontEnds, async (ctx, frontEnd, { token }) => {
     if (token === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The token is missing.' });
     }
-    const login = await refreshTokens.open(token);
-    const isForeign =
-      login !== undefined &&
-      (login.registration !== registration.name || login.frontEnd !== frontEnd.name);
-    if (isForeign) throw new RelayError('grant_invalid');
-    const tokens = login === undefined ? { accessToken: token } : await newestTokens(login);
-    // Limited, because anybody can send tokens that the provider does not know.
-    const revocation = registration.limitExchange(ctx.req, () =>
+    const revoke = (tokens: RevocableTokens) =>
       registration.revokeToken(tokens, (call) => {
         ctx.state.providerCall = call;
-      }),
-    );
-    await revocation.catch(unlessUnknown);
+      });
+    const login = await refreshTokens.openExpired(token);
+    if (login === undefined) {
+      // Limited, because anybody can send tokens that the provider does not know.
+      const asked = () => revoke({ accessToken: token });
+      await registration.limitRevocation(ctx.req, asked).catch(unlessUnknown);
+    } else {
+      const isForeign =
+        login.registration !== registration.audience || login.frontEnd !== frontEnd.name;
+      if (isForeign) throw new RelayError('grant_invalid');
+      const tokens = await newestTokens(login);
+      await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
+    }
     ctx.body = {};
   });
 

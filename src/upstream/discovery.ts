@@ -64,7 +64,7 @@ async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8
       const explanation = `the address of the metadata redirects to another origin${shown(origin)}: check the address of the issuer`;
       throw new DiscoveryError('redirected', { explanation });
     }
-    // Put together anew: a user name or password in the target must not be sent.
+    // Rebuild the URL: a user name or password in the target must not be sent.
     next = origin + pathname + search;
   }
   const explanation = `the address of the metadata redirects more than ${mostRedirects} times: check the address of the issuer`;

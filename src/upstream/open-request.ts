@@ -3,8 +3,8 @@ import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 
 /**
- * Opens a request for got with only the options that the relay sets. got would pass forty, and Node
- * copies and compares each of them several times a call.
+ * Opens a request for got with only the options that the relay sets. Left to itself, got passes forty
+ * options, and Node copies and compares each of them several times a call.
  */
 export function openRequest(
   url: URL,

@@ -44,13 +44,15 @@ export function knownProvider(provider: Provider): ProviderSource {
  * issuer is down.
  *
  * @param observe called after every attempt
+ * @param last what an earlier source for the same provider has discovered
  * @returns the source after the first attempt, or after two seconds
  */
 export async function discoveredProvider(
   discover: () => Promise<Provider>,
   observe: (attempt: DiscoveryAttempt) => void,
+  last?: Provider,
 ): Promise<ProviderSource> {
-  let provider: Provider | undefined;
+  let provider = last;
   let missing: MissingProvider = 'provider_undiscovered';
   let timer: NodeJS.Timeout | undefined;
   let closed = false;

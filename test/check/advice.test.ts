@@ -8,7 +8,7 @@ import { type Endpoints, withProvider } from './support/provider.ts';
 
 const scopes = ['openid', 'profile'];
 
-/** A provider that knows one client and refuses everything that is wrong about it. */
+/** A provider that knows one client, and refuses a request with any fault. */
 function strictProvider(registered: { redirectUri: string }): Partial<Endpoints> {
   return {
     authorize: (response, arrival) => {
@@ -46,17 +46,17 @@ function strictProvider(registered: { redirectUri: string }): Partial<Endpoints>
   };
 }
 
-/** One thing that an operator gets wrong. */
+/** One mistake of an operator. */
 interface Mistake {
-  /** What of the right configuration is missing or wrong. */
+  /** The changes to the right configuration. */
   wrong(right: Right): Partial<Right>;
-  /** The advice, with what it tells to set in parentheses. */
+  /** The advice. The part in parentheses is the value to set. */
   readonly advice: RegExp;
-  /** Follows the advice: what it told is given, where it tells something. */
+  /** Follows the advice. It gets the value that the advice names, if it names one. */
   follow(told: string, right: Right): Partial<Right>;
 }
 
-/** A configuration, and what is registered at the provider. */
+/** A configuration, and the client as registered at the provider. */
 interface Right {
   readonly flags: Flags;
   readonly secret: string;
@@ -122,7 +122,7 @@ const mistakes: Record<string, Mistake> = {
 
 describe('the advice of login-relay check', () => {
   for (const [name, { wrong, advice, follow }] of Object.entries(mistakes)) {
-    it(`leads out of ${name}: nothing is left to complain about`, async () => {
+    it(`leads from ${name} to a report without a problem`, async () => {
       const registered = { redirectUri };
       await withProvider(strictProvider(registered), async (_flags, _arrivals, address) => {
         const right: Right = {

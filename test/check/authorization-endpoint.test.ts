@@ -8,10 +8,10 @@ import { withProvider } from './support/provider.ts';
 const subject = 'authorization endpoint';
 const refused = /refuses the authorization request/;
 
-/** Shows a text that is no HTML document, as a page. */
+/** Answers with a text that is not an HTML document, as a page. */
 const html200 = (text: string) => answer(200, text, { 'Content-Type': 'text/html' });
 
-/** Runs the check, which has to find one problem at the authorization endpoint. */
+/** Runs the check. It must find exactly one problem, at the authorization endpoint. */
 async function onlyProblem(flags: Flags): Promise<Finding> {
   const result = await diagnoseHere({ flags });
   expect(result.code).to.equal(1);
@@ -24,14 +24,14 @@ describe('login-relay check, about the authorization endpoint', () => {
     'redirects to a login page': redirect('/login?client_id=client-1'),
     'redirects to another host': redirect('https://accounts.example/login', 303),
     'shows a login page': html(200, '<h1>Log in</h1>'),
-    'shows a login page with scripts and fields that speak of errors': html(
+    'shows a login page with scripts and fields that mention errors': html(
       200,
       `<script>const texts = { a: 'redirect_uri is invalid', b: 'unknown client' }</script>
        <form><input type="hidden" name="redirect_uri" value="not valid"></form><p>Log in</p>`,
     ),
   };
   for (const [name, authorize] of Object.entries(healthy)) {
-    it(`does not call it checked if the provider ${name}`, async () => {
+    it(`reports it as not checked if the provider ${name}`, async () => {
       await withProvider({ authorize }, async (flags, _arrivals, address) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(0);
@@ -52,11 +52,11 @@ describe('login-relay check, about the authorization endpoint', () => {
       redirect('/e?error=unauthorized_client'),
       /\(unauthorized_client\)/,
     ],
-    'in words of its own': [
+    'with an error code of its own': [
       redirect(`/e?error=${encodeURIComponent('\u001b[31mfree text')}`),
       /\(other\)/,
     ],
-    'without a word': [answer(403, '', {}), /\(status 403\)/],
+    'with an empty body': [answer(403, '', {}), /\(status 403\)/],
     'of an endpoint that wants a token': [json({ error: 'invalid_token' }, 401), /\(status 401\)/],
     'in a page that is only an error code': [html200('invalid_request'), /\(invalid_request\)/],
   };
@@ -85,13 +85,14 @@ describe('login-relay check, about the authorization endpoint', () => {
       html200('invalid_client'),
       /^correct --client-id \(PROVIDER_CLIENT_ID\)$/,
     ],
-    'something else, in a redirect to the relay: client and callback URL are right then': [
-      redirect(`${redirectUri}?error=invalid_request`),
-      /^to see what the provider says, open http:\S+$/,
-    ],
+    'another error, in a redirect to the relay, which shows that client and callback URL are right':
+      [
+        redirect(`${redirectUri}?error=invalid_request`),
+        /^to see what the provider says, open http:\S+$/,
+      ],
   };
   for (const [name, [authorize, fix]] of Object.entries(specific)) {
-    it(`names nothing but what the provider names: ${name}`, async () => {
+    it(`names only the cause that the provider names: ${name}`, async () => {
       await withProvider({ authorize }, async (flags) => {
         const finding = await onlyProblem(flags);
         expect(finding.message).to.match(refused);
@@ -114,11 +115,11 @@ describe('login-relay check, about the authorization endpoint', () => {
     'nothing there, and the request repeated': (response, { url }) =>
       html(404, `Nothing at ${url.pathname}${url.search}`)(response),
     'a refusal of the method': json({}, 405),
-    'an answer for programs': json({ issuer: 'x' }),
-    'a redirect to nowhere': redirect('http://['),
+    'a JSON answer': json({ issuer: 'x' }),
+    'a redirect without a usable Location': redirect('http://['),
   };
   for (const [name, authorize] of Object.entries(wrongKinds)) {
-    it(`names the address as wrong if it finds ${name}`, async () => {
+    it(`reports a wrong address if it finds ${name}`, async () => {
       await withProvider({ authorize }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
@@ -130,7 +131,7 @@ describe('login-relay check, about the authorization endpoint', () => {
     });
   }
 
-  it('only warns if the provider is in trouble', async () => {
+  it('only warns if the provider has a problem', async () => {
     await withProvider({ authorize: html(502, 'Bad gateway') }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.code).to.equal(0);

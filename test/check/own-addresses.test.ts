@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { answer, type Reply, redirect } from '../harness/provider/provider-behaviours.ts';
 import { serve, serveTls } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
-import { frontendOrigin, startRelay } from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, startRelay, undiscovered } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { diagnoseHere } from './support/check.ts';
 import { clientId } from './support/own-addresses.ts';
 import { withProvider } from './support/provider.ts';
 
-/** What is said of the subject with these flags, and the exit code. */
+/** The finding on the subject with these flags, and the exit code. */
 async function findingOn(subject: string, changes: Flags) {
   return await withProvider({}, async (flags) => {
     const result = await diagnoseHere({ flags: { ...flags, ...changes } });
@@ -18,7 +18,7 @@ async function findingOn(subject: string, changes: Flags) {
   });
 }
 
-/** The same while something answers at that address. */
+/** The same while a server listens at that address. */
 async function whileServing(subject: string, flag: string, reply: Reply) {
   const server = await serve((_request, response) => reply(response));
   try {
@@ -34,7 +34,7 @@ describe('login-relay check, about the base URL', () => {
   const subject = 'base URL';
   const startIt = /^start the relay, then check again/;
 
-  it('sees that it reaches a relay with this configuration', async () => {
+  it('reports that it reaches a relay with this configuration', async () => {
     const port = String(await freePort());
     const ownUrl = { 'base-url': `http://localhost:${port}` };
     const underTest = await startRelay({ port, ...ownUrl });
@@ -55,7 +55,7 @@ describe('login-relay check, about the base URL', () => {
   });
 
   for (const origin of [frontendOrigin, 'https://*.preview.example.com', 'http://localhost:*']) {
-    it(`sees that it reaches a relay that takes only OAuth requests, for ${origin}`, async () => {
+    it(`reports that it reaches a relay that takes only OAuth requests, for ${origin}`, async () => {
       const port = String(await freePort());
       const own = { 'base-url': `http://localhost:${port}`, 'token-delivery': 'code', origin };
       const underTest = await startRelay({ port, ...own });
@@ -69,7 +69,7 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
-  it('does not call it checked before the relay runs', async () => {
+  it('reports it as not checked before the relay runs', async () => {
     const finding = await findingOn(subject, {
       'base-url': `http://127.0.0.1:${await freePort()}`,
     });
@@ -79,11 +79,27 @@ describe('login-relay check, about the base URL', () => {
   });
 
   for (const status of [502, 503, 504]) {
-    it(`does not call it checked if a proxy without its relay answers ${status}`, async () => {
+    it(`reports it as not checked if a proxy without its relay answers ${status}`, async () => {
       const finding = await whileServing(subject, 'base-url', answer(status));
       expect(finding).to.include({ code: 0, verdict: 'not_checked' });
       expect(finding.message).to.equal(`no relay is ready there (status ${status})`);
       expect(finding.fix).to.match(startIt);
+    });
+  }
+
+  for (const flags of [{ 'token-delivery': 'code' }, { 'error-delivery': 'redirect' }]) {
+    it(`reports it as not checked while the relay starts no login, with ${Object.values(flags)}`, async () => {
+      const port = String(await freePort());
+      const own = { 'base-url': `http://localhost:${port}`, ...flags };
+      const underTest = await startRelay({ port, ...own, ...undiscovered });
+      try {
+        const finding = await findingOn(subject, { ...own, origin: frontendOrigin });
+        expect(finding).to.include({ code: 0, verdict: 'not_checked' });
+        expect(finding.message).to.equal('reaches a relay that starts no login now');
+        expect(finding.fix).to.match(/^its log says why/);
+      } finally {
+        await underTest.stop();
+      }
     });
   }
 
@@ -108,7 +124,7 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
-  it('does not call it checked if the authority of its certificate is unknown here', async () => {
+  it('reports it as not checked if the authority of its certificate is unknown here', async () => {
     const server = await serveTls(await selfSignedCertificate('localhost'), (_request, response) =>
       answer(200)(response),
     );
@@ -181,7 +197,7 @@ describe('login-relay check, about the front end', () => {
     'shows a page': answer(200),
     'redirects inside its origin': redirectTo('/home'),
   })) {
-    it(`accepts it if it ${name}`, async () => {
+    it(`accepts a front end that ${name}`, async () => {
       expect(await whileServing(subject, 'origin', reply)).to.include({
         code: 0,
         verdict: 'ok',

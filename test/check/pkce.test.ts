@@ -4,7 +4,7 @@ import { html, redirect } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
 import { withProvider } from './support/provider.ts';
 
-/** A login page for requests with PKCE, or for those without; an error for the others. */
+/** A login page for requests with PKCE, or for those without. The other requests get an error. */
 function only(withPkce: boolean, error: Page = redirect('/e?error=invalid_request')): Page {
   return (response, arrival) => {
     const has = arrival.url.searchParams.has('code_challenge');
@@ -13,7 +13,7 @@ function only(withPkce: boolean, error: Page = redirect('/e?error=invalid_reques
 }
 
 describe('login-relay check, about PKCE', () => {
-  it('says that the provider demands it', async () => {
+  it('says that the provider requires it', async () => {
     await withProvider({ authorize: only(true) }, async (flags) => {
       const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
       expect(result.complaints).to.deep.equal([]);
@@ -24,7 +24,7 @@ describe('login-relay check, about PKCE', () => {
     });
   });
 
-  it('does not call it enforced if a request without it is taken', async () => {
+  it('does not call it enforced if the provider accepts a request without it', async () => {
     await withProvider({}, async (flags) => {
       const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
       expect(result.complaints).to.deep.equal([]);
@@ -32,7 +32,7 @@ describe('login-relay check, about PKCE', () => {
     });
   });
 
-  it('says nothing of it if it is off and no request needs it', async () => {
+  it('does not mention it if it is off and no request needs it', async () => {
     await withProvider({}, async (flags) => {
       const { report } = await diagnoseHere({ flags: { ...flags, pkce: 'off' } });
       expect(report.findings.map(({ subject }) => subject)).not.to.include('PKCE');
@@ -43,7 +43,7 @@ describe('login-relay check, about PKCE', () => {
     ['on', redirect('/e?error=invalid_request')],
     ['off', html(400, 'unknown parameter')],
   ] as const) {
-    it(`has nothing to complain about once its advice is followed: PKCE ${right}`, async () => {
+    it(`reports no problem after the advice to set PKCE ${right} is followed`, async () => {
       await withProvider({ authorize: only(right === 'on', error) }, async (flags) => {
         const wrong = await diagnoseHere({
           flags: { ...flags, pkce: right === 'on' ? 'off' : 'on' },

@@ -6,11 +6,11 @@ import { freePort } from '../harness/system/free-port.ts';
 import { check, checkAsText, redirectUri } from './support/check.ts';
 import { withProvider } from './support/provider.ts';
 
-/** Every source that docs/providers.md promises. */
+/** Every source that docs/providers.md lists. */
 const sources = 'flag environment default preset issuer file credential none'.split(' ');
 
 describe('the report of login-relay check', () => {
-  it('keeps its shape for scripts', async () => {
+  it('has a stable form for scripts', async () => {
     await withProvider({ token: json({ error: 'invalid_client' }, 401) }, async (flags) => {
       const { report } = await check({ flags });
       expect(Object.keys(report)).to.deep.equal(['options', 'callbackUrl', 'findings']);
@@ -32,7 +32,7 @@ describe('the report of login-relay check', () => {
     });
   });
 
-  it('never says to people that all is well', async () => {
+  it('never tells people that everything is right', async () => {
     await withProvider({}, async (flags) => {
       const { code, stdout, stderr } = await checkAsText({ flags, env: { LOG_LEVEL: 'warn' } });
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -47,7 +47,7 @@ describe('the report of login-relay check', () => {
     });
   });
 
-  it('says to people what is wrong and what to change, within 80 columns', async () => {
+  it('tells people what is wrong and what to change, in 80 columns', async () => {
     await withProvider({ token: json({ error: 'invalid_client' }, 401) }, async (flags) => {
       const secret = canary('secret');
       const { code, stdout } = await checkAsText({
@@ -68,7 +68,7 @@ describe('the report of login-relay check', () => {
     });
   });
 
-  it('says to people once what is wrong with several endpoints', async () => {
+  it('tells people only once about a problem of several endpoints', async () => {
     const address = `http://127.0.0.1:${await freePort()}`;
     const { stdout } = await checkAsText({
       flags: {
@@ -84,7 +84,7 @@ describe('the report of login-relay check', () => {
     expect(stdout).to.match(/\n\n1 problem, 1 not checked\.\n$/);
   });
 
-  it('says to people that a value cannot be used', async () => {
+  it('tells people that a value cannot be used', async () => {
     const { code, stdout } = await checkAsText({ flags: { port: 'eight' } });
     expect(code).to.equal(2);
     expect(stdout).to.match(/^ {2}--port +\(cannot be used\) {2}\(flag\)$/m);
@@ -92,14 +92,14 @@ describe('the report of login-relay check', () => {
     expect(stdout).not.to.contain('Callback URL');
   });
 
-  it('is coloured only if colours are wanted', async () => {
+  it('has colours only if the environment requests them', async () => {
     const plain = await checkAsText({ flags: { port: 'eight' } });
     expect(plain.stdout).not.to.contain('\u001b');
     const forced = await checkAsText({ flags: { port: 'eight' }, env: { FORCE_COLOR: '1' } });
     expect(forced.stdout).to.contain('\u001b[31mproblem    \u001b[39m  configuration: ');
   });
 
-  it('stays out of the way of a command line that is wrong', async () => {
+  it('is not printed if the command line is wrong', async () => {
     const { code, stdout, stderr } = await checkAsText({}, '--jsn');
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.contain('unknown option --jsn');

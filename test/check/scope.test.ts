@@ -18,7 +18,7 @@ function listing(scopes: unknown): Page {
   };
 }
 
-/** What is said of the scope at a provider with this list. */
+/** The finding on the scope at a provider with this list. */
 async function findingsWith(scopes: unknown, scope: string) {
   return await withProvider({ metadata: listing(scopes) }, async (_flags, _arrivals, issuer) => {
     const { report, code } = await diagnoseHere({ flags: { issuer, scope } });
@@ -43,10 +43,10 @@ describe('login-relay check, about the scope', () => {
     'every scope is listed': ['openid', 'profile'],
     'there is no list': undefined,
     'the list is null': null,
-    'the list is no list': 'openid',
-    'the list holds other things than words': ['email', 1],
+    'the list is a text': 'openid',
+    'the list contains a number': ['email', 1],
   })) {
-    it(`says nothing if ${name}`, async () => {
+    it(`reports nothing if ${name}`, async () => {
       expect(await findingsWith(scopes, 'openid profile')).to.deep.equal([]);
     });
   }

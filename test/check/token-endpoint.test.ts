@@ -12,7 +12,7 @@ const clientUnknown = /does not know the client identifier$/;
 const redirectUriRefused = /does not accept the redirect URI/;
 const otherAddress = /^correct --token-url \(PROVIDER_TOKEN_URL\)/;
 
-/** Answers 200 with an error: form-encoded unless JSON is asked for, and only to who gives a name. */
+/** Answers 200 with an error, form-encoded unless the client accepts JSON. Requires a User-Agent. */
 function asGitHub(error: string): Page {
   return (response, arrival) => {
     const { 'user-agent': name, accept } = arrival.headers;
@@ -25,10 +25,10 @@ function asGitHub(error: string): Page {
 
 const codeRefused = json({ error: 'invalid_grant' }, 400);
 
-/** A secret that is another one when it is form-encoded. */
+/** A secret that form-encoding changes. */
 const awkwardSecret = `${clientSecret}+/%`;
 
-/** Accepts the client in one form only; reads Basic either encoded or as it is. */
+/** Accepts the client in one form only. Reads Basic either form-decoded or unchanged. */
 function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Page {
   return (response, arrival) => {
     const { authorization } = arrival.headers;
@@ -41,7 +41,7 @@ function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Page {
   };
 }
 
-/** Runs the check with a secret for which the forms differ. */
+/** Runs the check with a secret that differs between the forms. */
 async function withForm(form: string, flags: Flags): Promise<Result> {
   return await diagnoseHere({ flags: { ...flags, 'token-request': form }, secret: awkwardSecret });
 }
@@ -51,7 +51,7 @@ describe('login-relay check, about the token endpoint', () => {
     'RFC 6749': json({ error: 'invalid_grant' }, 400),
     GitHub: asGitHub('bad_verification_code'),
     Slack: json({ ok: false, error: 'invalid_code' }),
-    'Gitea and its kin': json(
+    'Gitea and Forgejo': json(
       {
         error: 'unauthorized_client',
         error_description: 'client is not authorized',
@@ -61,7 +61,7 @@ describe('login-relay check, about the token endpoint', () => {
     Twitch: json({ status: 400, message: 'Invalid authorization code' }, 400),
   };
   for (const [name, token] of Object.entries(healthy)) {
-    it(`sees that the client is known, in the words of ${name}`, async () => {
+    it(`recognises that ${name} has accepted the client`, async () => {
       await withProvider({ token: knowingTheClient(token) }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.complaints).to.deep.equal([]);
@@ -71,40 +71,40 @@ describe('login-relay check, about the token endpoint', () => {
   }
 
   const refusals: Record<string, [token: Page, message: RegExp]> = {
-    'a wrong client in the words of RFC 6749': [
+    'a wrong client, as RFC 6749 reports it': [
       json({ error: 'invalid_client' }, 401),
       clientRefused,
     ],
-    'a mere 401': [json({}, 401), clientRefused],
-    'wrong credentials in the words of GitHub': [
+    'a 401 without an error code': [json({}, 401), clientRefused],
+    'wrong credentials, as GitHub reports them': [
       asGitHub('incorrect_client_credentials'),
       clientRefused,
     ],
-    'another redirect URI in the words of GitHub': [
+    'another redirect URI, as GitHub reports it': [
       asGitHub('redirect_uri_mismatch'),
       redirectUriRefused,
     ],
-    'a wrong secret in the words of Slack': [
+    'a wrong secret, as Slack reports it': [
       json({ ok: false, error: 'bad_client_secret' }),
       secretRefused,
     ],
-    'an unknown client in the words of Slack': [
+    'an unknown client, as Slack reports it': [
       json({ ok: false, error: 'invalid_client_id' }),
       clientUnknown,
     ],
-    'another redirect URI in the words of Slack': [
+    'another redirect URI, as Slack reports it': [
       json({ ok: false, error: 'bad_redirect_uri' }),
       redirectUriRefused,
     ],
-    'a wrong secret in the words of Gitea': [
+    'a wrong secret, as Gitea reports it': [
       json({ error: 'unauthorized_client', error_description: 'invalid client secret' }, 400),
       secretRefused,
     ],
-    'another redirect URI in the words of Gitea': [
+    'another redirect URI, as Gitea reports it': [
       json({ error: 'unauthorized_client', error_description: 'unexpected redirect URI' }, 400),
       redirectUriRefused,
     ],
-    'an unknown client in the words of GitLab': [
+    'an unknown client, as GitLab reports it': [
       json(
         {
           error: 'invalid_client',
@@ -115,7 +115,7 @@ describe('login-relay check, about the token endpoint', () => {
       ),
       clientRefused,
     ],
-    'a description that names several causes as what it is': [
+    'a description with several causes': [
       json(
         {
           error: 'invalid_client',
@@ -125,21 +125,21 @@ describe('login-relay check, about the token endpoint', () => {
       ),
       clientRefused,
     ],
-    'a refusal that may be about the callback URL, too': [
+    'a cause that may be the callback URL': [
       json({ error: 'unauthorized_client' }, 403),
       /refuses the client without saying why/,
     ],
-    'a wrong secret in the words of Twitch': [
+    'a wrong secret, as Twitch reports it': [
       json({ status: 403, message: 'invalid client secret' }, 403),
       secretRefused,
     ],
-    'an unknown client in the words of Twitch': [
+    'an unknown client, as Twitch reports it': [
       json({ status: 400, message: 'invalid client' }, 400),
       clientUnknown,
     ],
   };
   for (const [name, [token, message]] of Object.entries(refusals)) {
-    it(`names ${name}`, async () => {
+    it(`explains the refusal of the provider: ${name}`, async () => {
       await withProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
@@ -160,7 +160,7 @@ describe('login-relay check, about the token endpoint', () => {
     'a token for anyone': [json({ access_token: 'x' }), /gives a token for a made-up code/],
   };
   for (const [name, [token, message]] of Object.entries(wrongKinds)) {
-    it(`names the address as wrong if it finds ${name}`, async () => {
+    it(`reports a wrong address if it finds ${name}`, async () => {
       await withProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
@@ -174,7 +174,7 @@ describe('login-relay check, about the token endpoint', () => {
 
   const unclear: Record<string, [token: Page, message: RegExp]> = {
     'reports an internal problem': [json({}, 503), /has a problem \(status 503\)/],
-    'wants fewer requests': [json({}, 429), /has a problem \(status 429\)/],
+    'limits the rate': [json({}, 429), /has a problem \(status 429\)/],
   };
   for (const [name, [token, message]] of Object.entries(unclear)) {
     it(`only warns if the provider ${name}`, async () => {
@@ -188,22 +188,22 @@ describe('login-relay check, about the token endpoint', () => {
   }
 
   const silent: Record<string, Page> = {
-    'says what it says to everyone': json({ error: 'something_else' }, 400),
-    'does not understand the request in any form': json({ error: 'invalid_request' }, 400),
-    'names everything that may be wrong at once': json(
+    'gives everyone the same answer': json({ error: 'something_else' }, 400),
+    'refuses the request in every form': json({ error: 'invalid_request' }, 400),
+    'names every possible cause at once': json(
       {
         error: 'invalid_request',
         error_description: 'appid/redirect uri/code verifier does not match authorization code',
       },
       401,
     ),
-    'answers in a form, which the relay does not read': (response) => {
+    'answers with a form, which the relay does not read': (response) => {
       response.writeHead(400, { 'Content-Type': 'application/x-www-form-urlencoded' });
       response.end('error=invalid_grant&error_description=no');
     },
   };
   for (const [name, token] of Object.entries(silent)) {
-    it(`does not call client identifier and secret checked if the provider ${name}`, async () => {
+    it(`reports client identifier and secret as not checked if the provider ${name}`, async () => {
       await withProvider({ token }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(0);
@@ -218,7 +218,7 @@ describe('login-relay check, about the token endpoint', () => {
   const forms = ['query', 'body', 'basic', 'basic-raw'] as const;
   for (const configured of forms) {
     for (const wanted of forms.filter((form) => form !== 'query' && form !== configured)) {
-      it(`finds nothing wrong once its advice is followed: ${wanted}, not ${configured}`, async () => {
+      it(`reports no problem after its advice is followed: ${wanted}, not ${configured}`, async () => {
         await withProvider({ token: takesOnly(wanted) }, async (flags) => {
           const wrong = await withForm(configured, flags);
           expect(wrong.code).to.equal(1);
@@ -241,7 +241,7 @@ describe('login-relay check, about the token endpoint', () => {
     }
   }
 
-  it('does not call it checked if the provider refuses the code to every client', async () => {
+  it('reports it as not checked if the provider refuses the code of any client', async () => {
     await withProvider({ token: json({ error: 'invalid_grant' }, 400) }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
@@ -249,7 +249,7 @@ describe('login-relay check, about the token endpoint', () => {
     });
   });
 
-  it('tries another form if the provider has an error of its own in the configured one', async () => {
+  it('tries another form if the configured one causes a server error', async () => {
     const token: Page = (response, arrival) =>
       (arrival.url.search ? html(500, 'Error') : json({ error: 'invalid_grant' }, 400))(response);
     await withProvider({ token }, async (flags) => {
@@ -258,7 +258,7 @@ describe('login-relay check, about the token endpoint', () => {
     });
   });
 
-  it('blames nothing if only forms that are not configured are refused', async () => {
+  it('reports no cause if only forms that are not configured are refused', async () => {
     const token: Page = (response, arrival) =>
       (arrival.headers.authorization
         ? json({ error: 'invalid_client' }, 401)
@@ -269,7 +269,7 @@ describe('login-relay check, about the token endpoint', () => {
     });
   });
 
-  it('warns of the query if the provider takes another form', async () => {
+  it('warns of the query if the provider accepts another form', async () => {
     const token = json({ error: 'invalid_grant' }, 400);
     await withProvider({ token }, async (flags) => {
       const result = await withForm('query', flags);
@@ -282,7 +282,7 @@ describe('login-relay check, about the token endpoint', () => {
     });
   });
 
-  it('never tries the query of its own accord: queries end up in logs', async () => {
+  it('never tries the query if it is not configured, because queries end up in logs', async () => {
     const token = json({ error: 'invalid_client' }, 401);
     await withProvider({ token }, async (flags, arrivals) => {
       await diagnoseHere({ flags });
@@ -295,7 +295,7 @@ describe('login-relay check, about the token endpoint', () => {
     });
   });
 
-  it('shows nothing of what a provider sends back that repeats the secret', async () => {
+  it('shows no part of an answer that repeats the secret', async () => {
     const echo: Page = (response, arrival) => {
       const { url, headers, body } = arrival;
       const all = `${url.search} ${headers.authorization} ${body} ${clientSecret}`;
@@ -314,7 +314,7 @@ describe('login-relay check, about the token endpoint', () => {
     }
   });
 
-  it('says where to correct the secret, as that is where it came from', async () => {
+  it('names the source of the secret as the place to correct it', async () => {
     await withProvider({ token: json({ error: 'invalid_client' }, 401) }, async (flags) => {
       const given = { ...flags, 'client-secret-file': undefined };
       const result = await check({ flags: given, env: { PROVIDER_CLIENT_SECRET: clientSecret } });

@@ -3,7 +3,7 @@ import { checkTokens } from '../../src/check/tokens.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { type Given, read } from '../config/support/read.ts';
 
-/** What is said of the tokens of a configured provider, as `verdict subject: message → fix`. */
+/** The findings on the tokens of a configured provider, as `verdict subject: message → fix`. */
 function findings(flags: Given['flags'], changes: Partial<Provider> = {}): string[] {
   const { config } = read({ flags: { provider: 'gitlab', ...flags } });
   const { provider } = config;
@@ -29,7 +29,7 @@ describe('login-relay check, about tokens', () => {
     );
   });
 
-  it('says what a page gets from a provider that gives none, or only some applications any', () => {
+  it('says what a page gets from a provider that gives none, or only to some applications', () => {
     expect(about('refresh', {}, { refreshTokens: 'never' })).to.match(/^ok .* can get its access/);
     expect(about('refresh', { provider: 'github' })).to.match(
       /^not_checked .* is set up for it; .* → look at/,
@@ -38,7 +38,7 @@ describe('login-relay check, about tokens', () => {
     expect(about('refresh', okta)).to.include('by scope offline_access; otherwise');
   });
 
-  it('says that nobody knows, of a provider that is configured by hand', () => {
+  it('reports it as not checked if the provider is configured by hand', () => {
     const tokenUrl = 'https://id.example.com/token';
     expect(about('refresh', { tokenUrl })).to.match(/^not_checked refresh: only a login shows/);
   });
@@ -50,7 +50,7 @@ describe('login-relay check, about tokens', () => {
     expect(about('refresh', off)).to.match(/^ok .* no page gets .* they are off$/);
   });
 
-  it('says where tokens are revoked, and which', () => {
+  it('says where tokens are revoked, and which kinds', () => {
     expect(about('revocation', {})).to.equal(
       'ok revocation: tokens are revoked, at https://gitlab.com/oauth/revoke',
     );
@@ -66,7 +66,7 @@ describe('login-relay check, about tokens', () => {
     );
   });
 
-  it('warns of bare callbacks beside logins with PKCE at a provider without it', () => {
+  it('warns of callbacks without a state beside OAuth logins at a provider without PKCE', () => {
     const bitbucket = { provider: 'bitbucket' };
     expect(about('token delivery', bitbucket)).to.match(
       /^not_checked .* could be exchanged by anyone → .* --token-delivery .* code$/,
@@ -81,7 +81,7 @@ describe('login-relay check, about tokens', () => {
     }
   });
 
-  it('says nothing if there are no states, and so no logins with PKCE', () => {
+  it('reports nothing if the state check is off, so that there are no OAuth logins', () => {
     expect(findings({ stateCheck: 'off' })).to.deep.equal([]);
   });
 });

@@ -10,7 +10,7 @@ describe('login-relay check, about the user lookup', () => {
   const healthy: Record<string, Page> = {
     401: json({ message: 'Bad credentials' }, 401),
     403: json({}, 403),
-    'a page, as long as it asks for a bearer token': (response) => {
+    'a page that asks for a bearer token': (response) => {
       response.writeHead(401, {
         'Content-Type': 'text/html',
         'WWW-Authenticate': 'Bearer realm="x"',
@@ -19,7 +19,7 @@ describe('login-relay check, about the user lookup', () => {
     },
   };
   for (const [name, user] of Object.entries(healthy)) {
-    it(`accepts it if a made-up token gets ${name}`, async () => {
+    it(`accepts ${name} as the answer to a made-up token`, async () => {
       await withProvider({ user }, async (flags) => {
         const { code, complaints } = await diagnoseHere({ flags });
         expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
@@ -27,7 +27,7 @@ describe('login-relay check, about the user lookup', () => {
     });
   }
 
-  it('accepts a refusal in a 200, if the preset says that it is one', async () => {
+  it('accepts a refusal with status 200 if the preset defines it', async () => {
     await withProvider({ user: json({ ok: false, error: 'invalid_auth' }) }, async (flags) => {
       const asSlack = await diagnoseHere({ flags: { ...flags, provider: 'slack' } });
       expect(asSlack.finding(subject).verdict).to.equal('ok');
@@ -45,7 +45,7 @@ describe('login-relay check, about the user lookup', () => {
     'a record for a made-up token': [json({ login: 'x' }), /accepts a made-up token/],
   };
   for (const [name, [user, message]] of Object.entries(wrongKinds)) {
-    it(`names the address as wrong if it finds ${name}`, async () => {
+    it(`reports a wrong address if it finds ${name}`, async () => {
       await withProvider({ user }, async (flags) => {
         const result = await diagnoseHere({ flags });
         expect(result.code).to.equal(1);
@@ -59,7 +59,7 @@ describe('login-relay check, about the user lookup', () => {
     });
   }
 
-  it('only warns if the provider is in trouble', async () => {
+  it('only warns if the provider has a problem', async () => {
     await withProvider({ user: json({}, 500) }, async (flags) => {
       const result = await diagnoseHere({ flags });
       expect(result.code).to.equal(0);
@@ -67,7 +67,7 @@ describe('login-relay check, about the user lookup', () => {
     });
   });
 
-  it('names signed user info as what it is', async () => {
+  it('recognises signed user info', async () => {
     const user: Page = (response) => {
       response.writeHead(200, { 'Content-Type': 'application/jwt; charset=utf-8' }).end('a.b.c');
     };
@@ -79,7 +79,7 @@ describe('login-relay check, about the user lookup', () => {
     });
   });
 
-  it('names what gave the address, if it was not given by hand', async () => {
+  it('names the setting that the address comes from', async () => {
     const metadata = metadataWith(() => ({}));
     await withProvider({ metadata, user: json({}, 404) }, async (_flags, _arrivals, issuer) => {
       const result = await diagnoseHere({ flags: { issuer } });

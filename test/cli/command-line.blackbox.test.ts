@@ -9,7 +9,7 @@ import { runRelay } from '../harness/relay/relay-process.ts';
 import { startRelay } from '../harness/relay/relay-under-test.ts';
 
 describe('the command line', () => {
-  it('says its version', async () => {
+  it('prints its version', async () => {
     for (const flag of ['--version', '-V']) {
       const { code, stdout, stderr } = await runRelay({ words: [flag] });
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -17,12 +17,12 @@ describe('the command line', () => {
     }
   });
 
-  it('explains every flag, with its variable beside it', async () => {
+  it('explains every flag and names its variable', async () => {
     for (const words of [['--help'], ['-h'], ['serve', '--help']]) {
       const { code, stdout, stderr } = await runRelay({ words });
       expect({ code, stderr }, words.join(' ')).to.deep.equal({ code: 0, stderr: '' });
       for (const name of flagNames) {
-        // A flag's text goes on to the next flag, however the lines are broken.
+        // The text of a flag extends to the next flag, over any number of lines.
         const text = new RegExp(`^ +--${name}(?![\\w-])(?:(?!^ +-)[^])*`, 'm').exec(stdout)?.[0];
         expect(text, `--${name} in ${words.join(' ')}`).to.be.a('string');
         expect(text).to.match(new RegExp(`\\b${variables[name]}\\b`));
@@ -43,8 +43,8 @@ describe('the command line', () => {
     'an unknown short option': ['-xhunter2'],
     'a value without a space before it': ['--client-secrethunter2'],
     'a value in the place of an option': ['--hunter2-hunter2'],
-    'a stray word': ['hunter2'],
-    'a stray word after the command': ['serve', 'hunter2'],
+    'an unexpected word': ['hunter2'],
+    'an unexpected word after the command': ['serve', 'hunter2'],
     'an unknown option of the command': ['serve', '--client-secrt=hunter2'],
     'an option without its value': ['--client-secret'],
     'a value for an option that takes none': ['--insecure-http=hunter2'],
@@ -67,13 +67,13 @@ describe('the command line', () => {
     });
   }
 
-  it('names the option that it does not know', async () => {
+  it('names an unknown option', async () => {
     const { stderr } = await runRelay({ words: ['--client-secrt=hunter2'] });
     expect(stderr).to.contain('--client-secrt');
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`ends well on ${signal}, and opens its port to nobody else`, async () => {
+    it(`listens on loopback only, and ends with code 0 on ${signal}`, async () => {
       const underTest = await startRelay();
       try {
         const { code, stderr } = await underTest.process.stop(signal);
@@ -89,7 +89,7 @@ describe('the command line', () => {
     });
   }
 
-  it('lets a login that is in flight finish before it ends', async () => {
+  it('finishes a login in flight before it ends', async () => {
     const underTest = await startRelay();
     const { provider } = underTest;
     const code = canary('code');
@@ -109,7 +109,7 @@ describe('the command line', () => {
     await provider.stop();
   });
 
-  it('says on Ctrl-C what it waits for', async () => {
+  it('says after Ctrl-C what it waits for', async () => {
     const underTest = await startRelay();
     const { provider } = underTest;
     let proceed = () => {};

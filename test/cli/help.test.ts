@@ -27,7 +27,7 @@ describe('the help', () => {
     expect(headings.slice(-2)).to.deep.equal(['Other:', 'Examples:']);
   });
 
-  it('requires what the group of required settings has, and nothing else', () => {
+  it('requires exactly the settings of the group of required settings', () => {
     const [, required = ''] = /^Required:\n([\s\S]*?)\n\n/m.exec(helpAt(80, program)) ?? [];
     expect(required.match(/^ +--[a-z-]+/gm)?.map((flag) => flag.trim())).to.deep.equal([
       '--origin',
@@ -37,7 +37,7 @@ describe('the help', () => {
     ]);
   });
 
-  it('says of every variable whether it is required, or what the default is', () => {
+  it('says for every variable whether it is required, or its default', () => {
     const notes = helpAt(1000, program).match(/\([A-Z_]+; [^\n]*\)$/gm) ?? [];
     expect(notes).not.to.deep.equal([]);
     for (const note of notes) expect(note).to.match(/^\([A-Z_]+; (required|default: )/);
@@ -45,7 +45,7 @@ describe('the help', () => {
 
   for (const command of commands) {
     for (const width of [60, 80, 120]) {
-      it(`of ${command.name()} fits ${width} columns and breaks no word`, () => {
+      it(`of ${command.name()} fits ${width} columns and breaks no words`, () => {
         const text = helpAt(width, command);
         const widest = Math.max(...text.split('\n').map((line) => line.length));
         expect(widest).to.be.at.most(width);
@@ -53,7 +53,7 @@ describe('the help', () => {
       });
     }
 
-    it(`of ${command.name()} gives descriptions lines of their own on 40 columns`, () => {
+    it(`of ${command.name()} puts descriptions on separate lines in 40 columns`, () => {
       const [ownText = ''] = helpAt(40, command).split(/^Examples:|^Load it/m);
       for (const line of ownText.split('\n')) {
         if (line.length > 40) expect(line.trim(), 'one long word').not.to.contain(' ');
@@ -61,7 +61,7 @@ describe('the help', () => {
     });
   }
 
-  it('has lines of at most 100 characters on a wide terminal: longer ones are hard to read', () => {
+  it('has lines of at most 100 characters on a wide terminal, to be readable', () => {
     const widest = Math.max(
       ...helpAt(250, program)
         .split('\n')

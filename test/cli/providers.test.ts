@@ -38,11 +38,11 @@ describe('the table of providers', () => {
     ]);
   });
 
-  it('ends with the way to any other provider', () => {
+  it('ends with how to use any other provider', () => {
     expect(providersTable([plain])).to.match(/\nAny other provider: --issuer .*\n$/);
   });
 
-  it('fits 80 columns with the presets that there are', () => {
+  it('fits 80 columns with the existing presets', () => {
     const widths = providersTable(presets)
       .split('\n')
       .map((line) => line.length);

@@ -25,7 +25,7 @@ describe('a mistyped command line', () => {
     'completion takes one of: bash, zsh, fish ': ['completion', 'hunter2'],
   };
   for (const [message, words] of Object.entries(mistakes)) {
-    it(`is answered with what was meant: login-relay ${words.join(' ')}`, async () => {
+    it(`gets a suggestion: login-relay ${words.join(' ')}`, async () => {
       const { code, stdout, stderr } = await runRelay({ words });
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
       expect(stderr).to.equal(`login-relay: ${message.trim()}\nSee login-relay --help.\n`);
@@ -34,7 +34,7 @@ describe('a mistyped command line', () => {
 });
 
 describe('the command line', () => {
-  it('prints the version by a command, too', async () => {
+  it('prints the version with a command, too', async () => {
     expect(await runRelay({ words: ['version'] })).to.deep.include({
       code: 0,
       stdout: `${packageJson.version}\n`,
@@ -42,7 +42,7 @@ describe('the command line', () => {
     });
   });
 
-  it('explains a command by "help" as it does by "--help"', async () => {
+  it('explains a command with "help" as with "--help"', async () => {
     for (const command of ['check', 'completion', 'help']) {
       const [byCommand, byFlag] = await Promise.all([
         runRelay({ words: ['help', command] }),
@@ -55,7 +55,7 @@ describe('the command line', () => {
     );
   });
 
-  it('says that its output cannot be written', () => {
+  it('reports that its output cannot be written', () => {
     for (const command of ['man', 'version']) {
       const script = `"$@" ${command} >/dev/full`;
       const { status, stderr } = spawnSync('sh', ['-c', script, 'sh', ...relayCommand], {
@@ -67,7 +67,7 @@ describe('the command line', () => {
   });
 
   for (const command of ['--help', 'man', 'completion bash', 'no-such-command 2>&1']) {
-    it(`ends quietly if nobody reads what it prints: ${command}`, () => {
+    it(`ends without an error if the reader has closed the pipe: ${command}`, () => {
       // The reader closes the pipe before anything is written.
       const script = `(sleep 0.3; exec "$@" ${command}) | true; exec 2>&-`;
       const shell = spawnSync('sh', ['-c', script, 'sh', ...relayCommand], {
@@ -84,7 +84,7 @@ const script = String(spawnSync('script', ['--version']).stdout);
 needs('script of util-linux', script.includes('util-linux')).describe(
   'the faults of a configuration on a terminal',
   () => {
-    it('break no word and keep within its width', () => {
+    it('keep to its width and break no words', () => {
       const words = ['--frontend-url', 'https://a.example/?access_token=1', '--provider', 'githbu'];
       const command = [...relayCommand, ...words].map((word) => `'${word}'`).join(' ');
       const { stdout } = spawnSync('script', ['-qec', `stty cols 60; ${command}`, '/dev/null'], {

@@ -17,7 +17,7 @@ describe('watching files', () => {
     return folder;
   }
 
-  /** Resolves with the first call, and counts on. */
+  /** Resolves with the first call, and counts further calls. */
   function watch(paths: string[]): { called: Promise<void>; calls(): number } {
     let calls = 0;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -39,13 +39,13 @@ describe('watching files', () => {
     return { file, watching: watch([file]) };
   }
 
-  it('notices that one is written', async () => {
+  it('notices a file that is written', async () => {
     const { file, watching } = await watchedFile();
     await writeFile(file, 'another');
     await watching.called;
   });
 
-  it('notices that one is replaced, even by one of the same size and time', async () => {
+  it('notices a file that is replaced by one of the same size and time', async () => {
     const { file, watching } = await watchedFile();
     const then = new Date(0);
     await utimes(file, then, then);
@@ -57,7 +57,7 @@ describe('watching files', () => {
     await again.called;
   });
 
-  it('notices that a folder’s link points elsewhere, as where Kubernetes mounts secrets', async () => {
+  it('notices that the link to a folder has a new target, as with secrets in Kubernetes', async () => {
     const folder = await makeFolder();
     for (const name of ['old', 'new']) {
       await mkdir(join(folder, name));
@@ -71,7 +71,7 @@ describe('watching files', () => {
     await called;
   });
 
-  it('notices that a file’s link points elsewhere, as where certbot renews certificates', async () => {
+  it('notices that the link to a file has a new target, as after certbot renews a certificate', async () => {
     const folder = await makeFolder();
     for (const name of ['cert1.pem', 'cert2.pem']) await writeFile(join(folder, name), name);
     const link = join(folder, 'cert.pem');
@@ -82,12 +82,12 @@ describe('watching files', () => {
     await called;
   });
 
-  it('calls once where several change together', async () => {
+  it('calls once if several files change together', async () => {
     const folder = await makeFolder();
     const files = [join(folder, 'cert'), join(folder, 'key')];
     for (const file of files) await writeFile(file, 'one');
     const { called, calls } = watch(files);
-    // At once, as far as whoever watches can tell.
+    // Between two checks of the watcher.
     for (const file of files) writeFileSync(file, 'another');
     await called;
     const later = watch([...files]);

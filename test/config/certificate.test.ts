@@ -53,7 +53,7 @@ describe('the relay’s own certificate', () => {
     throw new Error('there is no fault');
   }
 
-  it('is read with its key, which shows itself to nobody', () => {
+  it('is read with its key, which is masked when printed', () => {
     const { config, warnings } = read(both);
     expect(config.certificate?.key.reveal()).to.equal(key.trimEnd());
     expect(JSON.stringify(config)).to.not.contain('PRIVATE KEY');
@@ -61,20 +61,20 @@ describe('the relay’s own certificate', () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('makes the address of this machine https, where no other is given', () => {
+  it('makes the default base URL https', () => {
     const { config } = read({ ...both, BASE_URL: '' });
     expect(loginConfig(config).redirectUri).to.equal(
       'https://localhost:8000/auth/provider/callback',
     );
   });
 
-  it('does not go with a base URL on http', () => {
+  it('is refused with a base URL on http', () => {
     expect(faultsOf({ ...both, BASE_URL: 'http://localhost' })).to.deep.equal([
       '--base-url (BASE_URL) "http://localhost" must start with https:// with --tls-cert (TLS_CERT)',
     ]);
   });
 
-  it('needs its key, and the key needs it', () => {
+  it('is refused without its key, and the key without it', () => {
     expect(faultsOf({ TLS_CERT: 'cert.pem' })).to.deep.equal([
       '--tls-key (TLS_KEY) is required with --tls-cert (TLS_CERT)',
     ]);
@@ -83,7 +83,7 @@ describe('the relay’s own certificate', () => {
     ]);
   });
 
-  it('and its key are refused at once where both are of no use', () => {
+  it('is reported together with its key if neither can be used', () => {
     put('not-a-cert', 'nonsense');
     expect(faultsOf({ ...both, TLS_CERT: 'not-a-cert', TLS_KEY: 'gone' })).to.deep.equal([
       '--tls-key (TLS_KEY) names a file that does not exist',
@@ -91,7 +91,7 @@ describe('the relay’s own certificate', () => {
     ]);
   });
 
-  it('is refused with a key that has a passphrase, that is none, or that is another’s', async () => {
+  it('is refused with a key that has a passphrase, is not a key, or belongs to another certificate', async () => {
     const cipher = { cipher: 'aes-256-cbc', passphrase: 'open sesame' };
     const locked = createPrivateKey(key).export({ type: 'pkcs8', format: 'pem', ...cipher });
     put('locked', String(locked));
@@ -106,7 +106,7 @@ describe('the relay’s own certificate', () => {
     }
   });
 
-  it('brings a warning where it has expired, is not valid yet, or is for another host', async () => {
+  it('causes a warning if it has expired, is not valid yet, or is for another host', async () => {
     const now = Date.now();
     const validity = (from: number, until: number) => ({
       from: new Date(now + from * day),
@@ -125,7 +125,7 @@ describe('the relay’s own certificate', () => {
     }
   });
 
-  it('brings a warning where every user can read the key', () => {
+  it('causes a warning if every user can read the key', () => {
     put('open', key, true);
     expect(read({ ...both, TLS_KEY: 'open' }).warnings).to.deep.equal([
       '--tls-key (TLS_KEY) names a file that every user can read: chmod o-r it',

@@ -77,13 +77,13 @@ describe('the configuration', () => {
     expect(Object.isFrozen(frozen) && Object.isFrozen(known({}))).to.equal(true);
   });
 
-  it('takes the flag where flag and variable are both given', () => {
+  it('prefers the flag to the variable', () => {
     expect(config({ flags: { port: '1' }, environment: { ...minimal, PORT: '2' } }).port).to.equal(
       1,
     );
   });
 
-  it('takes an empty variable as unset', () => {
+  it('treats an empty variable as unset', () => {
     expect(config({ environment: { ...minimal, PORT: '', BASE_URL: '' } }).port).to.equal(8000);
   });
 
@@ -95,25 +95,25 @@ describe('the configuration', () => {
     }
   });
 
-  it('lets each endpoint of the preset be replaced', () => {
+  it('can replace each endpoint of the preset', () => {
     const provider = known({ flags: { userUrl: 'https://ghe.example.com/api/v3/user' } });
     expect(provider.userUrl).to.equal('https://ghe.example.com/api/v3/user');
     expect(provider.tokenUrl).to.equal('https://github.com/login/oauth/access_token');
   });
 
-  it('expects no issuer of the preset’s at another authorization endpoint', () => {
+  it('does not expect the issuer of the preset at another authorization endpoint', () => {
     const authorizeUrl = 'https://ghe.example.com/login/oauth/authorize';
     expect(known({ flags: { authorizeUrl } }).issuer).to.equal(undefined);
   });
 
-  it('asks for no refresh token in the way of the preset at another authorization endpoint', () => {
+  it('does not request refresh tokens as the preset does at another authorization endpoint', () => {
     const flags = { provider: 'google' };
     const authorizeUrl = 'https://id.example.com/authorize';
     expect(known({ flags }).refreshRequest?.parameters).to.have.length(2);
     expect(known({ flags: { ...flags, authorizeUrl } }).refreshRequest).to.equal(undefined);
   });
 
-  it('revokes no tokens at the preset’s provider if another one issues them', () => {
+  it('revokes no tokens at the provider of the preset if another one issues them', () => {
     const flags = { provider: 'gitlab', providerHost: 'git.example.com' };
     const tokenUrl = 'https://id.example.com/token';
     const revocationUrl = 'https://id.example.com/revoke';
@@ -126,7 +126,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('has the client identifier in the address where GitHub revokes, percent-encoded', () => {
+  it('has the percent-encoded client identifier in the revocation URL of GitHub', () => {
     expect(known({ flags: { clientId: 'a/b' } }).revocation?.url).to.include('/a%2Fb/token');
   });
 
@@ -152,19 +152,19 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('reports a malformed required value as malformed, not as missing too', () => {
+  it('reports a malformed required value only as malformed', () => {
     expect(
       faults({ environment: { ...minimal, FRONTEND_ORIGIN: 'app.example.com' } }),
     ).to.have.length(1);
   });
 
-  it('refuses to go without checking the provider’s certificate', () => {
+  it('refuses NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     const lines = faults({ environment: { ...minimal, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
     expect(lines).to.have.length(1);
     expect(lines[0]).to.match(/^NODE_TLS_REJECT_UNAUTHORIZED /);
   });
 
-  it('quotes a wrong value, on one line and without what it could hide', () => {
+  it('quotes a wrong value on one line, without query, fragment and control characters', () => {
     const faultOf = (flags: NonNullable<Given['flags']>) =>
       faults({ ...(flags && { flags }) })[0] ?? '';
     const quotes = {
@@ -184,7 +184,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('quotes no value that is a secret or may contain one', () => {
+  it('does not quote a value that is a secret or may contain one', () => {
     const secrets: Given['flags'][] = [
       { clientSecret: 'a\nb' },
       { clientSecretFile: 'b5a1c0de' },
@@ -194,7 +194,7 @@ describe('the configuration', () => {
       { tokenUrl: 'user:b5a1c0de@a.example' },
       { port: '0123456789abcdef0123' },
       { provider: 'GOCSPX-b5a1c0de_b5a1' },
-      // In the form of Entra, of base64 with slashes, and by chance without a digit.
+      // A secret of Entra, base64 with slashes, and a secret that has no digit.
       { provider: 'b5a8Q~b5a1c0de.B5a1c0de.b5a1c0de' },
       { port: 'b5a1c0de/ghiJKL/mnoPQR/123xyz/abc==' },
       { provider: 'aBcDeFgHiJkLmNoP' },
@@ -207,7 +207,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('suggests the preset that was meant', () => {
+  it('suggests a preset with a similar name', () => {
     expect(faults({ flags: { provider: 'githbu' } })).to.deep.equal([
       '--provider (PROVIDER) "githbu" must be one that login-relay providers lists: did you mean github?',
     ]);
@@ -216,7 +216,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('ignores the variables that a flag makes irrelevant, however malformed', () => {
+  it('ignores variables that a flag overrides, even malformed ones', () => {
     const environment = {
       ...minimal,
       PORT: 'eighty',
@@ -239,7 +239,7 @@ describe('the configuration', () => {
     ).to.contain('gitlab.com');
   });
 
-  it('refuses alternatives that are given in the same way', () => {
+  it('refuses alternatives that are both flags or both variables', () => {
     const issuer = 'https://id.example';
     for (const given of [
       { flags: { issuer, provider: 'github' } },
@@ -251,7 +251,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('refuses what makes Node write requests, or open a debugger', () => {
+  it('refuses variables that make Node write requests, or open a debugger', () => {
     for (const [name, values] of Object.entries({
       NODE_DEBUG: ['http', '*', 'none'],
       NODE_OPTIONS: [
@@ -285,13 +285,13 @@ describe('the configuration', () => {
     );
   });
 
-  it('needs a base URL where any free port is taken', () => {
+  it('needs a base URL with port 0', () => {
     expect(faults({ flags: { port: '0' } })[0]).to.match(/^--base-url \(BASE_URL\) is required/);
     expect(config({ flags: { port: '0', baseUrl: 'http://localhost:1' } }).port).to.equal(0);
   });
 
   describe('of the provider', () => {
-    it('fills in the host and the tenant that a preset asks for', () => {
+    it('fills in the host and the tenant of a preset', () => {
       const gitlab = known({ flags: { provider: 'gitlab', providerHost: 'git.example.com:8443' } });
       expect(gitlab.userUrl).to.equal('https://git.example.com:8443/api/v4/user');
       expect(known({ flags: { provider: 'gitlab' } }).tokenUrl).to.equal(
@@ -309,7 +309,7 @@ describe('the configuration', () => {
       );
     });
 
-    it('needs what the preset asks for, and takes nothing that it does not', () => {
+    it('needs the host and tenant of the preset, and refuses them otherwise', () => {
       expect(faults({ flags: { provider: 'keycloak' } })).to.have.length(2);
       expect(faults({ flags: { provider: 'github', providerHost: 'a.example' } })).to.have.length(
         1,
@@ -318,7 +318,7 @@ describe('the configuration', () => {
       expect(faults({ flags: { provider: 'nobody' } })).to.have.length(1);
     });
 
-    it('takes a host only where it is one, and no metadata service', () => {
+    it('accepts only a host name that is not a metadata service', () => {
       for (const providerHost of [
         'https://a.example',
         'a.example/?b',
@@ -332,7 +332,7 @@ describe('the configuration', () => {
       }
     });
 
-    it('tells providers that ask for it who calls, and from where', () => {
+    it('sends version and base URL to providers that require them', () => {
       const discord = known({
         flags: { provider: 'discord', baseUrl: 'https://login.example.com/' },
       });
@@ -341,7 +341,7 @@ describe('the configuration', () => {
       );
     });
 
-    it('takes an issuer in place of a preset, not beside one', () => {
+    it('accepts an issuer instead of a preset, but not both', () => {
       const issuer = 'https://sso.example.com/realms/main';
       expect(config({ flags: { issuer, scope: 'openid email' } }).provider).to.deep.equal({
         discovered: { issuer, given: { scope: 'openid email' }, insecureHttp: false },
@@ -350,7 +350,7 @@ describe('the configuration', () => {
       expect(faults({ flags: { issuer: 'https://sso.example.com?a' } })).to.have.length(1);
     });
 
-    it('goes through the proxies of the environment, in either case of their names', () => {
+    it('reads the proxy variables, in upper or lower case', () => {
       const environment = { ...minimal, https_proxy: 'http://proxy:3128', NO_PROXY: 'a.example' };
       expect(config({ environment }).proxy).to.deep.equal({
         HTTPS_PROXY: 'http://proxy:3128',
@@ -416,7 +416,7 @@ describe('the configuration', () => {
       ).to.equal('from flag');
     });
 
-    it('is missing where systemd passes no credential, or an empty one, and says where to put it', () => {
+    it('is missing if the systemd credential is missing or empty, and the fault says where to put it', () => {
       const environment = { ...bare, CREDENTIALS_DIRECTORY: '/cred' };
       for (const given of [{}, { '/cred/provider-client-secret': { text: '\n' } }]) {
         const [fault, ...others] = faults({ environment, files: given });
@@ -425,7 +425,7 @@ describe('the configuration', () => {
       }
     });
 
-    it('loses the final newline of its file, and only that', () => {
+    it('is the content of its file without the final newline', () => {
       for (const text of ['a b', 'a b\n', 'a b\r\n']) {
         expect(
           secretOf({
@@ -437,7 +437,7 @@ describe('the configuration', () => {
       }
     });
 
-    it('is refused when given twice at the same place, empty, not one line, or unreadable', () => {
+    it('is refused if it is given in two ways, empty, not one line, or unreadable', () => {
       const bad: Given[] = [
         { flags: { clientSecret: 'a', clientSecretFile: '/file' }, environment: bare },
         { environment: { ...minimal, PROVIDER_CLIENT_SECRET_FILE: '/file' } },
@@ -458,7 +458,7 @@ describe('the configuration', () => {
       }
     });
 
-    it('brings a warning where its file is open to every user', () => {
+    it('causes a warning if every user can read its file', () => {
       const { warnings } = read({
         files: { '/open': { text: 'a', readableByOthers: true } },
         flags: { clientSecretFile: '/open' },
@@ -469,7 +469,7 @@ describe('the configuration', () => {
       expect(read({}).warnings).to.deep.equal([]);
     });
 
-    it('brings a warning where a space may have slipped in', () => {
+    it('causes a warning if it starts or ends with a space', () => {
       const environment = { ...minimal, PROVIDER_CLIENT_SECRET: ' secret' };
       expect(read({ environment }).warnings.join()).to.match(/^--client-secret .* space/);
       expect(config({ environment }).clientSecret.reveal()).to.equal(' secret');
@@ -495,7 +495,7 @@ describe('the configuration', () => {
     expect(read({ flags: { authorizeUrl, issuer } }).warnings).to.deep.equal([]);
   });
 
-  it('warns that the secret travels in the URL if the endpoints are given by hand, except at GitHub', () => {
+  it('warns that the secret is in the URL if the endpoints are given by hand, except at GitHub', () => {
     const tokenUrl = 'https://provider.example/token';
     const byHand = { authorizeUrl: tokenUrl, tokenUrl, userUrl: tokenUrl };
     const warningsOf = (flags: NonNullable<Given['flags']>) =>
@@ -528,7 +528,7 @@ describe('the configuration', () => {
   });
 
   describe('the rate limit', () => {
-    it('knows whose word to take for a client’s address', () => {
+    it('accepts addresses and networks of trusted proxies', () => {
       const environment = {
         ...minimal,
         RATE_LIMIT: '60',
@@ -540,14 +540,14 @@ describe('the configuration', () => {
       });
     });
 
-    it('may trust whoever connects through a Unix socket', () => {
+    it('can trust all proxies that connect through a Unix socket', () => {
       const environment = { ...minimal, TRUSTED_PROXIES: 'unix, 10.0.0.0/8' };
       const { config: found, warnings } = read({ environment });
       expect(found.trustedProxies).to.deep.equal(['unix', '10.0.0.0/8']);
       expect(warnings).to.deep.equal([]);
     });
 
-    it('refuses proxies that are no addresses', () => {
+    it('refuses proxies that are not addresses', () => {
       for (const TRUSTED_PROXIES of [
         'proxy.example',
         '10.0.0.0/33',
@@ -567,7 +567,7 @@ describe('the configuration', () => {
       }
     });
 
-    it('brings a warning where it would count a proxy, and where there is none to count for', () => {
+    it('causes a warning if it counts a proxy, or if trusted proxies have no effect', () => {
       const { warnings } = read({
         environment: { ...minimal, BASE_URL: 'https://relay.example', RATE_LIMIT: '60' },
       });
@@ -594,7 +594,7 @@ describe('the configuration', () => {
     expect(warningsOf({ flags: { keyFile: '/key' } })).to.deep.equal([]);
   });
 
-  it("warns where the log would show the proxy's address in place of the client's", () => {
+  it("warns if the log shows the proxy's address instead of the client's", () => {
     const flags = {
       logClientAddress: 'cut',
       baseUrl: 'https://relay.example',
@@ -611,7 +611,7 @@ describe('the configuration', () => {
     const BASE_URL = 'https://relay.example';
     const withoutRefresh = { ...minimal, REFRESH_TOKENS: 'off' };
 
-    it('brings a warning if a proxy ends TLS and none is trusted: it has no effect then', () => {
+    it('causes a warning if a proxy terminates TLS and none is trusted, because it has no effect', () => {
       const behind = read({ environment: { ...withoutRefresh, BASE_URL } });
       expect(behind.config.behindUnknownProxy).to.equal(true);
       expect(behind.warnings).to.have.length(1);
@@ -620,7 +620,7 @@ describe('the configuration', () => {
       );
     });
 
-    it('brings none if the proxy is trusted, if there is none, or if nothing is limited', () => {
+    it('causes no warning if the proxy is trusted, if there is none, or without a limit', () => {
       for (const environment of [
         { BASE_URL, TRUSTED_PROXIES: '127.0.0.1' },
         { BASE_URL: 'http://localhost:8000' },

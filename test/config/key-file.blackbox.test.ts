@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -44,7 +44,7 @@ describe('a key file that does not exist', () => {
     return new RelayUnderTest(relay, port, provider);
   }
 
-  it('is created once by relays that start together, and is the key of all of them', async () => {
+  it('is created once by relays that start together, and all of them use it', async () => {
     const [one, two] = await Promise.all([start(), start()]);
     expect(await readdir(directory)).to.deep.equal(['key']);
     let current = one;
@@ -57,13 +57,19 @@ describe('a key file that does not exist', () => {
     expect(JSON.stringify(lines)).to.not.contain((await readFile(path, 'utf8')).trim());
   });
 
-  it('is created by a reload, too', async () => {
-    const { process: relay } = await start();
+  it('is not replaced by a reload: a new key would log everybody out', async () => {
+    const relay = await start();
+    const browser = new FakeBrowser(() => relay);
+    const login = await browser.start();
+    const key = await readFile(path, 'utf8');
     await rm(path);
-    process.kill(relay.pid, 'SIGHUP');
-    await relay.logLine(({ msg }) => String(msg).startsWith('reloaded'));
-    expect(await readdir(directory)).to.deep.equal(['key']);
-    expect(relay.logLines.filter(created)).to.have.length(2);
+    const { msg, faults } = await relay.reload();
+    expect(msg).to.equal('not reloaded: the relay keeps its configuration');
+    expect(faults).to.deep.equal(['--key-file (KEY_FILE) names a file that does not exist']);
+    expect(await readdir(directory)).to.deep.equal([]);
+    expectLogin(relay, await browser.finish(login), login);
+    await writeFile(path, key, { mode: 0o600 });
+    expect(await relay.reload()).to.include({ msg: 'reloaded: no file has changed' });
   });
 
   it('is not created by check and health', async () => {

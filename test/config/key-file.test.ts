@@ -21,7 +21,7 @@ function failing(code: string): () => never {
 describe('the key file', () => {
   const flags = { keyFile: '/keys' };
 
-  it('holds the current secret and the previous one, a line each', () => {
+  it('contains the current secret and the previous one, one per line', () => {
     const secretsIn = (text: string) => secretsOf({ flags, files: { '/keys': { text } } });
     expect(secretsIn(`${secret}\n`)).to.deep.equal([secret]);
     expect(secretsIn(`${secret}1\n${secret}2\n`)).to.deep.equal([`${secret}1`, `${secret}2`]);
@@ -61,14 +61,14 @@ describe('the key file', () => {
     expect(read({ environment, files }).config.keyFile).to.equal('/cred/key');
   });
 
-  it('is none if nothing names it', () => {
+  it('is absent if nothing names it', () => {
     const environment = { ...minimal, CREDENTIALS_DIRECTORY: '/cred' };
     for (const given of [{}, { environment }]) {
       expect(read(given).config).to.deep.include({ keyFile: undefined, keySecrets: undefined });
     }
   });
 
-  describe('with its name in 0.1', () => {
+  describe('under its names of 0.1', () => {
     const files = { '/old': { text: secret }, '/cred/state-key': { text: secret } };
 
     it('is still the variable STATE_KEY_FILE, with a warning', () => {
@@ -132,7 +132,7 @@ describe('the key file', () => {
       expect(readdirSync(directory)).to.deep.equal(['key']);
     });
 
-    it('brings a warning that names it, when it is created and never again', () => {
+    it('causes a warning with its name only when it is created', () => {
       const path = join(directory, 'key');
       const { warnings } = read(givenTo(serve));
       expect(warnings).to.deep.equal([
@@ -141,7 +141,7 @@ describe('the key file', () => {
       expect(read(givenTo(serve)).warnings).to.deep.equal([]);
     });
 
-    it('is that of another process that creates it at the same moment', () => {
+    it('is not replaced if another process creates it at the same moment', () => {
       const meanwhile: NewFiles = {
         ...serve,
         create(path, text) {
@@ -185,7 +185,7 @@ describe('the key file', () => {
       }
     });
 
-    it('is refused if it cannot be created although there seemed to be room', () => {
+    it('is refused if its creation fails after a successful check', () => {
       const newFiles = { ...serve, create: failing('ENOSPC') };
       expect(faults(givenTo(newFiles))).to.deep.equal([
         '--key-file (KEY_FILE) names a file that does not exist and cannot be created. Create it with one line of 32 or more characters',

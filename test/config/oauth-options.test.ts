@@ -22,7 +22,7 @@ describe('the redirect URIs of the front end', () => {
     ]);
   });
 
-  it('have spaces between them in the variable', () => {
+  it('are separated by spaces in the variable', () => {
     const FRONTEND_REDIRECT_URI = ` ${app}/one  ${app}/two `;
     const given = { environment: { ...minimal, FRONTEND_REDIRECT_URI } };
     expect(redirectUris(given)).to.deep.equal([`${app}/one`, `${app}/two`]);
@@ -51,7 +51,7 @@ describe('the redirect URIs of the front end', () => {
     }
   });
 
-  it('have no parameter that the relay adds', () => {
+  it('must not have a parameter that the relay adds', () => {
     for (const parameter of ['code', 'state', 'iss', 'error', 'error_description', 'request_id']) {
       expect(faultsOf(`${app}/?a=b&${parameter}=c`)).to.deep.equal([
         `${name} "${app}/…" must not have ${parameter} in its query: the relay adds it`,
@@ -59,10 +59,23 @@ describe('the redirect URIs of the front end', () => {
     }
   });
 
-  it('have none in the front end URL either, if that is the redirect URI', () => {
-    const flags = { frontendUrl: `${app}/?iss=a` };
-    expect(faults({ flags }).join()).to.match(/^--frontend-url .* must not have iss/);
-    expect(faults({ flags: { ...flags, redirectUri: `${app}/` } })).to.deep.equal([]);
+  it('are not the front end URL if that cannot be one, and plain logins go on', () => {
+    const long = `${app}/`.padEnd(513, 'a');
+    for (const [frontendUrl, why] of [
+      [`${app}/?iss=a`, 'has iss in its query'],
+      [`${app}/?code=a`, 'has code in its query'],
+      [long, 'is longer than 512 characters'],
+    ] as const) {
+      const message = `${why}, so OAuth logins cannot return to it: give --redirect-uri (FRONTEND_REDIRECT_URI)`;
+      const { config, warnings } = read({ flags: { frontendUrl } });
+      expect(config.redirectUris).to.deep.equal([]);
+      expect(warnings).to.deep.equal([`--frontend-url (FRONTEND_URL) ${message}`]);
+      expect(read({ flags: { frontendUrl, stateCheck: 'off' } }).warnings).to.deep.equal([]);
+      expect(read({ flags: { frontendUrl, redirectUri: `${app}/` } }).warnings).to.deep.equal([]);
+      const [fault = '', ...others] = faults({ flags: { frontendUrl, tokenDelivery: 'code' } });
+      expect(fault).to.contain(message);
+      expect(others).to.deep.equal([]);
+    }
     expect(faults({ flags: { frontendUrl: `${app}/?state=a` } })).to.have.length(1);
   });
 
@@ -78,7 +91,7 @@ describe('the redirect URIs of the front end', () => {
     expect(faultsOf(`${long}a`).join()).to.contain('must have at most 512 characters');
   });
 
-  it('are named by their number in a fault', () => {
+  it('are named by number in a fault', () => {
     expect(faultsOf(`${app}/a`, 'ftp://app.example.com')).to.deep.equal([
       `${name} number 2 must be a URL that starts with https:// (or http://)`,
     ]);
@@ -206,7 +219,7 @@ describe('the refresh tokens', () => {
     expect(warningsOf({ ...trusted, refreshTokens: 'bearer' })).to.have.length(1);
   });
 
-  it('bring no such warning with a key file, on loopback, or if they are off', () => {
+  it('cause no such warning with a key file, on loopback, or if they are off', () => {
     expect(warningsOf({ ...trusted, keyFile })).to.deep.equal([]);
     expect(warningsOf({ ...trusted, refreshTokens: 'off' })).to.deep.equal([]);
     expect(warningsOf({ ...trusted, stateCheck: 'off' })).to.deep.equal([]);
@@ -215,7 +228,7 @@ describe('the refresh tokens', () => {
     }
   });
 
-  it('make a lifetime without effect if they are off', () => {
+  it('make the lifetime useless if they are off, with a warning', () => {
     expect(warningsOf({ refreshTokens: 'off', refreshLifetime: '7' })).to.deep.equal([
       '--refresh-lifetime (REFRESH_LIFETIME) has no effect with --refresh-tokens (REFRESH_TOKENS) off',
     ]);
@@ -244,14 +257,14 @@ describe('the refresh tokens', () => {
 describe('the revocation endpoint', () => {
   const revocationUrl = 'https://provider.example/revoke';
 
-  it('has no parameter that the relay adds', () => {
+  it('must not have a parameter that the relay adds', () => {
     for (const parameter of ['token', 'token_type_hint', 'client_id', 'client_secret']) {
       const lines = faults({ flags: { revocationUrl: `${revocationUrl}?${parameter}=a` } });
       expect(lines.join(), parameter).to.contain(`must not have ${parameter} in its query`);
     }
   });
 
-  it('is https beyond this machine, and no metadata service', () => {
+  it('must be https beyond this machine, and not a metadata service', () => {
     for (const url of ['http://provider.example/', 'https://169.254.169.254/']) {
       expect(faults({ flags: { revocationUrl: url } }), url).to.have.length(1);
     }
@@ -259,7 +272,7 @@ describe('the revocation endpoint', () => {
     expect(faults({ flags })).to.deep.equal([]);
   });
 
-  it('brings a warning if the other endpoints are those of the default preset', () => {
+  it('causes a warning if the other endpoints are those of the default preset', () => {
     expect(read({ flags: { revocationUrl } }).warnings).to.have.length(3);
     expect(read({ flags: { revocationUrl, provider: 'github' } }).warnings).to.deep.equal([]);
     const issuer = 'https://provider.example';

@@ -17,7 +17,7 @@ const usual = {
   baseUrl: 'https://relay.example',
 };
 
-/** Where a browser is sent with this configuration; nowhere, where it is refused. */
+/** The targets of redirects with this configuration; none if the configuration is refused. */
 function targetsWith(name: OptionName, value: string) {
   const flags = Object.fromEntries(
     Object.entries({ ...usual, [name]: value }).map(([option, one]) => [option, [one]]),
@@ -43,7 +43,7 @@ function targetsWith(name: OptionName, value: string) {
   }
 }
 
-/** A whole URL of printable ASCII, at the place that was written, or one that was not accepted. */
+/** Checks that a URL is printable ASCII and inside the configured place, or was refused. */
 function expectAsWritten(target: string, written: string): void {
   expect(target).to.match(/^https:\/\/[\x21-\x7e]+$/);
   const [, host = ''] = /^https:\/\/([^/?#@\\]+?)(:|:443)?([/?#]|$)/i.exec(written) ?? [];
@@ -53,7 +53,7 @@ function expectAsWritten(target: string, written: string): void {
 describe('what the configuration makes of payloads', () => {
   const asWritten = 'https://written.example';
 
-  it('sends nobody beyond the origin, whatever --frontend-url is', () => {
+  it('never leads beyond the origin, whatever --frontend-url is', () => {
     for (const payload of redirectPayloads) {
       for (const value of [payload, `${usual.origin}/${payload}`, usual.origin + payload]) {
         const targets = targetsWith('frontendUrl', value);
@@ -62,7 +62,7 @@ describe('what the configuration makes of payloads', () => {
     }
   });
 
-  it('sends nobody beyond the origin, whatever --redirect-uri is', () => {
+  it('never leads beyond the origin, whatever --redirect-uri is', () => {
     for (const payload of redirectPayloads) {
       for (const value of [payload, `${usual.origin}/${payload}`, usual.origin + payload]) {
         if (value === '') continue;
@@ -73,7 +73,7 @@ describe('what the configuration makes of payloads', () => {
     }
   });
 
-  it('sends nobody elsewhere than --origin and --authorize-url say', () => {
+  it('leads only to --origin and --authorize-url', () => {
     for (const payload of redirectPayloads) {
       for (const value of [payload, asWritten + payload, `${asWritten}/${payload}`]) {
         if (value === '') continue;
@@ -85,7 +85,7 @@ describe('what the configuration makes of payloads', () => {
     }
   });
 
-  it('names no other redirect URI than --base-url says', () => {
+  it('has only redirect URIs inside --base-url', () => {
     for (const payload of redirectPayloads) {
       for (const value of [payload, asWritten + payload, `${asWritten}/${payload}`]) {
         const redirectUri = targetsWith('baseUrl', value)?.config.redirectUri;
@@ -96,7 +96,7 @@ describe('what the configuration makes of payloads', () => {
     }
   });
 
-  it('learns no address of the provider that is not an https URL', async () => {
+  it('discovers only https URLs as endpoints of the provider', async () => {
     const issuer = 'https://id.example';
     for (const payload of redirectPayloads) {
       const metadata = {

@@ -4,7 +4,7 @@ import { scope, seconds, wholeNumber } from '../../src/config/schemas.ts';
 import { httpUrl, providerUrl } from '../../src/urls.ts';
 
 describe('the values of options', () => {
-  it('take a URL only where it says exactly what it means', () => {
+  it('accept a URL only if URL parsers do not change its meaning', () => {
     const refused = [
       '',
       'example.com',
@@ -42,7 +42,7 @@ describe('the values of options', () => {
     }
   });
 
-  it('refuse a provider at a link-local or metadata address, however it is written', () => {
+  it('refuse a provider at a link-local or metadata address, in any spelling', () => {
     const refused = [
       'http://169.254.169.254/',
       'http://0251.0376.0251.0376/',
@@ -59,7 +59,7 @@ describe('the values of options', () => {
     }
   });
 
-  it('take scopes with single spaces between them', () => {
+  it('accept scopes with single spaces between them', () => {
     for (const value of ['read:user', 'openid profile email'])
       expect(v.is(scope, value)).to.equal(true);
     for (const value of ['', ' a', 'a  b', 'a"b', 'a\\b', 'a\tb']) {
@@ -67,7 +67,7 @@ describe('the values of options', () => {
     }
   });
 
-  it('take numbers in their range and nothing that merely starts as one', () => {
+  it('accept numbers in their range, but not text that starts with a number', () => {
     expect(v.parse(wholeNumber(0, 65535), '65535')).to.equal(65535);
     expect(v.parse(seconds(0.1, 300), '0.25')).to.equal(250);
     for (const value of ['-1', '65536', '1e3', '0x10', ' 1', '1 ', '1.0', '']) {

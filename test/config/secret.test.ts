@@ -5,11 +5,11 @@ import { Secret } from '../../src/secret.ts';
 describe('a secret', () => {
   const secret = new Secret('canary');
 
-  it('gives its value to who asks for it by name', () => {
+  it('reveals its value by reveal()', () => {
     expect(secret.reveal()).to.equal('canary');
   });
 
-  it('shows a mask wherever it is printed, joined or serialised', () => {
+  it('is masked if it is printed, joined or serialised', () => {
     for (const shown of [
       `${secret}`,
       JSON.stringify({ secret }),
@@ -20,7 +20,7 @@ describe('a secret', () => {
     }
   });
 
-  it('has no property that a copy would carry', () => {
+  it('has no property that could be copied', () => {
     expect(Object.values({ ...secret })).to.deep.equal([]);
   });
 });

@@ -22,14 +22,14 @@ describe('a callback that is opened more than once', () => {
     browser = new FakeBrowser(underTest);
   });
 
-  /** The bytes of a callback, as a browser that has not heard of an earlier answer sends it. */
+  /** The bytes of a callback, as a browser sends it that has not received an earlier answer. */
   function bytesOf({ code, state, cookie }: Login, otherCode = code): string {
     const headers = [...navigation, ['Cookie', `${cookie.name}=${cookie.value}`]];
     const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     return `GET ${callback({ code: otherCode, state })} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;
   }
 
-  /** Opens the callbacks at once: in one write, so that the relay reads all before it answers one. */
+  /** Opens the callbacks at once, in one write. The relay reads all of them before it answers one. */
   async function openAtOnce(...requests: string[]): Promise<RawConnection> {
     const connection = await RawConnection.open(underTest().port);
     return connection.say(requests.join(''));
@@ -41,7 +41,7 @@ describe('a callback that is opened more than once', () => {
     return await browser.finish(login);
   }
 
-  it('while it is in flight gets the token of the one exchange, and the first one lives', async () => {
+  it('gets the token of the same exchange while the first one is in flight', async () => {
     const login = await browser.start();
     const connection = await openAtOnce(bytesOf(login), bytesOf(login), bytesOf(login));
     await connection.hear('HTTP/1.1 307 ', 3);
@@ -52,7 +52,7 @@ describe('a callback that is opened more than once', () => {
     connection.close();
   });
 
-  it('while it is in flight sends no second code, though that one is another', async () => {
+  it('sends no second code while the first one is in flight, even if the code differs', async () => {
     const login = await browser.start();
     const connection = await openAtOnce(bytesOf(login), bytesOf(login, canary('code')));
     await connection.hear('HTTP/1.1 307 ', 2);
@@ -60,7 +60,7 @@ describe('a callback that is opened more than once', () => {
     connection.close();
   });
 
-  it('after its client hung up goes on with the exchange that the client had left', async () => {
+  it('gets the result of the first exchange if its client closed the connection before', async () => {
     const { provider } = underTest();
     const login = await browser.start();
     const held = Promise.withResolvers<() => void>();
@@ -71,7 +71,7 @@ describe('a callback that is opened more than once', () => {
     const proceed = await held.promise;
     left.close();
     const reloaded = await openAtOnce(bytesOf(login));
-    // Whoever answers this has read the reload.
+    // Once the relay has answered this, it has read the repeated callback.
     for (let time = 0; time < 3; time += 1) await underTest().get('/healthz');
     proceed();
     await reloaded.hear('HTTP/1.1 307 ');
@@ -84,7 +84,7 @@ describe('a callback that is opened more than once', () => {
     ['a reset', reset, 502],
     ['a timeout', silence, 504],
   ] as const) {
-    it(`is told of ${failure} as the first one is, and to start again`, async () => {
+    it(`gets ${failure}, as the first one does, and the advice to start again`, async () => {
       underTest().provider.onToken = behaviour;
       const login = await browser.start();
       const connection = await openAtOnce(bytesOf(login), bytesOf(login));
@@ -97,7 +97,7 @@ describe('a callback that is opened more than once', () => {
     });
   }
 
-  it('after it is finished makes no call, even with the cookie that was cleared', async () => {
+  it('makes no call after the login is finished, even with the cookie that was cleared', async () => {
     const login = await browser.start();
     expectLogin(underTest(), await browser.finish(login), login);
     underTest().provider.forget();
@@ -106,7 +106,7 @@ describe('a callback that is opened more than once', () => {
     expect(clearedCookies(repeated)).to.deep.equal([login.cookie.name]);
   });
 
-  it('can still be finished if the first time there was no code to exchange', async () => {
+  it('finishes the login if the first callback had no code', async () => {
     const login = await browser.start();
     expectError(await browser.open(callback({ state: login.state })), 400);
     expectLogin(underTest(), await repeat(login), login);
@@ -136,7 +136,7 @@ describe('a callback that waits for its turn and is opened again', () => {
     const { answered, proceed } = await startHeldLogin(new FakeBrowser(underTest));
     const login = await browser.start();
     const opened = [browser.finish(login, { headers }), browser.finish(login, { headers })];
-    // Whoever answers this has read both.
+    // Once the relay has answered this, it has read both.
     for (let time = 0; time < 3; time += 1) await underTest().get('/healthz');
     proceed();
     await answered;
@@ -146,7 +146,7 @@ describe('a callback that waits for its turn and is opened again', () => {
   });
 });
 
-it('a callback that is repeated after a reload of the configuration makes no call either', async () => {
+it('a callback that is repeated after a reload of the configuration makes no call', async () => {
   const underTest = await startRelay();
   const browser = new FakeBrowser(() => underTest);
   const login = await browser.start();

@@ -95,7 +95,7 @@ describe('cross-origin rules', () => {
     expectAllowed(answered);
   });
 
-  it('lets the front end read the options of an address, and nobody else', async () => {
+  it('lets only the front end read the answer to OPTIONS', async () => {
     for (const [origin, allowed] of [
       [frontendOrigin, true],
       ['https://evil.example', false],
@@ -136,7 +136,7 @@ describe('cross-origin rules', () => {
     const faults = {
       'a refused token': { status: 401, behaviour: answer(401) },
       'a provider that is gone': { status: 502, behaviour: reset },
-      'a record that is none': { status: 502, behaviour: answer(200, '[]') },
+      'a record that is not an object': { status: 502, behaviour: answer(200, '[]') },
     };
     for (const [name, { status, behaviour }] of Object.entries(faults)) {
       it(name, async () => {
@@ -187,7 +187,7 @@ describe('cross-origin rules', () => {
       '"x-one"',
       'x-one;x-two',
     ]) {
-      it(`send nothing back of ${JSON.stringify(headers)}, which is no list of names`, async () => {
+      it(`do not send back ${JSON.stringify(headers)}, which is not a list of names`, async () => {
         const answered = await preflight(userPath, 'GET', headers);
         expect(answered.status).to.equal(204);
         expectAllowed(answered);
@@ -195,7 +195,7 @@ describe('cross-origin rules', () => {
       });
     }
 
-    it('call nobody and spend no code', async () => {
+    it('make no call and spend no code', async () => {
       await preflight(`${callbackPath}?code=${canary('code')}`, 'GET');
       await preflight(userPath, 'GET', 'authorization');
       expect(underTest().provider.calls).to.deep.equal([]);
@@ -249,7 +249,7 @@ describe('cross-origin rules', () => {
       }
     });
 
-    it('a client that names no origin, but tell caches that it would matter', async () => {
+    it('a client that sends no origin, but still send Vary: Origin', async () => {
       for (const path of paths) {
         const answered = await underTest().get(path);
         expect(corsHeaders(answered)).to.deep.equal([]);

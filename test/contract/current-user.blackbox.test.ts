@@ -80,8 +80,8 @@ describe('current user', () => {
   describe('takes the second space-separated part of Authorization,', () => {
     const accepted: Record<string, [authorization: string, token: string]> = {
       'whatever the scheme': ['token one', 'one'],
-      'even for a scheme that is none': ['"?/ one', 'one'],
-      'even where the scheme is Basic': ['Basic b25lOnR3bw==', 'b25lOnR3bw=='],
+      'even if the scheme is not valid': ['"?/ one', 'one'],
+      'even if the scheme is Basic': ['Basic b25lOnR3bw==', 'b25lOnR3bw=='],
       'with several spaces between': ['Bearer     one', 'one'],
       'with spaces around': ['   Bearer one   ', 'one'],
       'and nothing after it': ['Bearer one two three', 'one'],
@@ -129,7 +129,7 @@ describe('current user', () => {
     });
   });
 
-  it('refuses a token with a byte that none may have, without calling the provider', async () => {
+  it('refuses a token with a byte that is not allowed in tokens, without calling the provider', async () => {
     const bytes = ['\t', ...Array.from({ length: 128 }, (_, i) => String.fromCharCode(0x80 + i))];
     for (const byte of bytes) {
       const answered = await lookUpRaw(`Authorization: Bearer a${byte}b`);
@@ -142,7 +142,7 @@ describe('current user', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('survives every raw byte in Authorization, and no header comes of it', async () => {
+  it('answers every raw byte in Authorization, and adds no header', async () => {
     for (let byte = 0; byte <= 0xff; byte += 1) {
       if (byte >= 0x21 && byte <= 0x7e) continue;
       const raw = String.fromCharCode(byte);
@@ -171,7 +171,7 @@ describe('current user', () => {
     expectUser(await underTest().lookUp());
   });
 
-  it('takes headers named like properties of objects', async () => {
+  it('accepts headers named like properties of objects', async () => {
     const answered = await lookUpRaw(
       '__proto__: x\r\nconstructor: y\r\ntoString: z\r\nAuthorization: Bearer one',
     );
@@ -229,7 +229,7 @@ describe('current user', () => {
       'an object with a trailing comma': '{"login":"a",}',
       'an object with a comment': '{"login":"a"/**/}',
       'single quotes': "{'login':'a'}",
-      'objects nested too deeply to make sense': '{"a":'.repeat(100_000),
+      'objects nested 100,000 levels deep': '{"a":'.repeat(100_000),
     };
     for (const [name, body] of Object.entries(bodies)) {
       it(name, async () => {
@@ -241,7 +241,7 @@ describe('current user', () => {
     }
   });
 
-  it('does not pass on a signed record as JSON, and does not tell anybody to try again', async () => {
+  it('does not pass on a signed record as JSON, and does not advise to try again', async () => {
     for (const body of ['eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln', '{"login":"a"}']) {
       underTest().provider.onUser = answer(200, body, { 'Content-Type': 'application/jwt' });
       const answered = await underTest().lookUp();
@@ -255,7 +255,7 @@ describe('current user', () => {
     }
   });
 
-  it('says in different words what went wrong', async () => {
+  it('has a different detail for each condition', async () => {
     const { provider } = underTest();
     const details = [
       expectError(await underTest().get(userPath), 401),

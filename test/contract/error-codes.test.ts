@@ -4,7 +4,7 @@ import { type FailureCode, failureCodes, RelayError } from '../../src/errors.ts'
 describe('failures', () => {
   const errors = failureCodes.map((code) => new RelayError(code));
 
-  it('give each condition a detail of its own', () => {
+  it('have a different detail for each code', () => {
     expect(new Set(errors.map(({ detail }) => detail)).size).to.equal(errors.length);
   });
 
@@ -33,7 +33,7 @@ describe('failures', () => {
     for (const [code, status] of named) expect(new RelayError(code).status).to.equal(status);
   });
 
-  it('say nothing of the request in the message that a stack trace shows', () => {
+  it('have no part of the request in the message that a stack trace shows', () => {
     expect(new RelayError('token_refused', { detail: 'a longer text' }).message).to.equal(
       'token_refused',
     );

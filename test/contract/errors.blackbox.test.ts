@@ -20,7 +20,7 @@ describe('errors', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('none for an expectation that the relay does not know: it has none to meet', async () => {
+  it('does not refuse an unknown expectation', async () => {
     const headers: [string, string][] = [['Expect', 'something']];
     expect((await underTest().send({ path: loginPath, headers })).status).to.equal(307);
   });
@@ -52,7 +52,7 @@ describe('errors', () => {
       });
     }
 
-    it('says the same for every path: it quotes none', async () => {
+    it('has the same detail for every path', async () => {
       const details = await Promise.all(
         ['/one', '/two', '/%ff'].map(async (path) => expectError(await underTest().get(path), 404)),
       );
@@ -96,7 +96,7 @@ describe('errors', () => {
     }
   });
 
-  it('400 where no host is named', async () => {
+  it('400 without a Host header', async () => {
     const answered = await underTest().sendBytes(
       `GET ${loginPath} HTTP/1.1\r\nConnection: close\r\n\r\n`,
     );
@@ -111,7 +111,7 @@ describe('errors', () => {
       'a Host with a space in it': 'Host: a b',
       'a Host with a path': 'Host: a/b',
       'a Host with a user name': 'Host: someone@a',
-      'a Host whose port is no number': 'Host: a:b',
+      'a Host whose port is not a number': 'Host: a:b',
     };
     for (const [name, host] of Object.entries(hosts)) {
       it(name, async () => {
@@ -120,7 +120,7 @@ describe('errors', () => {
       });
     }
 
-    it('a fragment: what stands behind it would be cut off', async () => {
+    it('a target with a fragment', async () => {
       for (const target of [`${callbackPath}?code=ab#cd`, `${loginPath}#`, 'http://a/healthz#x']) {
         const bytes = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
         expectError(await underTest().sendBytes(bytes), 400);
@@ -146,7 +146,7 @@ describe('errors', () => {
   describe('400, and the connection is closed, for', () => {
     const head = `GET ${loginPath} HTTP/1.1\r\nHost: a\r\n`;
     const malformed: Record<string, string> = {
-      'a request line that is none': 'HELLO\r\n\r\n',
+      'a malformed request line': 'HELLO\r\n\r\n',
       'a TLS handshake': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n',
       'a header without a colon': `${head}nonsense\r\n\r\n`,
       'a space before the colon': `${head}X : 1\r\n\r\n`,
@@ -154,9 +154,9 @@ describe('errors', () => {
       'a NUL in a header': `${head}X: a\0b\r\n\r\n`,
       'Content-Length beside Transfer-Encoding': `${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       'two Content-Lengths': `${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
-      'a Content-Length that is no number': `${head}Content-Length: x\r\n\r\n`,
+      'a Content-Length that is not a number': `${head}Content-Length: x\r\n\r\n`,
       'an unknown method': `NONSENSE ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`,
-      'a version that is none': `GET ${loginPath} HTTP/9.9\r\nHost: a\r\n\r\n`,
+      'an unknown HTTP version': `GET ${loginPath} HTTP/9.9\r\nHost: a\r\n\r\n`,
     };
     const details = new Set<string>();
     for (const [name, bytes] of Object.entries(malformed)) {
@@ -191,7 +191,7 @@ describe('errors', () => {
     expectError(answered, 431);
   });
 
-  it('says in different words what went wrong', async () => {
+  it('has a different detail for each condition', async () => {
     const details = [
       expectError(await underTest().get('/unknown'), 404),
       expectError(await underTest().send({ method: 'POST', path: loginPath }), 405),

@@ -7,7 +7,7 @@ import { callbackPath, relayUnderTest } from '../harness/relay/relay-under-test.
 /** Every printable ASCII character but the space: what RFC 6750 can carry in a header. */
 const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index));
 
-/** Tokens that no Authorization header can carry back: what a token is, the provider decides. */
+/** Tokens that do not fit into an Authorization header. The provider decides what a token is. */
 const opaqueTokens = [
   'a b',
   ' ',
@@ -35,7 +35,7 @@ describe('login callback', () => {
       expect(underTest().provider.credentials('token')).to.deep.equal([code]);
     });
 
-    it('hands over whatever text the provider calls a token, percent-encoded', async () => {
+    it('hands over any text as a token, percent-encoded', async () => {
       for (const token of opaqueTokens) {
         underTest().provider.onToken = json({ access_token: token });
         const answered = await underTest().logIn();
@@ -48,7 +48,7 @@ describe('login callback', () => {
       }
     });
 
-    it('hands over a token of every visible character unharmed', async () => {
+    it('hands over a token of every visible character unchanged', async () => {
       underTest().provider.onToken = json({ access_token: visible.join('') });
       expect(expectToken(await callback('?code=one'))).to.equal(visible.join(''));
     });
@@ -63,7 +63,7 @@ describe('login callback', () => {
       expect(expectToken(answered)).to.equal(underTest().provider.tokenFor(code));
     });
 
-    it('takes nothing from Host, forwarding headers or an absolute-form target', async () => {
+    it('ignores Host, forwarding headers and the host of an absolute-form target', async () => {
       const answered = await underTest().sendBytes(
         `GET http://evil.example${callbackPath}?code=absolute HTTP/1.1\r\nHost: evil.example\r\n` +
           'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: ftp\r\nConnection: close\r\n\r\n',
@@ -177,7 +177,7 @@ describe('login callback', () => {
       expect(underTest().provider.calls).to.deep.equal([]);
     });
 
-    it('survives every raw byte in a code, and no header comes of it', async () => {
+    it('answers every raw byte in a code, and adds no header', async () => {
       for (let byte = 0; byte <= 0xff; byte += 1) {
         const raw = String.fromCharCode(byte);
         const answered = await underTest().sendBytes(
@@ -233,7 +233,7 @@ describe('login callback', () => {
         'white space': ' \n',
         'JSON cut short': '{"access_token":"t"',
         'two JSON values': '{"access_token":"t"}{}',
-        'JSON nested too deeply to make sense': '['.repeat(100_000),
+        'JSON nested 100,000 levels deep': '['.repeat(100_000),
       };
       for (const [name, body] of Object.entries(bodies)) {
         it(`200 with ${name}`, async () => {
@@ -241,13 +241,13 @@ describe('login callback', () => {
           expectError(await callback('?code=one'), 400);
         });
       }
-      it('200 with a token that is no text', async () => {
+      it('200 with a token that is not text', async () => {
         underTest().provider.onToken = answer(200, '{"access_token":"\\ud800"}');
         expectError(await callback('?code=one'), 400);
       });
     });
 
-    it('says in different words what went wrong', async () => {
+    it('has a different detail for each condition', async () => {
       const { provider } = underTest();
       const details = [
         expectError(await callback(''), 400),

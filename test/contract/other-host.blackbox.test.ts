@@ -20,7 +20,7 @@ describe('a login that starts under another name of the relay', () => {
     expect(line).to.deep.equal({ level: 'warn', host: '127.0.0.1:8000', baseUrl });
   });
 
-  it('is no warning under the name of the base URL', async () => {
+  it('causes no warning under the name of the base URL', async () => {
     const before = warnings().length;
     const answered = await startAt('relay.example');
     expectRedirect(answered);
@@ -29,7 +29,7 @@ describe('a login that starts under another name of the relay', () => {
     expect(warnings()).to.have.length(before);
   });
 
-  it('fails at the callback, whose text names the base URL', async () => {
+  it('fails at the callback, whose detail names the base URL', async () => {
     const elsewhere = new FakeBrowser(underTest);
     const login = await elsewhere.start();
     const answered = await new FakeBrowser(underTest).finish(login, {
@@ -41,7 +41,7 @@ describe('a login that starts under another name of the relay', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('does not flood the log, whatever names are made up', async () => {
+  it('does not flood the log, even with many made-up names', async () => {
     let last = '';
     for (let index = 0; index < 100; index += 1) {
       for (const host of [`name-${index}.example`, '127.0.0.1:8000']) {
@@ -62,7 +62,7 @@ describe('a login without a state check', () => {
     'token-request': 'query',
   });
 
-  it('has no cookie, so that the name it starts under does not matter', async () => {
+  it('has no cookie, so it works under any host name', async () => {
     const answered = await underTest().get(loginPath);
     const requestId = answered.headers['x-request-id'];
     await underTest().process.logLine((line) => line['requestId'] === requestId);

@@ -5,16 +5,16 @@ import { answer } from '../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../harness/provider/strict-provider.ts';
 import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
-/** What a JSON parser that writes its values out again would change. */
+/** Texts that change if a JSON parser reads and writes them. */
 const records: Record<string, string> = {
   'a number beyond 2^53': '{"id":9007199254740993}',
   'a number beyond a double': '{"big":1e400,"small":1e-400,"minus":-0,"precise":1.0}',
   'duplicate keys': '{"a":1,"a":2,"login":"x","a":3}',
   escapes: '{"login":"\\u0061\\u00e9\\ud83d\\ude00\\/","lone":"\\ud800","nul":"\\u0000"}',
   'text beyond ASCII': '{"name":"Zoë 登录 🔑","\u2028":"\u2029"}',
-  'keys in an order of their own': '{"z":1,"10":2,"9":3,"a":4,"__proto__":{"b":5}}',
+  'keys in an unusual order': '{"z":1,"10":2,"9":3,"a":4,"__proto__":{"b":5}}',
   'white space': ' \r\n\t{ "login" :\t"a" }\n\n',
-  'nothing in it': '{}',
+  'no fields': '{}',
   'everything at once':
     '{ "id" : 9007199254740993 , "x":1e400, "a":1,"a":2, "u":"\\u0041", "n":"é登🔑" }\n',
 };
@@ -40,7 +40,7 @@ describe("the provider's record", () => {
   const everything = Buffer.from(records['everything at once'] ?? '');
   const encodings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
   for (const [encoding, compress] of Object.entries(encodings)) {
-    it(`passes through byte for byte where it came as ${encoding}`, async () => {
+    it(`passes through byte for byte if the provider encodes it with ${encoding}`, async () => {
       await expectSameBytes(
         everything,
         answer(200, compress(everything), {
@@ -51,7 +51,7 @@ describe("the provider's record", () => {
     });
   }
 
-  it('passes through byte for byte where it came in pieces that split characters', async () => {
+  it('passes through byte for byte if its chunks split characters', async () => {
     await expectSameBytes(everything, (response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       for (const byte of everything) response.write(Buffer.of(byte));

@@ -25,7 +25,7 @@ describe('the parameters that a provider gets', () => {
         { tokenRequest, tokenParameters: { audience: 'https://api.example/?a=b%26', x: '1 2' } },
       );
 
-      it('have the configured ones among them, decoded and encoded once', async () => {
+      it('include the configured ones, decoded and encoded once', async () => {
         const request = await authorizationRequest(underTest());
         expect(request.get('prompt')).to.equal('select_account');
         expect(request.get('audience')).to.equal('https://api.example/?a=b%26');
@@ -45,7 +45,7 @@ describe('the parameters that a provider gets', () => {
     describe(`for a scope with openid and logins with ${what}`, () => {
       const underTest = relayUnderTest({ ...flags, scope: 'openid profile' });
 
-      it('have a nonce, another one for each login', async () => {
+      it('have a different nonce for each login', async () => {
         const nonces = new Set<string | null>();
         for (let login = 0; login < 3; login += 1) {
           nonces.add((await authorizationRequest(underTest())).get('nonce'));

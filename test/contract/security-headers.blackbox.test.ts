@@ -70,13 +70,13 @@ describe('security headers', () => {
     });
   }
 
-  it('name each request differently', async () => {
+  it('have a different X-Request-Id for each request', async () => {
     const ids = new Set<unknown>();
     for (const act of Object.values(situations)) ids.add((await act[1]()).headers['x-request-id']);
     expect(ids.size).to.equal(Object.keys(situations).length);
   });
 
-  it('take no request id from outside that could forge a log line', async () => {
+  it('ignore a request id of the client, which could forge a log line', async () => {
     const answered = await underTest().send({
       path: loginPath,
       headers: [['X-Request-Id', `${canary('token')}" "level":"error`]],

@@ -8,7 +8,7 @@ import {
   relayUnderTest,
 } from '../harness/relay/relay-under-test.ts';
 
-/** What login protection may add to an authorization request; the relay decides whether it does. */
+/** Parameters that login protection may add to an authorization request. */
 const protection = ['state', 'code_challenge', 'code_challenge_method'];
 
 /** The parameters of an authorization request without login protection's; each may come once. */
@@ -24,7 +24,7 @@ describe('start login', () => {
   describe('with nothing but what is required', () => {
     const underTest = relayUnderTest();
 
-    it('redirects to the authorization endpoint as RFC 6749 section 4.1.1 asks', async () => {
+    it('redirects to the authorization endpoint as RFC 6749 section 4.1.1 says', async () => {
       const location = expectRedirect(await underTest().get(loginPath));
       expect(`${location.origin}${location.pathname}`).to.equal(underTest().provider.authorizeUrl);
       expect(location.hash).to.equal('');
@@ -35,12 +35,12 @@ describe('start login', () => {
       });
     });
 
-    it('calls nobody', async () => {
+    it('does not call the provider', async () => {
       await underTest().get(loginPath);
       expect(underTest().provider.calls).to.deep.equal([]);
     });
 
-    it('takes nothing from the query into the authorization request', async () => {
+    it('copies nothing from the query into the authorization request', async () => {
       const query =
         '?client_id=evil&redirect_uri=https%3A%2F%2Fevil.example&response_type=token' +
         '&scope=everything&x=1&code=c&__proto__=p';
@@ -52,12 +52,12 @@ describe('start login', () => {
       });
     });
 
-    it("takes a front end's own state", async () => {
+    it("accepts a front end's own state", async () => {
       const location = expectRedirect(await underTest().get(`${loginPath}?state=opaque%20value`));
       expect(location.origin).to.equal(new URL(underTest().provider.authorizeUrl).origin);
     });
 
-    it('takes nothing from Host and forwarding headers', async () => {
+    it('ignores Host and forwarding headers', async () => {
       const expected = expectRedirect(await underTest().get(loginPath));
       const answer = await underTest().send({
         path: loginPath,
@@ -81,7 +81,7 @@ describe('start login', () => {
       );
     });
 
-    it('serves an absolute-form target, as RFC 9112 asks, without believing its host', async () => {
+    it('serves an absolute-form target, as RFC 9112 requires, but ignores its host', async () => {
       const answer = await underTest().sendBytes(
         `GET http://evil.example${loginPath} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
       );

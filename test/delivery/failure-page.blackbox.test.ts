@@ -12,7 +12,6 @@ import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
 import {
@@ -21,6 +20,7 @@ import {
   frontendOrigin,
   loginPath,
   relayUnderTest,
+  secretFile,
   startRelay,
   undiscovered,
   userPath,
@@ -38,9 +38,8 @@ function expectPage(answer: Answer, status: number, detail: string | RegExp): vo
 }
 
 describe('a failure with --error-delivery page', () => {
-  const keyFile = temporaryKeyFile();
   const underTest = relayUnderTest(async () => ({
-    'key-file': await keyFile.write(key),
+    'key-file': await secretFile(key),
     'error-delivery': 'page',
     'provider-timeout': '2',
   }));
@@ -77,7 +76,7 @@ describe('a failure with --error-delivery page', () => {
       expectRedirect(await browser.finish(login));
     });
 
-    it('is a page when it is loaded ahead of time', async () => {
+    it('is a page for a prefetch', async () => {
       const prefetched = navigationWith('Sec-Purpose', 'prefetch');
       const login = await browser.start();
       const answered = await browser.finish(login, { headers: prefetched });
@@ -86,13 +85,13 @@ describe('a failure with --error-delivery page', () => {
       expectRedirect(await browser.finish(login));
     });
 
-    it('is a page when a form is posted to it', async () => {
+    it('is a page for a POST of a form', async () => {
       const answered = await browser.open(callbackPath, { method: 'POST', body: 'code=a' });
       expectPage(answered, 405, new RelayError('method_not_allowed').detail);
       expect(answered.headers['allow']).to.equal('GET, OPTIONS');
     });
 
-    it('quotes nothing of the request', async () => {
+    it('does not quote the request', async () => {
       const payload = '"><script>alert(1)</script>';
       const query = new URLSearchParams({
         code: canary('code'),
@@ -114,7 +113,7 @@ describe('a failure with --error-delivery page', () => {
       expect(expectFailurePage(answered, 400).links['Log in again']).to.equal(loginUrl);
     });
 
-    it('is a page when it is loaded ahead of time, or with another method', async () => {
+    it('is a page for a prefetch and for another method', async () => {
       const prefetched = navigationWith('Purpose', 'prefetch');
       expectPage(await browser.open(loginPath, { headers: prefetched }), 503, /prefetch/);
       expectPage(await browser.open(loginPath, { method: 'POST' }), 405, /method/);
@@ -179,7 +178,7 @@ describe('a failure with --error-delivery page', () => {
       expect(again(answered).search).to.equal('?state=a%26b');
     });
 
-    it('without a state if there is none to be read', async () => {
+    it('without a state if none can be read', async () => {
       const login = await browser.start();
       const denied = await browser.open(callback({ state: login.state, error: 'access_denied' }));
       expect(again(denied).href).to.equal(loginUrl);
@@ -190,14 +189,15 @@ describe('a failure with --error-delivery page', () => {
       }
     });
 
-    it('without a state that no start of a login takes', async () => {
+    it('without a state that the start of a login refuses', async () => {
       const field = (content: Buffer) =>
         Buffer.from([0, 0, content.length >> 8, content.length & 255, ...content]);
       const names = ['provider', 'app'].map((name) => field(Buffer.from(name)));
       for (const claimed of [Buffer.alloc(600, 's'), Buffer.from([0xed, 0xa0])]) {
-        // Version, time, id; names and state; and a code that proves nothing.
-        const head = Buffer.concat([Buffer.from([2]), Buffer.alloc(20)]);
-        const bytes = [head, ...names, field(claimed), Buffer.alloc(32)];
+        // Version, time, id; names, state and no OAuth request; and a code that proves nothing.
+        const head = Buffer.concat([Buffer.from([3]), Buffer.alloc(20)]);
+        const none = field(Buffer.alloc(0));
+        const bytes = [head, ...names, field(claimed), none, none, Buffer.alloc(32)];
         const state = Buffer.concat(bytes).toString('base64url');
         const { href, searchParams } = again(await browser.open(callback({ code: 'a', state })));
         const carried = searchParams.get('state') ?? '';
@@ -217,13 +217,13 @@ describe('a failure with --error-delivery page', () => {
       'that prefer JSON': [['Accept', 'text/html;q=0.5, application/json']],
       'that refuse HTML': [['Accept', 'text/html;q=0, */*']],
       'that accept pictures': [['Accept', 'image/avif,image/webp']],
-      'with an Accept that makes no sense': [['Accept', ';;,/,text']],
+      'with a malformed Accept': [['Accept', ';;,/,text']],
       'that are scripts of a page': [
         ['Accept', html],
         ['Sec-Fetch-Mode', 'cors'],
         ['Sec-Fetch-Dest', 'empty'],
       ],
-      'that load a page ahead of time as a resource': [
+      'that load a page as a resource': [
         ['Accept', html],
         ['Sec-Fetch-Mode', 'no-cors'],
       ],
@@ -246,7 +246,7 @@ describe('a failure with --error-delivery page', () => {
       });
     }
 
-    it('the user lookup, which only programs call, whatever they accept', async () => {
+    it('the user lookup with any Accept, because only programs call it', async () => {
       const answered = await underTest().send({ path: userPath, headers: navigation });
       expect(expectError(answered, 401)).to.equal(new RelayError('credentials_missing').detail);
       expectError(
@@ -262,14 +262,14 @@ describe('a failure with --error-delivery page', () => {
     expectPage(answered, 400, new RelayError('state_missing').detail);
   });
 
-  it('leaves logins and lookups as they are', async () => {
+  it('does not affect successful logins and lookups', async () => {
     const login = await browser.start('?state=own');
     const location = expectRedirect(await browser.finish(login));
     expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
     expect((await underTest().lookUp()).status).to.equal(200);
   });
 
-  it('can be read by the front end, as every answer can', async () => {
+  it('is readable for the front end, like every answer', async () => {
     const headers = [...navigation, ['Origin', frontendOrigin] as [string, string]];
     const answered = await underTest().send({ path: callbackPath, headers });
     expectFailurePage(answered, 400);
@@ -288,7 +288,7 @@ describe('the failure page', () => {
       'path-name': 'staff',
     });
 
-    it('says that there were too many requests, and leads to the public addresses', async () => {
+    it('says that there were too many requests, and links to the public addresses', async () => {
       const path = '/auth/staff/callback';
       await underTest().send({ path, headers: navigation });
       const answered = await underTest().send({ path, headers: navigation });
@@ -302,7 +302,7 @@ describe('the failure page', () => {
     });
   });
 
-  it('says that the provider has not told its addresses yet', async () => {
+  it('says that the endpoints of the provider are not known yet', async () => {
     const relay = await startRelay({ ...undiscovered, 'error-delivery': 'page' });
     for (const path of [`${loginPath}?state=own`, callback({ error: 'access_denied' })]) {
       const answered = await relay.send({ path, headers: navigation });
@@ -317,7 +317,7 @@ describe('the failure page', () => {
 describe('failures by default', () => {
   const underTest = relayUnderTest();
 
-  it('are JSON for everyone, as the contract has them', async () => {
+  it('are JSON for everyone, as the contract says', async () => {
     for (const [path, status] of [
       [callbackPath, 400],
       [`${loginPath}?state=a&state=b`, 400],

@@ -54,8 +54,8 @@ describe('demo', () => {
     });
   });
 
-  it('takes the next free ports without a port, and says so', async () => {
-    // Whoever uses the usual ports already: the second demo meets the first.
+  it('uses the next free ports if no port is given, and says so', async () => {
+    // The second demo finds the ports of the first in use, or those of another program.
     const first = await startDemo({ port: undefined });
     const second = await startDemo({ port: undefined }).finally(first.close);
     await second.close();
@@ -68,14 +68,14 @@ describe('demo', () => {
     expect(describeDemo({ ...second, movedOn: false })).not.to.contain('free');
   });
 
-  it('passes over a port that another program uses', async () => {
+  it('skips a port that another program uses', async () => {
     const taken = await openPort(0, 'a test');
     const next = await openFreePort(taken.port, 'a test');
     await Promise.all([taken.close(), next.close()]);
     expect(next.port).to.be.greaterThan(taken.port);
   });
 
-  it('closes although connections are kept alive, unused, or busy', async () => {
+  it('closes despite keep-alive, unused and busy connections', async () => {
     const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
     const demo = await startDemo({ port: 0 });
     const sockets: Socket[] = [];
@@ -103,15 +103,15 @@ describe('demo', () => {
     }
   });
 
-  it('gives the ports back that it had opened before it met a taken one', async () => {
+  it('closes the ports that it had opened if a later one is taken', async () => {
     const { port } = await messageWhereTaken(2);
     const relay = await openPort(port - 2, 'a test');
     await relay.close();
   });
 
-  /** Starts a demo whose port at that offset is taken, and answers what it says. */
+  /** Starts a demo whose port at that offset is taken. Returns its error message. */
   async function messageWhereTaken(offset: number): Promise<{ text: string; port: number }> {
-    // The ports below a free one may belong to another process: then try elsewhere.
+    // The ports below a free one may be in use. Then try others.
     for (let attempt = 0; attempt < 50; attempt++) {
       const taken = await openPort(0, 'a test');
       const error: unknown = await startDemo({ port: taken.port - offset }).catch((e) => e);
@@ -132,7 +132,7 @@ describe('demo', () => {
   }
 
   describe('on the command line', () => {
-    it('prints where to go, and nothing more during a login; Ctrl-C ends it with code 0', async () => {
+    it('prints its address, and nothing more during a login; Ctrl-C ends it with code 0', async () => {
       const demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
       const address = (name: string) =>
         demo.output((stdout) => new RegExp(`^ *${name} +(http://\\S+)\n`, 'm').exec(stdout)?.[1]);
@@ -163,7 +163,7 @@ describe('demo', () => {
       });
     });
 
-    it('refuses a port that is no number, and exits with 2', async () => {
+    it('refuses a port that is not a number, and exits with 2', async () => {
       const ending = await runRelay({ words: ['demo'], flags: { port: 'eight' } });
       expect(ending.code).to.equal(2);
       expect(ending.stderr)

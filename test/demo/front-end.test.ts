@@ -14,7 +14,7 @@ describe('demo front end', () => {
     await port.close();
   });
 
-  it('is one page that knows the relay’s address', async () => {
+  it('is one page with the relay’s address', async () => {
     const response = await fetch(port.url);
     expect(response.status).to.equal(200);
     expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -23,7 +23,7 @@ describe('demo front end', () => {
     );
   });
 
-  it('may run its own script alone, and connect to the relay alone', async () => {
+  it('may run only its own script, and connect only to the relay', async () => {
     const policy = (await fetch(port.url)).headers.get('content-security-policy')?.split('; ');
     expect(policy).to.include.members([
       "default-src 'none'",
@@ -44,7 +44,7 @@ describe('demo front end', () => {
     expect(headers.get('x-content-type-options')).to.equal('nosniff');
   });
 
-  it('is served with any query, since the token comes in one', async () => {
+  it('is served with any query, because the token is in the query', async () => {
     expect((await fetch(`${port.url}/?access_token=x&state=y`)).status).to.equal(200);
   });
 

@@ -58,7 +58,7 @@ describe('demo provider', () => {
     return page;
   }
 
-  /** Answers the query of the authorization response. */
+  /** Returns the query of the authorization response. */
   async function finishLogin(
     browser: FakeBrowser,
     loginPage: Page,
@@ -113,7 +113,7 @@ describe('demo provider', () => {
       { typed: 'x'.repeat(60), name: 'x'.repeat(60) },
       { typed: '<script>&"\'', name: '<script>&"\'' },
     ]) {
-      it(`who types ${JSON.stringify(typed)} is ${name}`, async () => {
+      it(`as ${name} after typing ${JSON.stringify(typed)}`, async () => {
         const user = await userNamed(typed);
         expect(user['name']).to.equal(name);
         expect(user['login']).to.equal(name.toLowerCase().replace(' ', '-'));
@@ -121,7 +121,7 @@ describe('demo provider', () => {
       });
     }
 
-    it('the same name is the same person, another name another', async () => {
+    it('as the same person for the same name, and as another for another name', async () => {
       const [first, again, other] = await Promise.all(['Ada', 'Ada', 'ada'].map(userNamed));
       expect(first).to.deep.equal(again);
       expect(first?.['sub']).to.not.equal(other?.['sub']);
@@ -137,12 +137,12 @@ describe('demo provider', () => {
     expect((await fetch(String(user['html_url']))).status).to.equal(200);
   });
 
-  it('shows whom the login is for, escaped', async () => {
+  it('shows the name of the client, escaped', async () => {
     const { body } = await startLogin(newBrowser());
     expect(`${body}`).to.contain('A &lt;b&gt;client&lt;/b&gt;');
   });
 
-  it('hands state and issuer back beside the code', async () => {
+  it('returns state and issuer with the code', async () => {
     const browser = newBrowser();
     const loginPage = await startLogin(browser, { state: 'a state' });
     const answer = await finishLogin(browser, loginPage, { name: 'ada' });
@@ -253,7 +253,7 @@ describe('demo provider', () => {
       code_challenge_method: 'S256',
     };
 
-    it('takes the right verifier', async () => {
+    it('accepts the right verifier', async () => {
       const code = await codeFor('ada', challenge);
       expect((await exchange(code, { code_verifier: verifier })).status).to.equal(200);
     });
@@ -273,7 +273,7 @@ describe('demo provider', () => {
     });
   });
 
-  it('forbids its pages scripts, frames, caches and referrers', async () => {
+  it('serves its pages without scripts, frames, caches and referrers', async () => {
     const browser = newBrowser();
     const loginPage = await startLogin(browser);
     for (const url of [loginPage.url.href, `${issuer}/`, `${issuer}/nothing`]) {
@@ -288,7 +288,7 @@ describe('demo provider', () => {
     }
   });
 
-  it('sets no cookie that another server on the same host would get', async () => {
+  it('sets no cookie that other servers on the same host get', async () => {
     const browser = newBrowser();
     const started = await browser.open(authorizeUrl());
     expect(started.status).to.equal(303);
@@ -300,7 +300,7 @@ describe('demo provider', () => {
     for (const line of lines) expect(line).to.match(/; path=\/(authorize|login)\b/);
   });
 
-  it('stays up whatever it is sent', async () => {
+  it('survives any request', async () => {
     const paths = ['/%', '//', '/login/%ff', '/%00.svg', '/..%2f', '/authorize/x'];
     const hostile = ['/token', '/me', '/login/x', '/authorize?code=%&&=&client_id[]=1', '/jwks'];
     for (const path of [...paths, ...hostile]) {

@@ -43,7 +43,7 @@ const manifests: { kind: keyof Manifests }[] = files.flatMap((file) =>
 );
 
 function all<Kind extends keyof Manifests>(kind: Kind): Manifests[Kind][] {
-  // Held by the compiler, in the first test.
+  // The first test checks these types with the compiler.
   return manifests.filter((manifest) => manifest.kind === kind) as unknown as Manifests[Kind][];
 }
 
@@ -54,7 +54,7 @@ function only<Kind extends keyof Manifests>(kind: Kind): Manifests[Kind] {
 }
 
 describe('the Kubernetes manifests', () => {
-  it('have nothing but what the API of Kubernetes knows, of the right type', async () => {
+  it('have only fields of the Kubernetes API, with the right types', async () => {
     const statements = manifests.map((manifest, index) => {
       const module = modules[manifest.kind];
       const type = `import('kubernetes-types/${module}.d.ts').${manifest.kind}`;
@@ -83,7 +83,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('are applied together', () => {
+  it('are all part of the kustomization', () => {
     expect(kustomization.resources).to.have.members(files);
   });
 
@@ -92,7 +92,7 @@ describe('the Kubernetes manifests', () => {
   const [container] = pod.containers as [Container];
   const labels = deployment.spec?.template?.metadata?.labels ?? {};
 
-  it('set options that the relay has, and every one that it cannot do without', () => {
+  it('set only existing options, and all required ones', () => {
     const generated = kustomization.configMapGenerator[0].literals.map(
       (literal: string) => literal.split('=')[0],
     );
@@ -114,7 +114,7 @@ describe('the Kubernetes manifests', () => {
     expect(JSON.stringify(manifests)).to.not.match(/secretKeyRef|secretRef/);
   });
 
-  it('leave the relay no privilege and nothing to write to', () => {
+  it('give the relay no privileges and no writable files', () => {
     expect(pod.securityContext).to.include({ runAsNonRoot: true, runAsUser: 65532 });
     expect(pod.securityContext?.seccompProfile?.type).to.equal('RuntimeDefault');
     expect(pod.automountServiceAccountToken).to.equal(false);
@@ -125,7 +125,7 @@ describe('the Kubernetes manifests', () => {
     });
   });
 
-  it('wait for a pod that ends until it has finished what is in flight', () => {
+  it('give a pod time to finish its requests in flight', () => {
     const wait = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(wait).to.be.above(0);
     const needed = wait + limits.stopTime / 1000;
@@ -133,7 +133,7 @@ describe('the Kubernetes manifests', () => {
     expect(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable).to.equal(0);
   });
 
-  it('ask for health where the relay tells it, and find it by its labels and ports', () => {
+  it('probe the health endpoints of the relay, and select it by its labels and ports', () => {
     expect(container.readinessProbe?.httpGet?.path).to.equal('/readyz');
     expect(container.livenessProbe?.httpGet?.path).to.equal('/healthz');
     const ports = Object.fromEntries((container.ports ?? []).map((port) => [port.name, port]));
@@ -160,7 +160,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('scale by metrics that the relay has', async () => {
+  it('scale by existing metrics', async () => {
     const { spec } = only('HorizontalPodAutoscaler');
     expect(spec?.scaleTargetRef.name).to.equal(deployment.metadata?.name);
     const names = (spec?.metrics ?? []).flatMap(({ pods }) => pods?.metric.name ?? []);
@@ -168,7 +168,7 @@ describe('the Kubernetes manifests', () => {
     expect([...(await exportedMetrics()).keys()]).to.include.members(names);
   });
 
-  it('keep the ingress from asking for a callback twice, and from logging its code', () => {
+  it('keep the ingress from retrying a callback, and from logging its code', () => {
     const ingresses = all('Ingress');
     const prefix = 'nginx.ingress.kubernetes.io';
     for (const { metadata, spec } of ingresses) {

@@ -44,7 +44,7 @@ function textOf(file: string): string {
   return readFileSync(join(projectRoot, file), 'utf8');
 }
 
-/** The metrics that an expression is made of; a histogram's by its own name. */
+/** The names of the metrics in an expression; a histogram counts once. */
 function metricsIn(expression: string): string[] {
   return [...expression.matchAll(/\blogin_relay_\w+/g)].map(([name]) =>
     name.replace(/_bucket$/, ''),
@@ -74,7 +74,7 @@ describe('the alert rules', () => {
     expect(code, stdout + stderr).to.equal(0);
   });
 
-  it('are each seen firing, and each seen quiet', () => {
+  it('have a test in which they fire, and one in which they do not', () => {
     const { tests } = parse(ruleTestsSchema, parseYaml(textOf(ruleTests)));
     const expectations = tests.flatMap((test) => test.alert_rule_test);
     const names = (fires: boolean) => [
@@ -89,11 +89,11 @@ describe('the alert rules', () => {
     expect(names(false)).to.have.members(alerts);
   });
 
-  it('look at metrics that the relay has', async () => {
+  it('use only existing metrics', async () => {
     await expectExported(rules.map(({ expr }) => expr));
   });
 
-  it('are for a job that is called what the operator is told', async () => {
+  it('use the job name of the manual', async () => {
     const [scrape = '', relabel = ''] = [
       ...textOf('docs/operations.md').matchAll(/(?<=^```yaml\n).*?(?=^```$)/gms),
     ].map(([block]) => block);
@@ -115,7 +115,7 @@ describe('the alert rules', () => {
     expect(code, stdout + stderr).to.equal(0);
   });
 
-  it('are each explained to the operator, and no other is', () => {
+  it('are all explained in the manual, and the manual explains no others', () => {
     const operations = textOf('docs/operations.md');
     const explained = [...operations.matchAll(/^### (LoginRelay\w+)$/gm)].map(([, name]) => name);
     expect(explained).to.deep.equal(rules.map(({ alert }) => alert));
@@ -126,14 +126,14 @@ describe('the dashboard', () => {
   const { panels } = parse(dashboardSchema, JSON.parse(textOf(dashboardFile)));
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-  it('asks Prometheus what it understands', async () => {
+  it('has only valid expressions', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
     const rules = expressions.map((expression, index) => ({
       record: `panel:${index}`,
       expr: expression.replaceAll('$__rate_interval', '5m').replace(/\$\w+/g, 'anything'),
     }));
     const file = join(directory, 'rules.yaml');
-    // What is JSON is YAML.
+    // JSON is also YAML.
     await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
     const { code, stdout, stderr } = run('promtool', ['check', 'rules', file]);
     await rm(directory, { recursive: true });
@@ -141,11 +141,11 @@ describe('the dashboard', () => {
     expect(stdout).to.contain(`${expressions.length} rules found`);
   });
 
-  it('looks at metrics that the relay has', async () => {
+  it('uses only existing metrics', async () => {
     await expectExported(expressions);
   });
 
-  it('has panels that know their data, on a grid of 24 columns where none covers another', () => {
+  it('has panels with a data source, which do not overlap on a grid of 24 columns', () => {
     const taken = new Set<string>();
     expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
     for (const { type, title, gridPos, targets } of panels) {

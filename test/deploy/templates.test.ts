@@ -63,7 +63,7 @@ describe('the templates', () => {
       return { mode: mode & 0o777, uid, content: readFileSync(file, 'utf8') };
     }
 
-    it('is made before the relay starts, where the relay reads it', () => {
+    it('is created before the relay starts, in the path that the relay reads', () => {
       expect(relay.depends_on.key.condition).to.equal('service_completed_successfully');
       expect(relay.volumes).to.include('keys:/keys:ro');
       expect(maker.volumes).to.deep.equal(['keys:/keys']);
@@ -78,7 +78,7 @@ describe('the templates', () => {
       expect(make()).to.deep.equal(made);
     });
 
-    it('is the one of before 0.2, if there is one', () => {
+    it('is the one of 0.1, if there is one', () => {
       rmSync(file, { force: true });
       writeFileSync(join(directory, 'state-key'), 'the key of before\n', { mode: 0o600 });
       expect(make().content).to.equal('the key of before\n');

@@ -24,7 +24,7 @@ const providers: Readonly<Record<string, () => Promise<LoginProvider>>> = {
 };
 
 for (const [name, start] of Object.entries(providers)) {
-  describe(`@badgateway/oauth2-client, which proves no key, at ${name}`, () => {
+  describe(`@badgateway/oauth2-client, without DPoP, at ${name}`, () => {
     const startRelay = useRelays();
     let provider: LoginProvider;
     let relay: Relay;
@@ -74,7 +74,7 @@ for (const [name, start] of Object.entries(providers)) {
       await expectUser(third);
     });
 
-    it('gets the newest token if it comes a second time with an old refresh token', async () => {
+    it('gets the newest token if it sends an old refresh token again', async () => {
       const token = await logIn();
       const before = provider.tokenCalls();
       const second = await library.refreshToken(token);
@@ -90,7 +90,7 @@ for (const [name, start] of Object.entries(providers)) {
       await library.revoke(token);
     });
 
-    it('is told that a code was redeemed already, and keeps its token', async () => {
+    it('gets an error for a code that was already redeemed, and keeps its token', async () => {
       const { landing, login } = await land();
       const redeem = () => library.authorizationCode.getTokenFromCodeRedirect(landing, login);
       const token = await redeem();

@@ -14,7 +14,7 @@ import { client, OAuthPage } from './support/oauth4webapi-page.ts';
 
 interface Expectations {
   readonly start: () => Promise<LoginProvider>;
-  /** Whether each refresh is a call that gives another access token. */
+  /** Whether each refresh gives another access token. */
   readonly renews: boolean;
   /** Which tokens the provider revokes. */
   readonly revokes: 'both' | 'access tokens' | 'none';
@@ -35,7 +35,7 @@ const providers: Readonly<Record<string, Expectations>> = {
   },
 };
 
-/** What the task throws; fails if it throws nothing. */
+/** The error of the task. Fails if it throws none. */
 async function thrownBy(task: Promise<unknown>): Promise<unknown> {
   return await task.then(
     () => expect.fail('nothing was thrown'),
@@ -70,7 +70,7 @@ for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
     });
     after(() => provider.close());
 
-    it('logs in with a code and PKCE, and looks the user up with the token', async () => {
+    it('logs in with a code and PKCE, and looks up the user with the token', async () => {
       const before = provider.tokenCalls();
       const tokens = await page.logIn(target, provider);
       expect(tokens.token_type).to.equal('bearer');
@@ -86,13 +86,13 @@ for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
       expect(await page.lookUp(third)).to.equal(200);
     });
 
-    it('refreshes with the scope that it was told', async () => {
+    it('refreshes with the scope from the token response', async () => {
       const tokens = await page.logIn(target, provider);
       const refreshed = await page.refresh(tokens, tokens.scope ?? '');
       expect(await page.lookUp(refreshed)).to.equal(200);
     });
 
-    it('is refused a refresh with another key, and without one', async () => {
+    it('cannot refresh with another key, or without a key', async () => {
       const tokens = await page.logIn(target, provider);
       const before = provider.tokenCalls();
       await expectInvalidGrant((await OAuthPage.open(target)).refresh(tokens));
@@ -115,7 +115,7 @@ for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
       if (revokes !== 'none') expect(await page.lookUp(tokens)).to.equal(401);
     });
 
-    it('revokes an access token, and one that nobody knows', async () => {
+    it('revokes an access token, and an unknown token', async () => {
       const tokens = await page.logIn(target, provider);
       await page.revoke(tokens.access_token);
       await page.revoke('unknown');
@@ -131,7 +131,7 @@ for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
       expect(await page.lookUp(tokens)).to.equal(200);
     });
 
-    it('is refused a code with the verifier of another login', async () => {
+    it('cannot redeem a code with the verifier of another login', async () => {
       const [pending, other] = [await page.startLogin(), await page.startLogin()];
       const browser = new FakeBrowser(target, { places: provider.places ?? {} });
       const landing = await provider.logIn(browser, pending.url);
@@ -165,7 +165,7 @@ describe('oauth4webapi, before any code is redeemed,', () => {
     'without an issuer': (landing: URL) => landing.searchParams.delete('iss'),
     'with the state of another login': (landing: URL) => landing.searchParams.set('state', 'other'),
   })) {
-    it(`refuses a response ${change}, and asks for no token`, async () => {
+    it(`refuses a response ${change}, and sends no token request`, async () => {
       const pending = await page.startLogin();
       const landing = await provider.logIn(new FakeBrowser(target), pending.url);
       alter(landing);
@@ -176,7 +176,7 @@ describe('oauth4webapi, before any code is redeemed,', () => {
     });
   }
 
-  it('reads why the relay refuses a login: the error, and a text for people', async () => {
+  it('reads the error and its description if the relay refuses a login', async () => {
     const { url, state } = await page.startLogin({ scope: 'everything' });
     const landing = (await new FakeBrowser(target).visit(url.href)).url;
     const error = await thrownBy(
@@ -186,7 +186,7 @@ describe('oauth4webapi, before any code is redeemed,', () => {
     expect(error).to.include({ error: 'invalid_scope' });
   });
 
-  it('reads that the person has refused the login at the provider', async () => {
+  it('reads access_denied if the person cancels at the provider', async () => {
     const { url, state } = await page.startLogin();
     const browser = new FakeBrowser(target);
     const { headers } = await browser.open(url.href);

@@ -12,7 +12,7 @@ import { OAuthPage } from './support/oauth4webapi-page.ts';
 const tabs = 20;
 
 for (const [name, start] of Object.entries({
-  'oidc-provider, which takes a second use for theft': certifiedProvider,
+  'oidc-provider, which detects a second use': certifiedProvider,
   'oauth2-mock-server': mockProvider,
   'GitHub, where each refresh token works once': githubProvider,
 })) {
@@ -28,7 +28,7 @@ for (const [name, start] of Object.entries({
     });
     after(() => provider.close());
 
-    it('refresh at once: one call to the provider, 20 good answers, nobody is logged out', async () => {
+    it('refresh at once with one call to the provider and 20 good answers, and all stay logged in', async () => {
       const page = await OAuthPage.open(target);
       let tokens = await page.logIn(target, provider);
       const pages = Array.from({ length: tabs }, () => page.anotherTab());
@@ -42,12 +42,12 @@ for (const [name, start] of Object.entries({
           expect(await page.lookUp(answer)).to.equal(200);
           expect(answer.refresh_token).to.be.a('string').and.not.equal(refresh_token);
         }
-        // The next round begins with the answer that any one of them has stored last.
+        // The next round begins with the tokens that one of the tabs has stored last.
         tokens = answers[round] ?? tokens;
       }
     });
 
-    it('refresh one after the other, each with the first refresh token: the same', async () => {
+    it('refresh one after the other with the first refresh token, and get the same tokens', async () => {
       const page = await OAuthPage.open(target);
       const tokens = await page.logIn(target, provider);
       const before = provider.tokenCalls();

@@ -66,14 +66,14 @@ async function thumbprintOf(proof: string): Promise<string | undefined> {
   }
 }
 
-describe('whatever it is given,', () => {
+describe('with any input,', () => {
   let key: ProofKey;
   let other: ProofKey;
   before('make keys', async () => {
     [key, other] = await Promise.all([newProofKey(), newProofKey('EdDSA')]);
   });
 
-  it('a code or refresh token that the relay did not issue does not open', async () => {
+  it('a code or refresh token that the relay did not issue is refused', async () => {
     const content = fc.oneof(fc.jsonValue(), fc.constant({ registration: 'provider' }));
     await fc.assert(
       fc.asyncProperty(made(sealedHeader, content), async (text) => {
@@ -84,7 +84,7 @@ describe('whatever it is given,', () => {
     );
   });
 
-  it('a code comes back as it was issued, and does not open in any other form', async () => {
+  it('a code yields its content, and is accepted only unchanged', async () => {
     const content = fc.record(
       {
         registration: unicode,
@@ -106,7 +106,7 @@ describe('whatever it is given,', () => {
     );
   });
 
-  it('a refresh token comes back as it was issued, and does not open in any other form', async () => {
+  it('a refresh token yields its content, and is accepted only unchanged', async () => {
     const content = fc.record(
       {
         registration: unicode,
@@ -142,7 +142,7 @@ describe('whatever it is given,', () => {
     );
   });
 
-  it('a proof that nobody signed is refused', async () => {
+  it('a proof without a valid signature is refused', async () => {
     const jwk = fc.oneof(
       fc.constantFrom(key.jwk, other.jwk),
       fc.record({ kty: fc.constantFrom('EC', 'OKP', 'oct', 'RSA', 'AKP'), x: base64url }),
@@ -168,7 +168,7 @@ describe('whatever it is given,', () => {
     );
   });
 
-  it('a proof that is signed tells the key that signed it, or is refused', async () => {
+  it('a signed proof yields its key, or is refused', async () => {
     const member = fc.oneof(fc.jsonValue(), unicode, fc.constant(undefined));
     const claims = fc.record(
       { htm: member, htu: member, iat: member, jti: member, exp: member, extra: member },

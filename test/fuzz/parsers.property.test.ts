@@ -221,24 +221,24 @@ const answers = fc.oneof(
   fc.uint8Array({ maxLength: 100 }),
 );
 
-describe('whatever it is given,', () => {
-  it('a query is read exactly or refused', () => {
+describe('with any input,', () => {
+  it('a query is read exactly, or refused', () => {
     fc.assert(fc.property(queries, checkQuery), { numRuns });
   });
 
-  it('an Authorization header yields its second part or a refusal', () => {
+  it('an Authorization header yields its second part, or is refused', () => {
     fc.assert(fc.property(authorizations, checkAuthorization), { numRuns });
   });
 
-  it('a Cookie header yields a secret that it holds, or none', () => {
+  it('a Cookie header yields a secret that it contains, or none', () => {
     fc.assert(fc.property(cookies, checkCookies), { numRuns });
   });
 
-  it('a state that nobody sealed does not pass', () => {
+  it('a made-up state is refused', () => {
     fc.assert(fc.property(states, checkState), { numRuns });
   });
 
-  it('a state that was sealed comes back as it was, and passes unchanged alone', () => {
+  it('a signed state yields its content, and is accepted only unchanged', () => {
     const frontEndState = fc
       .string({ unit: 'binary', maxLength: 256 })
       .map((state) => state.toWellFormed());
@@ -246,16 +246,16 @@ describe('whatever it is given,', () => {
     fc.assert(fc.property(frontEndState, seconds, fc.nat(255), checkSealed), { numRuns });
   });
 
-  it('a configuration is refused with reasons that quote no secret, or safe to run with', () => {
+  it('a configuration is safe, or refused with faults that do not quote a secret', () => {
     fc.assert(fc.property(configurations, checkConfiguration), { numRuns });
   });
 
-  it("a provider's answer yields what may be used, or a defined failure", async () => {
+  it("a provider's answer yields a usable result, or a defined failure", async () => {
     await fc.assert(fc.asyncProperty(answers, checkProviderAnswer), { numRuns });
   });
 });
 
-describe('the inputs that fuzzing has found', () => {
+describe('inputs that fuzzing has found', () => {
   const fuzzers = {
     query: fuzzQuery,
     authorization: fuzzAuthorization,
@@ -265,7 +265,7 @@ describe('the inputs that fuzzing has found', () => {
     'provider-answer': fuzzProviderAnswer,
   };
   for (const [parser, fuzz] of Object.entries(fuzzers)) {
-    it(`hold for the ${parser}`, async () => {
+    it(`are handled by the ${parser}`, async () => {
       const corpus = new URL(`../../fuzz/corpus/${parser}.txt`, import.meta.url);
       for (const line of readFileSync(corpus, 'utf8').trimEnd().split('\n')) {
         await fuzz(Buffer.from(line, 'base64'));

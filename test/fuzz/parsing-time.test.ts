@@ -1,11 +1,16 @@
 import { expect } from 'chai';
+import { relayErrorOf } from '../../fuzz/parsers/relay-error-of.ts';
 import { RelayError } from '../../src/errors.ts';
 import { createLoginCookies } from '../../src/login/cookies.ts';
 import { parseState } from '../../src/login/state.ts';
 import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
+import { parseEndpointParameters } from '../../src/oauth/endpoint-parameters.ts';
+import { narrowedScope, registeredRedirectUri } from '../../src/oauth/front-end-request.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
+const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
+const jsonHeaders = { 'content-type': 'application/json' };
 const cookies = createLoginCookies(true);
 const id = Buffer.alloc(16);
 const few = 1000;
@@ -37,9 +42,25 @@ const readers: Record<string, { read: (text: string) => unknown; parts: readonly
     parts: [' ', 'a ', 'a'],
   },
   'a state': { read: parseState, parts: ['A', '=', '-'] },
+  'a form': {
+    read: (body) => parseEndpointParameters(formHeaders, Buffer.from(body)),
+    parts: ['&', '=', '%', '+', 'code=a&', 'token&', '__proto__&'],
+  },
+  'a JSON body': {
+    read: (body) => parseEndpointParameters(jsonHeaders, Buffer.from(body)),
+    parts: ['[', '{"a":', '"', '\\', ' ', '{"code":"'],
+  },
+  'an OAuth request': {
+    read(query) {
+      const parsed = parseQuery(`redirect_uri=${query}&scope=${query}`);
+      relayErrorOf(() => registeredRedirectUri(parsed, ['https://app.example/']));
+      return narrowedScope(parsed, 'read write');
+    },
+    parts: ['read+', 'x+', '+', '/', '%5c', 'https://', '@', '%09'],
+  },
 };
 
-/** Microseconds of CPU time, the least of several runs. */
+/** The CPU time in microseconds, the minimum of several runs. */
 function cost(read: (text: string) => unknown, text: string): number {
   const times = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();
@@ -53,15 +74,15 @@ function cost(read: (text: string) => unknown, text: string): number {
   return Math.min(...times);
 }
 
-describe('reading what is long', () => {
+describe('reading a long input', () => {
   for (const [input, { read, parts }] of Object.entries(readers)) {
     it(`takes time in proportion to its length: ${input}`, () => {
       for (const part of parts) {
         cost(read, part.repeat(few));
-        // Where a shorter text takes next to nothing, ratios say nothing.
+        // If the shorter text takes almost no time, the ratio is not meaningful.
         const short = Math.max(cost(read, part.repeat(few)), 200);
         const long = cost(read, part.repeat(many));
-        // Sixteen times in proportion, 256 times where every part is compared with every other.
+        // Linear time gives a factor of 16, and quadratic time 256.
         expect(long / short, JSON.stringify(part)).to.be.below(100);
       }
     });

@@ -22,7 +22,7 @@ describe('a code of the relay', () => {
     codes = createCodes(keys, () => time);
   });
 
-  it('opens to the login that it was issued for', async () => {
+  it('contains the login that it was issued for', async () => {
     expect(await codes.open(await codes.issue(content))).to.deep.equal(content);
   });
 
@@ -41,7 +41,7 @@ describe('a code of the relay', () => {
     expect(await codes.open(code)).to.equal(undefined);
   });
 
-  it('is valid if another replica’s clock is up to a minute ahead', async () => {
+  it('is valid if the clock of another replica is up to a minute ahead', async () => {
     const code = await codes.issue(content);
     time -= 60_000;
     expect(await codes.open(code)).to.deep.equal(content);
@@ -63,11 +63,11 @@ describe('a code of the relay', () => {
     expect(await createCodes([randomBytes(32)], () => time).open(code)).to.equal(undefined);
   });
 
-  it('is no refresh token, and a refresh token is no code', async () => {
+  it('is not accepted as a refresh token, nor a refresh token as a code', async () => {
     const seconds = time / 1000;
     const login = { registration: 'provider', frontEnd: 'app', loggedInAt: seconds };
     const token = { ...login, endsAt: seconds + 60, providerToken: { refreshToken: 'token' } };
-    // Even if a mistake gave both the same keys.
+    // This must hold even if both have the same keys by mistake.
     for (const others of [keys, [randomBytes(32)] satisfies KeyRing]) {
       const refreshTokens = createRefreshTokens(others, () => time);
       expect(await refreshTokens.open(await codes.issue(content))).to.equal(undefined);

@@ -31,7 +31,7 @@ beforeEach(() => {
   time = loggedInAt * 1000;
 });
 
-/** What comes out of a refresh token with this content. */
+/** The content after a refresh token with this content is opened. */
 async function opened(content: RefreshTokenContent | undefined): Promise<RefreshTokenContent> {
   const issued = content && (await refreshTokens.issue(content));
   const login = await refreshTokens.open(issued ?? '');

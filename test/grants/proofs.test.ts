@@ -42,7 +42,7 @@ describe('a DPoP proof', () => {
   }
 
   for (const alg of ['ES256', 'EdDSA', 'Ed25519']) {
-    it(`is accepted with ${alg}, and tells the thumbprint of its key`, async () => {
+    it(`is accepted with ${alg}, and yields the thumbprint of its key`, async () => {
       const signer = await newProofKey(alg);
       expect(await verifyWith({}, signer)).to.equal(signer.thumbprint);
     });
@@ -59,7 +59,7 @@ describe('a DPoP proof', () => {
       expect(await verifyWith({ header: { jwk: other.jwk } })).to.equal('proof_invalid');
     });
 
-    it('is refused if one of its bytes is another', async () => {
+    it('is refused if any byte is changed', async () => {
       const parts = (await makeProof(key, url, seconds)).split('.');
       for (const [index, part] of parts.entries()) {
         const bytes = Buffer.from(part, 'base64url');
@@ -100,7 +100,7 @@ describe('a DPoP proof', () => {
     });
   });
 
-  describe('that nobody signed', () => {
+  describe('without a valid signature', () => {
     const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
     const claims = { htm: method, htu: url, iat: seconds, jti: randomUUID() };
 
@@ -116,7 +116,7 @@ describe('a DPoP proof', () => {
       const secret = Buffer.alloc(32, 1);
       for (const jwk of [{ kty: 'oct', k: secret.toString('base64url') }, key.jwk]) {
         const input = `${encode({ typ: 'dpop+jwt', alg: 'HS256', jwk })}.${encode(claims)}`;
-        // As if the public key were the secret.
+        // The attacker uses the public key as the secret.
         for (const by of [secret, JSON.stringify(key.jwk)]) {
           const signature = createHmac('sha256', by).update(input).digest('base64url');
           expect(await verify(`${input}.${signature}`)).to.equal('proof_invalid');
@@ -150,7 +150,7 @@ describe('a DPoP proof', () => {
       });
     }
 
-    it('is refused if it shows the private key', async () => {
+    it('is refused if its header contains the private key', async () => {
       const jwk = await exportJWK(key.privateKey);
       expect(jwk.d).to.be.a('string');
       expect(await verifyWith({ header: { jwk } })).to.equal('proof_invalid');
@@ -194,7 +194,7 @@ describe('a DPoP proof', () => {
       expect(await verifyWith({ header: { jwk: spelled } })).to.equal('proof_invalid');
     });
 
-    it('may hold a key as browsers export it', async () => {
+    it('can contain a key as browsers export it', async () => {
       const jwk = {
         ...key.jwk,
         ext: true,
@@ -206,7 +206,7 @@ describe('a DPoP proof', () => {
       expect(await verifyWith({ header: { jwk } })).to.equal(key.thumbprint);
     });
 
-    it('may name other keys and certificates: only its own key counts, and nothing is fetched', async () => {
+    it('can name other keys and certificates, but only its jwk counts, and nothing is fetched', async () => {
       const header = {
         kid: 'another',
         jku: 'https://evil.example/keys',
@@ -292,7 +292,7 @@ describe('a DPoP proof', () => {
       });
     }
 
-    it('is refused beyond an end of its own', async () => {
+    it('is refused after its exp', async () => {
       expect(await verifyWith({ claims: { exp: seconds } })).to.equal('proof_invalid');
       expect(await verifyWith({ claims: { nbf: seconds + 1 } })).to.equal('proof_invalid');
     });
@@ -321,7 +321,7 @@ describe('a DPoP proof', () => {
       );
     });
 
-    it('is accepted once if it comes twice at once', async () => {
+    it('is accepted once if it is sent twice at once', async () => {
       const proof = await makeProof(key, url, seconds);
       const results = await Promise.all([verify(proof), verify(proof), verify(proof)]);
       expect(results.sort()).to.deep.equal(
@@ -329,29 +329,29 @@ describe('a DPoP proof', () => {
       );
     });
 
-    it('is refused as long as its time is right', async () => {
+    it('is refused as long as its iat is valid', async () => {
       const proof = await makeProof(key, url, seconds + 60);
       expect(await verify(proof)).to.equal(key.thumbprint);
       time += 120_000;
       expect(await verify(proof)).to.equal('proof_invalid');
-      // The time is still right: another proof of this moment is accepted.
+      // The iat is still valid, so another proof with this iat is accepted.
       expect(await verify(await makeProof(key, url, seconds + 60))).to.equal(key.thumbprint);
     });
 
-    it('does not count for another key with the same jti', async () => {
+    it('does not affect another key with the same jti', async () => {
       const claims = { jti: 'the same' };
       expect(await verifyWith({ claims })).to.equal(key.thumbprint);
       expect(await verifyWith({ claims }, other)).to.equal(other.thumbprint);
     });
 
-    it('does not count if it was refused', async () => {
+    it('is accepted if an earlier proof with the same jti was refused', async () => {
       const claims = { jti: 'the same' };
       expect(await verifyWith({ claims: { ...claims, htm: 'GET' } })).to.equal('proof_invalid');
       expect(await verifyWith({ claims })).to.equal(key.thumbprint);
     });
   });
 
-  it('that is refused says why, and quotes nothing of it', async () => {
+  it('that is refused yields a reason that does not quote it', async () => {
     const details = await Promise.all(
       [{ htm: 'PUT' }, { iat: seconds - 3600 }, { jti: '' }].map(async (claims) => {
         const proof = await makeProof(key, url, seconds, { claims });

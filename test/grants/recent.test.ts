@@ -23,7 +23,7 @@ describe('a recent memory', () => {
     expect(recent.get('a')).to.equal(undefined);
   });
 
-  it('forgets it even if nobody asks, and even if the clock is set back', () => {
+  it('forgets it without a request, and even if the clock is set back', () => {
     recent.set('a', 'value');
     time -= 3_600_000;
     mock.timers.tick(59_999);
@@ -59,7 +59,7 @@ describe('a recent memory', () => {
 });
 
 describe('what a recent memory has forgotten', () => {
-  /** Whether the value of an entry stays in memory after this is done with the entry. */
+  /** Whether the value of an entry stays in memory after this action on the entry. */
   async function staysInMemory(forget: (recent: Recent<object>) => void): Promise<boolean> {
     const recent = createRecent<object>(60_000, 1, Date.now);
     const value = (() => {
@@ -81,7 +81,7 @@ describe('what a recent memory has forgotten', () => {
   });
   after(() => setFlagsFromString('--no-expose-gc'));
 
-  it('is still there as long as it is an entry, so that the tests below mean something', async () => {
+  it('is in memory as long as it is an entry, which makes the tests below valid', async () => {
     expect(await staysInMemory(() => {})).to.equal(true);
   });
 
@@ -89,7 +89,7 @@ describe('what a recent memory has forgotten', () => {
     expect(await staysInMemory((recent) => recent.delete('a'))).to.equal(false);
   });
 
-  it('leaves the memory at once if it makes room, so that a flood cannot fill the memory', async () => {
+  it('leaves the memory at once if it is evicted, so that a flood cannot fill the memory', async () => {
     expect(await staysInMemory((recent) => recent.set('b', {}))).to.equal(false);
   });
 
@@ -99,12 +99,12 @@ describe('what a recent memory has forgotten', () => {
 });
 
 describe('a key of a recent memory', () => {
-  it('is another one for other parts, wherever one ends and the next one begins', () => {
+  it('differs for other parts and for other boundaries between them', () => {
     const lists = [['ab', 'c'], ['a', 'bc'], ['abc'], ['abc', ''], ['abc', undefined], ['a","bc']];
     expect(new Set(lists.map((parts) => keyOf(...parts))).size).to.equal(lists.length);
   });
 
-  it('does not tell its parts', () => {
+  it('does not reveal its parts', () => {
     expect(keyOf('secret')).to.match(/^[\w-]{43}$/);
   });
 });

@@ -37,7 +37,7 @@ describe('the redemption of a code', () => {
     expect(exchanged).to.equal(1);
   });
 
-  it('is refused while the first one is in flight, which is not disturbed', async () => {
+  it('is refused while the first one is in flight, and does not affect it', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const first = redeem('a', promise, { isSent: false });
     expect(await redeem('a')).to.equal('code_redeemed');
@@ -51,19 +51,19 @@ describe('the redemption of a code', () => {
     expect(await redeem('a')).to.equal('code_redeemed');
   });
 
-  it('is refused after a failure of which nobody knows what it has spent', async () => {
+  it('is refused after a failure that may have spent the code', async () => {
     expect(await redeem('a', failure())).to.equal('provider_unreachable');
     expect(await redeem('a')).to.equal('code_redeemed');
     expect(exchanged).to.equal(1);
   });
 
-  it('can be tried again if the code never reached the provider', async () => {
+  it('can be retried if the code never reached the provider', async () => {
     expect(await redeem('a', failure(), { isSent: false })).to.equal('provider_unreachable');
     expect(await redeem('a')).to.equal('token');
     expect(await redeem('a')).to.equal('code_redeemed');
   });
 
-  it('can be tried again after an error that is thrown at once', async () => {
+  it('can be retried after an error that is thrown at once', async () => {
     const broken = codes.redeem({ registration: 'provider', providerCode: 'a' }, () => {
       throw new RelayError('overloaded');
     });
@@ -71,7 +71,7 @@ describe('the redemption of a code', () => {
     expect(await redeem('a')).to.equal('token');
   });
 
-  it('is each code’s and each registration’s own', async () => {
+  it('is separate for each code and each registration', async () => {
     expect(await redeem('a')).to.equal('token');
     expect(await redeem('b')).to.equal('token');
     expect(await redeem('a', undefined, { registration: 'another' })).to.equal('token');
@@ -85,7 +85,7 @@ describe('the redemption of a code', () => {
     expect(await redeem('a')).to.equal('token');
   });
 
-  it('is one of 16,384 that are remembered: the oldest is forgotten', async () => {
+  it('is remembered among the newest 16,384; the oldest is forgotten', async () => {
     for (let code = 0; code < 16_384; code += 1) await redeem(`${code}`);
     expect(await redeem('0')).to.equal('code_redeemed');
     await redeem('one more');

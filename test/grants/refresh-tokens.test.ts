@@ -73,7 +73,7 @@ describe('a refresh token of the relay', () => {
     );
   });
 
-  it('is not issued if it would be longer than what a token request can send back', async () => {
+  it('is not issued if it is too long for a token request', async () => {
     const holding = (length: number) => ({
       ...content,
       providerToken: { accessToken: 'x'.repeat(length) },
@@ -82,7 +82,7 @@ describe('a refresh token of the relay', () => {
     expect(await refreshTokens.issue(holding(10_000))).to.equal(undefined);
   });
 
-  it('cannot be made from what an attacker sends', async () => {
+  it('cannot be made from input of an attacker', async () => {
     for (const text of ['', '.', '....', JSON.stringify(content), 'x'.repeat(1_000_000)]) {
       expect(await refreshTokens.open(text)).to.equal(undefined);
     }

@@ -33,7 +33,7 @@ class Provider {
   }
 }
 
-/** What one tab does: refreshes, one after the other, each with the scope that it wants. */
+/** The refreshes of one tab, one after the other, each with its scope. */
 const tabs = (scopes: readonly (string | undefined)[]) =>
   fc.array(fc.array(fc.constantFrom(...scopes), { minLength: 1, maxLength: 4 }), {
     minLength: 1,
@@ -41,7 +41,7 @@ const tabs = (scopes: readonly (string | undefined)[]) =>
   });
 const troubles = fc.array(fc.boolean(), { maxLength: 6 });
 
-/** Lets the tabs refresh in any order, each with the last refresh token that it knows itself. */
+/** Lets the tabs refresh in any order. Each uses the last refresh token that it has got itself. */
 async function run(
   scheduler: fc.Scheduler,
   provider: Provider,
@@ -61,7 +61,7 @@ async function run(
     let refreshToken = 'refresh 0';
     for (const scope of plan) {
       await scheduler.schedule(Promise.resolve(), 'a tab refreshes');
-      // At most half a minute in all.
+      // This takes at most half a minute.
       milliseconds += 900;
       const before = newestSeen;
       const owner = { registration: 'provider', frontEnd: 'app', thumbprint: 'key' };
@@ -79,7 +79,7 @@ async function run(
   await scheduler.waitFor(Promise.all(whole));
 }
 
-describe('refreshes in any order, by tabs that know nothing of each other,', () => {
+describe('refreshes in any order by independent tabs', () => {
   it('use no refresh token twice, and give no older token than any tab has', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), tabs([undefined]), troubles, async (s, plans, trouble) => {
@@ -93,7 +93,7 @@ describe('refreshes in any order, by tabs that know nothing of each other,', () 
     );
   });
 
-  it('use no refresh token twice if the tabs want other scopes, and give each its scope', async () => {
+  it('use no refresh token twice if the tabs request different scopes, and give each its scope', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),

@@ -84,7 +84,7 @@ describe('a refresh', () => {
   const neverCalled = () => Promise.reject(new Error('the provider was called'));
 
   describe('that is in flight', () => {
-    it('is one call for twenty tabs, and its result is everybody’s', async () => {
+    it('is one call for twenty tabs, and all get its result', async () => {
       const results = await Promise.all(Array.from({ length: 20 }, () => refresh()));
       expect(provider.calls).to.deep.equal(['refresh 0']);
       expect(new Set(results.map(({ accessToken }) => accessToken))).to.deep.equal(
@@ -92,7 +92,7 @@ describe('a refresh', () => {
       );
     });
 
-    it('gives everybody its error, and is forgotten', async () => {
+    it('gives all tabs its error, and is forgotten', async () => {
       const { call, reject, calls } = pending();
       const results = Array.from({ length: 20 }, () => refreshes.join(grant, call));
       reject(new RelayError('provider_timeout'));
@@ -110,7 +110,7 @@ describe('a refresh', () => {
       expect((await refresh()).accessToken).to.equal('access 1');
     });
 
-    it('lasts as long as it takes', async () => {
+    it('has no time limit', async () => {
       const { call, resolve } = pending();
       const first = refreshes.join(grant, call);
       pass(90_000);
@@ -119,6 +119,27 @@ describe('a refresh', () => {
       expect(await second).to.deep.equal(await first);
       pass(59_999);
       expect((await refreshes.join(grant, neverCalled)).accessToken).to.equal('access 1');
+    });
+  });
+
+  describe('that the provider has refused', () => {
+    const refusing = () => Promise.reject(new RelayError('refresh_refused'));
+
+    it('is refused again for 60 seconds without a call, also with another scope', async () => {
+      expect(await refreshes.join(grant, refusing).catch(codeOf)).to.equal('refresh_refused');
+      pass(59_999);
+      for (const scope of [undefined, 'read']) {
+        const again = refreshes.join({ ...grant, scope }, neverCalled);
+        expect(await again.catch(codeOf)).to.equal('refresh_refused');
+      }
+      pass(1);
+      expect((await refresh()).accessToken).to.equal('access 1');
+    });
+
+    it('is a separate call with another refresh token or key', async () => {
+      expect(await refreshes.join(grant, refusing).catch(codeOf)).to.equal('refresh_refused');
+      expect((await refresh({ thumbprint: 'another' })).accessToken).to.equal('access 1');
+      expect((await refresh({ refreshToken: 'refresh 1' })).accessToken).to.equal('access 2');
     });
   });
 
@@ -133,7 +154,7 @@ describe('a refresh', () => {
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 0']);
     });
 
-    it('gets the seconds that its tokens have left', async () => {
+    it('gets the remaining seconds of its tokens', async () => {
       await refresh();
       pass(1_500);
       const { expiresIn, refreshExpiresIn } = await refresh();
@@ -165,7 +186,7 @@ describe('a refresh', () => {
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1', 'refresh 2']);
     });
 
-    it('gets the newest result as old as it is', async () => {
+    it('gets the newest result with its age', async () => {
       const { refreshToken } = await refresh();
       pass(50_000);
       await refresh({ refreshToken });
@@ -195,7 +216,7 @@ describe('a refresh', () => {
       expect((await refreshes.join(grant, neverCalled)).accessToken).to.equal('access 1');
     });
 
-    it('ends even if the provider comes back to an earlier refresh token', async () => {
+    it('ends even if the provider returns an earlier refresh token again', async () => {
       const rotate = (refreshToken: string) => async () => ({ ...provider.answer(), refreshToken });
       const to = (refreshToken: string) => ({ ...grant, refreshToken });
       await refreshes.join(to('a'), rotate('b'));
@@ -220,7 +241,7 @@ describe('a refresh', () => {
       ['sends no refresh token', undefined],
       ['sends the same one', grant.refreshToken],
     ] as const) {
-      it(`is joined in flight and never repeated, if the provider ${what}`, async () => {
+      it(`is shared in flight but never repeated if the provider ${what}`, async () => {
         let calls = 0;
         const call = async () => {
           calls += 1;
@@ -237,7 +258,7 @@ describe('a refresh', () => {
     }
   });
 
-  describe('of somebody else', () => {
+  describe('of another client', () => {
     for (const [who, changes] of [
       ['another registration', { registration: 'another' }],
       ['another front end', { frontEnd: 'another' }],
@@ -245,7 +266,7 @@ describe('a refresh', () => {
       ['no key', { thumbprint: undefined }],
       ['another refresh token', { refreshToken: 'another' }],
     ] as const) {
-      it(`gets nothing of it: ${who}`, async () => {
+      it(`gets no part of the result: ${who}`, async () => {
         const { call, resolve } = pending();
         const own = async () => ({ ...provider.answer(), accessToken: 'own', refreshToken: 'own' });
         const inFlight = refreshes.join(grant, call);
@@ -266,11 +287,11 @@ describe('a refresh', () => {
       await refresh(narrow);
       expect((await refresh()).accessToken).to.equal('access 2');
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1']);
-      // Both scopes are repeated from now on, with the newest refresh token.
+      // From now on, both scopes get repeated results with the newest refresh token.
       expect((await refresh()).refreshToken).to.equal('refresh 2');
     });
 
-    it('waits for the one in flight, so that no refresh token is used twice', async () => {
+    it('waits for the refresh in flight, so that no refresh token is used twice', async () => {
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, tab) => refresh(tab < 10 ? {} : narrow)),
       );
@@ -281,7 +302,7 @@ describe('a refresh', () => {
       ]);
     });
 
-    it('does not share the error of the one in flight', async () => {
+    it('does not get the error of the refresh in flight', async () => {
       const { call, reject } = pending();
       const wide = refreshes.join(grant, call);
       const other = refresh(narrow);
@@ -295,7 +316,7 @@ describe('a refresh', () => {
     const newest = (refreshToken = grant.refreshToken) =>
       refreshes.newest({ ...grant, refreshToken });
 
-    it('tells the newest one that came of it, for a minute', async () => {
+    it('yields the newest token of the chain for a minute', async () => {
       expect(await newest()).to.equal(undefined);
       const { refreshToken } = await refresh();
       await refresh({ refreshToken });
@@ -305,7 +326,7 @@ describe('a refresh', () => {
       expect(await newest()).to.equal(undefined);
     });
 
-    it('tells it once a refresh in flight has ended, well or not', async () => {
+    it('yields it after a refresh in flight has succeeded or failed', async () => {
       const failing = pending();
       const failed = refreshes.join(grant, failing.call).catch(codeOf);
       const afterFailure = newest();
@@ -320,15 +341,15 @@ describe('a refresh', () => {
     });
   });
 
-  it('is held for 60 seconds at most, even if nobody asks again', async () => {
+  it('is in memory for 60 seconds at most, even without another request', async () => {
     await refresh();
-    // Only the timer: the wall clock stands still, as if the memory were looked at from outside.
+    // This advances only the timers, not the clock.
     mock.timers.tick(60_000);
     await refresh().catch(() => {});
     expect(provider.calls).to.have.length(2);
   });
 
-  it('is one of 4,096 that are remembered: the oldest is forgotten', async () => {
+  it('is remembered among the newest 4,096; the oldest is forgotten', async () => {
     const rotate = (refreshToken: string) =>
       refreshes.join({ ...grant, refreshToken }, async () => ({
         ...provider.answer(),

@@ -11,7 +11,7 @@ const seal = createSeal([key, previous], schema);
 const content = { name: 'a login' };
 const extension = 'https://example.com/must';
 
-/** What somebody with the key could write, in another way than the relay. */
+/** A text that is written with the key, but in another way than the relay does. */
 async function encrypted(
   header: Partial<CompactJWEHeaderParameters>,
   plaintext: string = JSON.stringify(content),
@@ -26,7 +26,7 @@ describe('a sealed text', () => {
     expect(await seal.open(await seal.seal(content))).to.deep.equal(content);
   });
 
-  it('does not show its content, and is another one each time', async () => {
+  it('does not show its content, and differs each time', async () => {
     const texts = [await seal.seal(content), await seal.seal(content)];
     expect(texts[0]).not.to.equal(texts[1]);
     for (const part of texts.flatMap((text) => text.split('.'))) {
@@ -86,7 +86,7 @@ describe('a sealed text', () => {
     }
   });
 
-  it('opens if it was sealed with the previous key, and not once that key is removed', async () => {
+  it('opens if it was sealed with the previous key, but not after that key is removed', async () => {
     const old = await createSeal([previous], schema).seal(content);
     expect(await seal.open(old)).to.deep.equal(content);
     expect(await createSeal([key], schema).open(old)).to.equal(undefined);
@@ -119,22 +119,22 @@ describe('a sealed text', () => {
     expect(await seal.open(text)).to.equal(undefined);
   });
 
-  it('opens if it is what the relay writes: the same algorithm, with the right key', async () => {
+  it('opens if it has the algorithm of the relay and the right key', async () => {
     expect(await seal.open(await encrypted({}))).to.deep.equal(content);
   });
 
-  it('does not open to another content than that of its purpose', async () => {
+  it('does not open if its content is not that of its purpose', async () => {
     for (const other of [{ title: 'a login' }, { name: 7 }, ['name'], null, 'name', 7]) {
       expect(await seal.open(await encrypted({}, JSON.stringify(other)))).to.equal(undefined);
     }
   });
 
-  it('does not open to a sealed text inside of it', async () => {
+  it('does not open a sealed text inside it', async () => {
     const nested = JSON.stringify(await seal.seal(content));
     expect(await seal.open(await encrypted({}, nested))).to.equal(undefined);
   });
 
-  it('opens up to 12 KiB; a longer one is refused before it is decrypted', async () => {
+  it('opens up to 12 KiB, and a longer one is refused before it is decrypted', async () => {
     const longest = { name: 'x'.repeat(9144) };
     const text = await seal.seal(longest);
     expect(text.length).to.be.within(12_280, 12_288);

@@ -8,9 +8,9 @@ interface Peer {
   localAddress: string | undefined;
 }
 
-/** What a Unix socket has. */
+/** The addresses of a Unix socket. */
 const unix: Peer = { remoteAddress: undefined, localAddress: undefined };
-/** What a TCP connection has once its client has reset it. */
+/** The addresses of a TCP connection that its client has reset. */
 const gone: Peer = { remoteAddress: undefined, localAddress: '192.0.2.99' };
 
 function requestFrom(peer: Peer | string, forwardedFor?: string): IncomingMessage {
@@ -35,7 +35,7 @@ function addressOf(
 describe('the address of a client', () => {
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48'];
 
-  it('is that of its connection, whatever X-Forwarded-For claims, where no proxy is trusted', () => {
+  it('is that of its connection if no proxy is trusted, whatever X-Forwarded-For claims', () => {
     expect(addressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
     expect(addressOf('127.0.0.1', '198.51.100.7')).to.equal('127.0.0.1');
     expect(addressOf('192.0.2.1', '198.51.100.7', proxies)).to.equal('192.0.2.1');
@@ -52,7 +52,7 @@ describe('the address of a client', () => {
     expect(addressOf('10.1.1.1', chain, proxies)).to.equal('192.0.2.1');
   });
 
-  it('is the proxy’s where that tells none, or what is none', () => {
+  it('is the proxy’s if the proxy sends no valid address', () => {
     expect(addressOf('10.1.1.1', undefined, proxies)).to.equal('10.1.1.1');
     for (const nonsense of [
       '',
@@ -67,7 +67,7 @@ describe('the address of a client', () => {
     }
   });
 
-  it('is told with or without a port', () => {
+  it('is read with or without a port', () => {
     expect(addressOf('10.1.1.1', '192.0.2.1:50123', proxies)).to.equal('192.0.2.1');
     const networks = ['[2001:db8::1]:50123', '[2001:db8::1]', '2001:db8::1'].map((told) =>
       addressOf('10.1.1.1', told, proxies),
@@ -83,17 +83,17 @@ describe('the address of a client', () => {
     expect(addressOf('fe80::1%eth0')).to.equal(addressOf('fe80::2'));
   });
 
-  it('is the IPv4 address where IPv6 wraps one, a trusted proxy’s too', () => {
+  it('is the IPv4 address inside an IPv4-mapped IPv6 address, also for trusted proxies', () => {
     expect(addressOf('::ffff:192.0.2.1')).to.equal('192.0.2.1');
     expect(addressOf('::ffff:192.0.2.2')).to.not.equal('192.0.2.1');
     expect(addressOf('::ffff:10.1.1.1', '::ffff:192.0.2.1', proxies)).to.equal('192.0.2.1');
   });
 
-  it('is one for all who come through a Unix socket', () => {
+  it('is the same for all clients of a Unix socket', () => {
     expect(addressOf(unix, '192.0.2.1', proxies)).to.equal('');
   });
 
-  it('is what a proxy on a trusted Unix socket tells', () => {
+  it('is what a proxy on a trusted Unix socket sends', () => {
     expect(addressOf(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
     expect(addressOf(unix, '198.51.100.7, 192.0.2.1', ['unix'])).to.equal('192.0.2.1');
     expect(addressOf(unix, '192.0.2.1, 10.2.2.2', ['unix', ...proxies])).to.equal('192.0.2.1');
@@ -101,7 +101,7 @@ describe('the address of a client', () => {
     expect(addressOf(unix, 'nonsense', ['unix'])).to.equal('');
   });
 
-  it('is not what a client tells over TCP, though the Unix socket is trusted', () => {
+  it('is not what a client sends over TCP if only the Unix socket is trusted', () => {
     expect(addressOf('192.0.2.1', '198.51.100.7', ['unix'])).to.equal('192.0.2.1');
     expect(addressOf(gone, '198.51.100.7', ['unix'])).to.equal('');
   });
@@ -119,7 +119,7 @@ describe('an address that is known to be the client’s own', () => {
     expect(ownAddressOf('192.0.2.1', '198.51.100.7', ['10.0.0.0/8'])).to.equal('192.0.2.1');
   });
 
-  it('is what a trusted proxy tells', () => {
+  it('is what a trusted proxy sends', () => {
     expect(ownAddressOf('127.0.0.1', '192.0.2.1', ['127.0.0.1'])).to.equal('192.0.2.1');
     expect(ownAddressOf('10.1.1.1', '192.0.2.1', ['10.0.0.0/8'])).to.equal('192.0.2.1');
     expect(ownAddressOf(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
@@ -132,18 +132,18 @@ describe('an address that is known to be the client’s own', () => {
     }
   });
 
-  it('is never that of a trusted proxy, which has told none', () => {
+  it('is never that of a trusted proxy that names no client', () => {
     expect(ownAddressOf('10.1.1.1', undefined, ['10.0.0.0/8'])).to.equal(undefined);
     expect(ownAddressOf('10.1.1.1', 'nonsense', ['10.0.0.0/8'])).to.equal(undefined);
     expect(ownAddressOf('10.1.1.1', '10.2.2.2', ['10.0.0.0/8'])).to.equal(undefined);
   });
 
-  it('is not known on a Unix socket that is not trusted, or that tells none', () => {
+  it('is not known on a Unix socket that is not trusted or names no client', () => {
     expect(ownAddressOf(unix, '192.0.2.1')).to.equal(undefined);
     expect(ownAddressOf(unix, undefined, ['unix'])).to.equal(undefined);
   });
 
-  it('is one for all who hang up before they are asked, or they would have no limit', () => {
+  it('is the same for all clients that have closed the connection, so that they share a limit', () => {
     expect(ownAddressOf(gone)).to.equal('');
     expect(ownAddressOf(gone, '192.0.2.1', ['unix'])).to.equal('');
   });

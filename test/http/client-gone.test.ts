@@ -1,41 +1,25 @@
 import { once } from 'node:events';
-import { createServer, get, type ServerResponse } from 'node:http';
+import { get } from 'node:http';
 import { expect } from 'chai';
-import { pino } from 'pino';
-import { readConfig } from '../../src/config/config.ts';
-import { createRelay } from '../../src/relay/relay.ts';
+import { serve } from '../harness/provider/serve.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 
 describe('a connection that breaks while its answer is written', () => {
   it('leaves its line in the log, and nothing on standard error', async () => {
     const lines: string[] = [];
-    const logger = pino({}, { write: (line: string) => lines.push(line) });
-    const { config } = readConfig({
-      flags: {
-        origin: ['https://app.example'],
-        clientId: ['client'],
-        clientSecret: ['a-client-secret-of-40-characters-0123456'],
-      },
-      environment: {},
-      readFile: () => {
-        throw new Error('there is no file to read');
-      },
-    });
-    const relay = await createRelay(config, logger);
+    const relay = await createRelayHere({}, (line) => lines.push(line));
     const complaints: unknown[] = [];
     const { error: complain } = console;
     console.error = (...words: unknown[]) => complaints.push(words);
-    const server = createServer((request, response: ServerResponse) => {
+    const server = await serve((request, response) => {
       relay.listener(request, response);
-      // As a write to a connection that the client has reset.
+      // The error of a write to a connection that the client has reset.
       response.destroy(Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET' }));
-    }).listen(0, '127.0.0.1');
+    });
     try {
-      await once(server, 'listening');
-      const address = server.address();
-      if (address === null || typeof address === 'string') throw new Error('no port');
       const request = get({
         host: '127.0.0.1',
-        port: address.port,
+        port: server.port,
         path: '/auth/provider',
         headers: { Host: 'localhost:8000' },
       });
@@ -45,7 +29,7 @@ describe('a connection that breaks while its answer is written', () => {
       expect(requests.map(({ outcome }) => outcome)).to.deep.equal(['client_gone']);
     } finally {
       console.error = complain;
-      server.close();
+      await server.close();
       relay.close();
     }
   });

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { failurePage } from '../../src/delivery/failure-page.ts';
@@ -13,6 +10,7 @@ import { navigation } from '../harness/browser/fake-browser.ts';
 import { type Answer, send } from '../harness/client/http-client.ts';
 import { expectError } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
+import { serve } from '../harness/provider/serve.ts';
 
 describe('an unexpected error', () => {
   async function answerOf(answerFailure: Parameters<typeof errorResponder>[0]): Promise<Answer> {
@@ -22,13 +20,11 @@ describe('an unexpected error', () => {
     app.use(() => {
       throw new Error('with <b>a secret</b> in its message');
     });
-    const server = createServer(app.callback()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const server = await serve(app.callback());
     try {
-      return await send(port, { path: '/', headers: navigation });
+      return await send(server.port, { path: '/', headers: navigation });
     } finally {
-      server.close();
+      await server.close();
     }
   }
   const { detail } = new RelayError('internal_error');

@@ -32,12 +32,12 @@ describe("the client's address in the log", () => {
     });
   }
 
-  it('is what a trusted proxy says, and nobody else', () => {
+  it('is what a trusted proxy sends; other clients cannot set it', () => {
     expect(whole.of(requestFrom('10.1.1.1', '203.0.113.9, 192.0.2.7'))).to.equal('192.0.2.7');
     expect(whole.of(requestFrom('192.0.2.7', '203.0.113.9'))).to.equal('192.0.2.7');
   });
 
-  it('is nothing of X-Forwarded-For that is no address', () => {
+  it('is never a part of X-Forwarded-For that is not an address', () => {
     for (const nonsense of ['', 'a"b', '<script>', '1.2.3', '192.0.2.7\n', 'secret']) {
       expect(whole.of(requestFrom('10.1.1.1', nonsense)), nonsense).to.match(/^[\d.]+$/);
     }

@@ -34,7 +34,7 @@ describe('a login that starts under another host name', () => {
     ['https://login.example.com', 'login.example.com:8443'],
     ['https://login.example.com', undefined],
   ] as const) {
-    it(`is not this one: ${host} for ${baseUrl}`, async () => {
+    it(`is not reported: ${host} for ${baseUrl}`, async () => {
       expect(await reported(baseUrl, host)).to.deep.equal([]);
     });
   }
@@ -54,7 +54,7 @@ describe('a login that starts under another host name', () => {
     '[::1',
     'example:99999',
   ]) {
-    it(`is not reported with what is no host: ${JSON.stringify(host.slice(0, 30))}`, async () => {
+    it(`is not reported if the host is malformed: ${JSON.stringify(host.slice(0, 30))}`, async () => {
       for (const reportedHost of await reported('https://login.example.com', host)) {
         expect(reportedHost).to.match(/^[a-z0-9._-]{1,253}$/);
       }

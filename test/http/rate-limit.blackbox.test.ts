@@ -30,7 +30,7 @@ describe('the rate limit', () => {
   describe('of a relay without a proxy', () => {
     const underTest = relayUnderTest({ 'rate-limit': '3', 'metrics-port': '0' });
 
-    it('answers 429 beyond it, with words for people and for programs', async () => {
+    it('answers 429 beyond it, with a page for people and JSON for programs', async () => {
       expectToken(await underTest().logIn());
       expectUser(await underTest().lookUp());
       expectUser(await lookUpFrom(underTest()));
@@ -45,13 +45,13 @@ describe('the rate limit', () => {
       expect(underTest().provider.calls).to.deep.equal([]);
     });
 
-    it('is not told away by a header that anyone can send', async () => {
+    it('cannot be avoided with a header', async () => {
       for (const address of ['192.0.2.1', '127.0.0.1', '::1', '10.0.0.1, 192.0.2.2', '']) {
         expectError(await lookUpFrom(underTest(), address), 429);
       }
     });
 
-    it('is not for what calls no provider', async () => {
+    it('does not apply to requests that make no call to the provider', async () => {
       for (let time = 0; time < 5; time += 1) {
         expectRedirect(await underTest().get(loginPath));
         expect((await underTest().get('/healthz')).status).to.equal(200);
@@ -68,7 +68,7 @@ describe('the rate limit', () => {
       }
     });
 
-    it('costs a login nothing: its cookie and its code stay good', async () => {
+    it('does not end a login: its cookie and its code stay good', async () => {
       const answered = await underTest().send({
         path: `${callbackPath}?code=${canary('code')}&state=x`,
         headers: [['Cookie', '__Host-Http-lr_0123456789abcdef=x']],
@@ -77,7 +77,7 @@ describe('the rate limit', () => {
       expect(answered.headers).to.not.have.property('set-cookie');
     });
 
-    it('is counted, and in the log by name', async () => {
+    it('is counted in a metric, and named in the log', async () => {
       await underTest().requestLine('rate_limited');
       const text = await underTest().metrics();
       expect(text).to.match(/login_relay_limits_hit_total\{limit="rate"\} [1-9]/);
@@ -90,7 +90,7 @@ describe('the rate limit', () => {
       'trusted-proxies': '127.0.0.0/8, 10.0.0.0/8',
     });
 
-    it('is each client’s own', async () => {
+    it('is separate for each client', async () => {
       for (const address of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) {
         for (let time = 0; time < 2; time += 1) {
           expectUser(await lookUpFrom(underTest(), address));
@@ -99,7 +99,7 @@ describe('the rate limit', () => {
       }
     });
 
-    it('is one for a /64, and for whatever a client claims to come from', async () => {
+    it('is shared by a /64 network, and ignores addresses that a client claims', async () => {
       expectError(await lookUpFrom(underTest(), '2001:db8::2:1'), 429);
       expectError(await lookUpFrom(underTest(), '198.51.100.1, 192.0.2.1'), 429);
       expectError(await lookUpFrom(underTest(), '198.51.100.1', '192.0.2.1'), 429);

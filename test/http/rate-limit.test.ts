@@ -6,7 +6,7 @@ import { RelayError } from '../../src/errors.ts';
 import { rateLimit } from '../../src/http/rate-limit.ts';
 
 describe('the counters of the rate limit', () => {
-  it('are 65,536 at most, however many clients there are', async () => {
+  it('are at most 65,536, for any number of clients', async () => {
     let client = 0;
     const limit = rateLimit(1, () => `client ${client}`);
     const request = new IncomingMessage(new Socket());

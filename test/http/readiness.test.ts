@@ -8,7 +8,7 @@ function providerOf(name: string) {
 }
 
 describe('readiness', () => {
-  it('is given unless the relay stops or has no provider to log in at, and says which', () => {
+  it('lists as reasons that the relay stops, or has no provider', () => {
     const provider = providerOf('provider');
     provider.reason = 'provider_undiscovered';
     const readiness = createReadiness([provider]);

@@ -1,14 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
-import { readConfig } from '../../src/config/config.ts';
 import type { FailureCode } from '../../src/errors.ts';
-import { createLogger } from '../../src/observability/log.ts';
-import { createRelay, type Relay } from '../../src/relay/relay.ts';
+import type { Relay } from '../../src/relay/relay.ts';
 import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import { expectLogin, expectRefusal, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { type Serving, serve } from '../harness/provider/serve.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { baseUrl, frontendOrigin, registration } from '../harness/relay/relay-under-test.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
+import { baseUrl, registration } from '../harness/relay/relay-under-test.ts';
 
 const minute = 60;
 
@@ -17,35 +15,25 @@ describe('a login over time', () => {
   let seconds = start;
   let provider: StrictProvider;
   let relay: Relay;
-  let server: Server;
+  let server: Serving;
   let browser: FakeBrowser;
   let target: { port: number; provider: StrictProvider };
 
   before(async () => {
     provider = await StrictProvider.start(registration());
-    const { config } = readConfig({
-      flags: {
-        origin: [frontendOrigin],
-        baseUrl: [baseUrl],
-        clientId: [provider.registration.clientId],
-        clientSecretFile: ['client-secret'],
-        authorizeUrl: [provider.authorizeUrl],
-        tokenUrl: [provider.tokenUrl],
-        userUrl: [provider.userUrl],
-      },
-      environment: {},
-      readFile: () => ({ text: provider.registration.clientSecret, readableByOthers: false }),
-    });
-    const logger = await createLogger({ level: 'silent', format: 'json' });
-    relay = await createRelay(config, logger, () => seconds * 1000);
-    server = createServer(relay.listener).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    target = { port: address.port, provider };
+    const { clientId, clientSecret } = provider.registration;
+    const { authorizeUrl, tokenUrl, userUrl } = provider;
+    const flags = { baseUrl, clientId, clientSecret, authorizeUrl, tokenUrl, userUrl };
+    relay = await createRelayHere(
+      flags,
+      () => {},
+      () => seconds * 1000,
+    );
+    server = await serve(relay.listener);
+    target = { port: server.port, provider };
   });
   after(async () => {
-    server.close();
+    await server.close();
     relay.close();
     await provider.stop();
   });
@@ -79,7 +67,7 @@ describe('a login over time', () => {
     [-10 * minute, 'by a clock that is ten minutes behind', 'state_premature'],
   ];
   for (const [elapsed, what, failure] of failures) {
-    it(`fails ${what}, and starting again is all it takes`, async () => {
+    it(`fails ${what}, and a new start succeeds`, async () => {
       const login = await browser.start();
       seconds = start + elapsed;
       const answer = await browser.finish(login);
@@ -91,7 +79,7 @@ describe('a login over time', () => {
     });
   }
 
-  it('leaves a younger one alone when it expires', async () => {
+  it('does not affect a newer login when it expires', async () => {
     const old = await browser.start();
     seconds += 6 * minute;
     const young = await browser.start();

@@ -18,14 +18,14 @@ const plainBaseUrl = 'http://127.0.0.1:8000';
 const secretForm = /^[\w-]{43}$/;
 
 describe('the cookie of a login', () => {
-  describe('where the relay is reached over https', () => {
+  describe('of a relay with an https base URL', () => {
     const underTest = relayUnderTest({ 'provider-timeout': '2' });
     let browser: FakeBrowser;
     beforeEach(() => {
       browser = new FakeBrowser(underTest);
     });
 
-    it('is one that only this host can set over TLS, kept from scripts, for ten minutes', async () => {
+    it('can only be set by this host over TLS, is hidden from scripts, and ends after ten minutes', async () => {
       const [cookie, ...others] = setCookies(await browser.open(loginPath));
       expect(others).to.deep.equal([]);
       expect(cookie?.name).to.match(/^__Host-Http-lr_[0-9a-f]{16}$/);
@@ -39,7 +39,7 @@ describe('the cookie of a login', () => {
       ]);
     });
 
-    it('names no part of its secret in the state', async () => {
+    it('has a secret, of which no part is in the state', async () => {
       const { state, cookie } = await browser.start();
       const secret = Buffer.from(cookie.value, 'base64url');
       const bytes = Buffer.from(state, 'base64url');
@@ -48,7 +48,7 @@ describe('the cookie of a login', () => {
       }
     });
 
-    it('is cleared with the attributes that it was set with, or browsers would keep it', async () => {
+    it('is cleared with the same attributes, because browsers would keep it otherwise', async () => {
       const login = await browser.start();
       const cookies = setCookies(await browser.finish(login));
       const cleared = cookies.filter(({ name }) => name === login.cookie.name);
@@ -62,7 +62,7 @@ describe('the cookie of a login', () => {
       ]);
     });
 
-    it('is cleared by the last cookie of the answer, or curl would keep it', async () => {
+    it('is cleared by the last Set-Cookie of the response, because curl would keep it otherwise', async () => {
       const login = await browser.start();
       const cookies = setCookies(await browser.finish(login));
       expect(cookies.map(({ name }) => name)).to.deep.equal([
@@ -72,7 +72,7 @@ describe('the cookie of a login', () => {
       expect(cookies.at(-1)?.maxAge).to.equal('0');
     });
 
-    it('leaves nothing behind that is kept longer, read by scripts or sent in the clear', async () => {
+    it('leaves only cookies that end in time, are hidden from scripts and need TLS', async () => {
       const login = await browser.start();
       const kept = setCookies(await browser.finish(login)).filter(({ maxAge }) => maxAge !== '0');
       for (const { name, attributes } of kept) {
@@ -87,7 +87,7 @@ describe('the cookie of a login', () => {
       }
     });
 
-    describe('is cleared by the answer to its own callback, and no other cookie is, when', () => {
+    describe('is cleared alone by the response to its own callback when', () => {
       const cases: Record<
         string,
         { status: number; onToken?: Behaviour; path?: (login: Login) => string }
@@ -129,7 +129,7 @@ describe('the cookie of a login', () => {
       }
     });
 
-    describe('is refused, and the login can still be finished, where it is', () => {
+    describe('is refused, and the login can still be finished, if it is', () => {
       const values: Record<string, (secret: string) => string> = {
         empty: () => '',
         'too short by a byte': (secret) =>
@@ -177,7 +177,7 @@ describe('the cookie of a login', () => {
       });
     });
 
-    /** Opens the callback with this very Cookie header in place of the jar. */
+    /** Opens the callback with exactly this Cookie header, without the jar. */
     async function finishWith(login: Login, ...cookieHeaders: string[]): Promise<Answer> {
       return await underTest().send({
         path: callback(pick(login)),
@@ -188,7 +188,7 @@ describe('the cookie of a login', () => {
       });
     }
 
-    describe('is refused where it comes twice', () => {
+    describe('is refused if it is sent twice', () => {
       const doubled: Record<string, (name: string, value: string) => string[]> = {
         'with the same value': (name, value) => [`${name}=${value}; ${name}=${value}`],
         'with another value after it': (name, value) => [`${name}=${value}; ${name}=x`],
@@ -261,7 +261,7 @@ describe('the cookie of a login', () => {
         'two whose quotes look as if they enclosed it': (name, value) =>
           `a="b; ${name}=${value}; c=d"`,
         'one without an equals sign': (name, value) => `a; ${name}=${value}; b`,
-        'ones that are named like properties of objects': (name, value) =>
+        'cookies named like properties of objects': (name, value) =>
           `__proto__=x; ${name}=${value}; constructor=y; toString=z`,
         'one that is not ASCII': (name, value) => `a=\u{E9}\u{FF}; ${name}=${value}`,
         'its own name inside the quoted value of another': (name, value) =>
@@ -285,7 +285,7 @@ describe('the cookie of a login', () => {
       });
     });
 
-    it('remembers finished logins without trusting what the browser says of them', async () => {
+    it('remembers finished logins, but does not trust this memory of the browser', async () => {
       const login = await browser.start();
       const idPrefix = login.cookie.name.slice(-16);
       const { name, value } = login.cookie;
@@ -302,7 +302,7 @@ describe('the cookie of a login', () => {
         const refused = await finishWith(login, header);
         expectRefusal(underTest(), refused, 'state_finished', 'state_unknown');
       }
-      // What it remembers decides the wording alone: a login that can be finished is finished.
+      // The memory only decides the wording of a failure. A login that can be finished is finished.
       const answered = await finishWith(
         login,
         `__Host-Http-lr_finished=${idPrefix}; ${name}=${value}`,
@@ -310,7 +310,7 @@ describe('the cookie of a login', () => {
       expectLogin(underTest(), answered, login);
     });
 
-    it('stays out of the way of a damaged memory of finished logins', async () => {
+    it('works beside a damaged memory of finished logins', async () => {
       for (const damaged of ['"', '..', 'é', '<script>', `${'0'.repeat(16)}.`.repeat(60)]) {
         browser.cookies.set('__Host-Http-lr_finished', damaged);
         const login = await browser.start();
@@ -320,7 +320,7 @@ describe('the cookie of a login', () => {
     });
 
     describe('of 20 pending logins', () => {
-      it('is kept, each of them finishing in reverse order', async () => {
+      it('is kept, and each login finishes, in reverse order', async () => {
         const logins = await startMany(browser, 20);
         expectOnlyLoginsKept(browser, logins);
         for (const login of logins.toReversed()) {
@@ -328,7 +328,7 @@ describe('the cookie of a login', () => {
         }
       });
 
-      it('is the oldest one cleared by each further start', async () => {
+      it('is cleared by the next start if it is the oldest one', async () => {
         const logins = await startMany(browser, 20);
         for (const [index, oldest] of logins.slice(0, 5).entries()) {
           const started = await browser.open(loginPath);
@@ -341,7 +341,7 @@ describe('the cookie of a login', () => {
         expectLogin(underTest(), await browser.finish(kept), kept);
       });
 
-      it('are the oldest ones cleared when more were started at once', async () => {
+      it('are cleared, the oldest first, if more logins start at once', async () => {
         const other = new FakeBrowser(underTest);
         const logins = await startMany(other, 25, () => other.cookies.clear());
         for (const { cookie } of logins) browser.cookies.set(cookie.name, cookie.value);
@@ -352,7 +352,7 @@ describe('the cookie of a login', () => {
         expect(browser.cookies.size).to.equal(20);
       });
 
-      it('are cleared 20 at a time, however many a client makes up', async () => {
+      it('are cleared 20 at a time, even if a client makes up many more', async () => {
         const madeUp = Array.from({ length: 470 }, (_, index) => {
           return `__Host-Http-lr_${index.toString(16).padStart(16, '0')}`;
         });
@@ -367,7 +367,7 @@ describe('the cookie of a login', () => {
         expect(started.rawHeaders.join().length).to.be.below(4096);
       });
 
-      it('is not cleared for cookies that are none of a login', async () => {
+      it('is not cleared because of cookies that do not belong to logins', async () => {
         for (let count = 0; count < 40; count += 1) {
           browser.cookies.set(`lr_${String(count).padStart(16, '0')}`, 'plain http');
           browser.cookies.set(`__Host-Http-lr_${count}`, 'short');
@@ -380,13 +380,13 @@ describe('the cookie of a login', () => {
     });
   });
 
-  describe('where the relay is reached over plain http on this machine', () => {
+  describe('of a relay on plain http on this machine', () => {
     const underTest = relayUnderTest(
       { 'base-url': plainBaseUrl },
       { redirectUri: `${plainBaseUrl}/auth/provider/callback` },
     );
 
-    it('has a plain name, and is not kept from plain http', async () => {
+    it('has a name without a prefix, and is also sent over plain http', async () => {
       const browser = new FakeBrowser(underTest);
       const [cookie, ...others] = setCookies(await browser.open(loginPath));
       expect(others).to.deep.equal([]);
@@ -408,7 +408,7 @@ describe('the cookie of a login', () => {
       expect(clearedCookies(answered)).to.deep.equal([login.cookie.name]);
     });
 
-    it('protects as well: a foreign state is refused', async () => {
+    it('protects the login too: a foreign state is refused', async () => {
       const forged = await new FakeBrowser(underTest).start();
       const answered = await new FakeBrowser(underTest).finish(forged);
       expectRefusal(underTest(), answered, 'state_unknown');

@@ -25,7 +25,7 @@ describe('the exchange of a login', () => {
     return error instanceof RelayError ? error.code : error;
   }
 
-  it('is joined by whoever comes while it is in flight, and its token is everybody’s', async () => {
+  it('is shared by all callbacks that come while it is in flight, and all get its token', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const results = [exchange('a', promise), exchange('a'), exchange('a')];
     resolve('the token');
@@ -33,7 +33,7 @@ describe('the exchange of a login', () => {
     expect(started).to.equal(1);
   });
 
-  it('is joined in its failure', async () => {
+  it('is shared by all callbacks if it fails', async () => {
     const failed = Promise.reject(new RelayError('code_refused'));
     const results = [exchange('a', failed), exchange('a')];
     expect(await Promise.all(results.map(failureOf))).to.deep.equal(Array(2).fill('code_refused'));
@@ -64,7 +64,7 @@ describe('the exchange of a login', () => {
     expect(await exchange('a')).to.equal('token');
   });
 
-  it('is each login’s own', async () => {
+  it('is separate for each login', async () => {
     const results = [
       exchange('a', Promise.resolve('token a')),
       exchange('b', Promise.resolve('token b')),
@@ -84,7 +84,7 @@ describe('the exchange of a login', () => {
     expect(exchanges.has('b')).to.equal(true);
   });
 
-  it('is one of 16,384 that are remembered: the oldest is forgotten', async () => {
+  it('is remembered among the newest 16,384; the oldest is forgotten', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const inFlight = exchange('in flight', promise);
     for (let login = 0; login < 16_384; login += 1) await exchange(`${login}`);

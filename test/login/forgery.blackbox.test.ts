@@ -28,14 +28,14 @@ describe('login forgery', () => {
     expect(underTest().provider.credentials('token')).to.deep.equal([login.code]);
   });
 
-  describe('is refused, and no code spent, when an attacker brings a victim', () => {
+  describe('is refused without spending the code if an attacker gives a victim', () => {
     it('a code without a state', async () => {
       const code = canary('code');
       const answer = await victim.open(callback({ code }));
       expectRefusal(underTest(), answer, 'state_missing');
     });
 
-    it('a code without a state over plain http, where no Sec-Fetch header is sent', async () => {
+    it('a code without a state over plain http, without Sec-Fetch headers', async () => {
       const path = callback({ code: canary('code') });
       const answer = await victim.open(path, { headers: plainNavigation });
       expectRefusal(underTest(), answer, 'state_missing');
@@ -46,7 +46,7 @@ describe('login forgery', () => {
       expectRefusal(underTest(), answer, 'state_missing');
     });
 
-    it("the attacker's own valid state, where the victim has no cookie", async () => {
+    it("the attacker's own valid state, and the victim has no cookie", async () => {
       const forged = await attacker.start();
       expectRefusal(underTest(), await victim.finish(forged), 'state_unknown');
     });
@@ -60,7 +60,7 @@ describe('login forgery', () => {
       expectLogin(underTest(), await victim.finish(own), own);
     });
 
-    it("the attacker's own valid state, over plain http, in a client without any other sign", async () => {
+    it("the attacker's own valid state, over plain http, in a client with no sign of a browser", async () => {
       const forged = await attacker.start();
       const answer = await victim.finish(forged, { headers: [] });
       expectRefusal(underTest(), answer, 'state_unknown');
@@ -93,7 +93,7 @@ describe('login forgery', () => {
       expectRefusal(underTest(), await victim.finish(forged), 'state_unknown');
     });
 
-    it('a refusal of the provider, with a foreign state', async () => {
+    it('an error of the provider, with a foreign state', async () => {
       const own = await victim.start();
       const { state } = await attacker.start();
       const answer = await victim.open(callback({ error: 'access_denied', state }));
@@ -104,14 +104,14 @@ describe('login forgery', () => {
   });
 
   describe('a finished callback', () => {
-    it('is told from a forged one when it is opened again in the same browser', async () => {
+    it('is reported as finished if the same browser opens it again', async () => {
       const login = await victim.start();
       expectLogin(underTest(), await victim.finish(login), login);
       underTest().provider.forget();
       expectRefusal(underTest(), await victim.finish(login), 'state_finished');
     });
 
-    it('is told so after other logins were finished too', async () => {
+    it('is still reported as finished after other logins', async () => {
       const first = await victim.start();
       const second = await victim.start();
       expectLogin(underTest(), await victim.finish(second), second);
@@ -121,14 +121,14 @@ describe('login forgery', () => {
       expectRefusal(underTest(), await victim.finish(first), 'state_finished');
     });
 
-    it('is unknown to every other browser', async () => {
+    it('is reported as unknown in every other browser', async () => {
       const login = await victim.start();
       expectLogin(underTest(), await victim.finish(login), login);
       underTest().provider.forget();
       expectRefusal(underTest(), await attacker.finish(login), 'state_unknown');
     });
 
-    it('does not stand in the way of the next login', async () => {
+    it('does not prevent the next login', async () => {
       for (let count = 0; count < 25; count += 1) {
         const login = await victim.start();
         expectLogin(underTest(), await victim.finish(login), login);
@@ -136,7 +136,7 @@ describe('login forgery', () => {
     });
   });
 
-  describe('a callback parameter that comes twice is refused', () => {
+  describe('a callback is refused if it repeats', () => {
     for (const name of ['code', 'state', 'iss', 'error']) {
       for (const [kind, second] of [
         ['with the same value', undefined],
@@ -159,7 +159,7 @@ describe('login forgery', () => {
     }
   });
 
-  describe('another method than GET spends nothing, and the login can still be finished', () => {
+  describe('a method other than GET spends nothing, and the login can still be finished', () => {
     for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       it(method, async () => {
         const login = await victim.start();
@@ -174,7 +174,7 @@ describe('login forgery', () => {
     }
   });
 
-  describe('what a browser loads ahead of time', () => {
+  describe('a prefetch', () => {
     for (const [name, value] of [
       ['Sec-Purpose', 'prefetch'],
       ['Sec-Purpose', 'prefetch;prerender'],
@@ -199,7 +199,7 @@ describe('login forgery', () => {
       });
     }
 
-    it('spends no code of a plain client either', async () => {
+    it('spends no code without a state', async () => {
       const answer = await underTest().send({
         path: callback({ code: canary('code') }),
         headers: [['Purpose', 'prefetch']],
@@ -207,14 +207,14 @@ describe('login forgery', () => {
       expectRefusal(underTest(), answer, 'prefetch_refused');
     });
 
-    it('is told by one header, whatever the other says', async () => {
+    it('is recognised by either header, whatever the other one says', async () => {
       const headers = navigationWith('Purpose', 'prefetch');
       const answer = await victim.open(loginPath, { headers: [...headers, ['Sec-Purpose', 'x']] });
       expectRefusal(underTest(), answer, 'prefetch_refused');
     });
   });
 
-  describe('inside a page of someone else, no login is finished, but it can be at top level', () => {
+  describe('a foreign page cannot finish a login inside it, but the login can be finished at top level:', () => {
     for (const destination of ['iframe', 'frame', 'embed', 'object', 'fencedframe']) {
       it(destination, async () => {
         const login = await victim.start();
@@ -227,7 +227,7 @@ describe('login forgery', () => {
     }
   });
 
-  it('two starts share no state, challenge or cookie', async () => {
+  it('two starts have different states, challenges and cookies', async () => {
     const logins = [await victim.start(), await victim.start(), await attacker.start()];
     for (const value of [
       (login: (typeof logins)[number]) => login.state,
@@ -252,7 +252,7 @@ describe('login forgery', () => {
     expect(answer.rawHeaders.join('\n')).to.match(/\n__Host-Http-lr_[0-9a-f]{16}=/);
   });
 
-  it('a login takes no more than the headers of a navigation to be finished', async () => {
+  it('a login needs only the headers of a navigation to be finished', async () => {
     const login = await victim.start();
     const headers = navigation.filter(([name]) => name === 'User-Agent');
     expectLogin(underTest(), await victim.finish(login, { headers }), login);
@@ -260,7 +260,7 @@ describe('login forgery', () => {
 });
 
 describe('the issuer in the callback', () => {
-  // The preset's own issuer is known as long as its own authorization endpoint is used.
+  // The issuer of the preset is known if its own authorization endpoint is used.
   const underTest = relayUnderTest({ 'authorize-url': undefined });
 
   async function start(browser: FakeBrowser) {
@@ -276,9 +276,9 @@ describe('the issuer in the callback', () => {
     'an empty one': '',
     'one with a slash too many': 'https://github.com/login/oauth/',
     'one in another case': 'https://GitHub.com/login/oauth',
-    'one that only starts the same': 'https://github.com/login/oauth.evil.example',
+    'one with the same beginning': 'https://github.com/login/oauth.evil.example',
   })) {
-    it(`is refused where it is ${kind}`, async () => {
+    it(`is refused if it is ${kind}`, async () => {
       const browser = new FakeBrowser(underTest);
       const login = await start(browser);
       const answer = await browser.open(callback({ ...login, iss }));
@@ -286,14 +286,14 @@ describe('the issuer in the callback', () => {
     });
   }
 
-  it("is taken where it is the provider's", async () => {
+  it("is accepted if it is the provider's", async () => {
     const browser = new FakeBrowser(underTest);
     const login = await start(browser);
     const path = callback({ ...login, iss: 'https://github.com/login/oauth' });
     expectLogin(underTest(), await browser.open(path), login);
   });
 
-  it('is refused in the refusal of a provider too', async () => {
+  it('is also refused in an error response', async () => {
     const browser = new FakeBrowser(underTest);
     const { state } = await start(browser);
     const path = callback({ error: 'access_denied', state, iss: 'https://evil.example' });

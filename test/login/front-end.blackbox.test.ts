@@ -11,7 +11,6 @@ import {
 } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
 import {
@@ -19,12 +18,13 @@ import {
   frontendOrigin,
   loginPath,
   relayUnderTest,
+  secretFile,
   startRelay,
 } from '../harness/relay/relay-under-test.ts';
 
 const ownStates: Record<string, string> = {
   'a word': 'opaque',
-  'characters that URLs give a meaning': 'a=b&c=d?e#f/g+h%20i;j"k\'l\\m<n>',
+  'characters with a meaning in URLs': 'a=b&c=d?e#f/g+h%20i;j"k\'l\\m<n>',
   'spaces at its ends': ' padded ',
   'line breaks and a NUL': 'a\r\nX-Evil: 1\n\0b',
   'a byte order mark in front': '\u{FEFF}a',
@@ -49,7 +49,7 @@ describe("the front end's own state", () => {
     });
 
     for (const [kind, state] of Object.entries(ownStates)) {
-      it(`comes back beside the token as it was: ${kind}`, async () => {
+      it(`comes back unchanged beside the token: ${kind}`, async () => {
         const login = await browser.start(`?state=${encodeURIComponent(state)}`);
         const location = expectLogin(underTest(), await browser.finish(login), login);
         expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
@@ -59,13 +59,13 @@ describe("the front end's own state", () => {
       });
     }
 
-    it('is decoded as forms are', async () => {
+    it('is decoded as in forms', async () => {
       const login = await browser.start('?state=a+b%2Bc');
       const location = expectLogin(underTest(), await browser.finish(login), login);
       expect(location.searchParams.get('state')).to.equal('a b+c');
     });
 
-    it('is counted in characters, not in units of UTF-16: 512 emoji are 512', async () => {
+    it('is measured in characters, not in UTF-16 units: 512 emoji fit', async () => {
       const state = '🔑'.repeat(512);
       const login = await browser.start(`?state=${encodeURIComponent(state)}`);
       const location = expectLogin(underTest(), await browser.finish(login), login);
@@ -75,12 +75,12 @@ describe("the front end's own state", () => {
     for (const [kind, query] of Object.entries({
       'has 513 characters': `?state=${'s'.repeat(513)}`,
       'has 513 characters of two bytes': `?state=${encodeURIComponent('é'.repeat(513))}`,
-      'has thousands of them': `?state=${'s'.repeat(12_000)}`,
+      'has thousands of characters': `?state=${'s'.repeat(12_000)}`,
       'is a lone percent sign': '?state=%',
       'is not UTF-8': '?state=%ff',
       'is half a surrogate pair': '?state=%ed%a0%80',
     })) {
-      it(`is refused where it ${kind}, and no login is started`, async () => {
+      it(`is refused if it ${kind}, and no login is started`, async () => {
         const answered = await browser.open(`${loginPath}${query}`);
         expectRefusal(underTest(), answered, 'front_end_state_unusable');
         expect(setCookies(answered)).to.deep.equal([]);
@@ -93,25 +93,25 @@ describe("the front end's own state", () => {
       '?state=a&state',
       '?state&st%61te',
     ]) {
-      it(`is refused where it is repeated (${query})`, async () => {
+      it(`is refused if it is repeated (${query})`, async () => {
         const answered = await browser.open(`${loginPath}${query}`);
         const detail = expectError(answered, 400);
         expect(detail).to.match(/more than once/);
-        // The person is at the start of a login: nothing here is about a callback.
+        // The person is at the start of a login. So the text must not mention a callback.
         expect(detail).not.to.match(/callback/);
         expect(setCookies(answered)).to.deep.equal([]);
       });
     }
 
     for (const query of ['', '?state=', '?state', '?State=a', '?state%5B%5D=a', '?x=1']) {
-      it(`is none where there is none (${query || 'no query'})`, async () => {
+      it(`is absent if the front end sends none (${query || 'no query'})`, async () => {
         const login = await browser.start(query);
         const location = expectLogin(underTest(), await browser.finish(login), login);
         expect([...location.searchParams.keys()]).to.deep.equal(['access_token']);
       });
     }
 
-    it('stays unread by the provider and in the URL of the callback', async () => {
+    it('is readable neither for the provider nor in the URL of the callback', async () => {
       const login = await browser.start('?state=front-end-secret');
       expect(login.authorizationRequest.href).not.to.contain('front-end-secret');
     });
@@ -134,7 +134,7 @@ describe("the front end's own state", () => {
     const underTest = relayUnderTest({ 'token-delivery': 'fragment', 'frontend-url': page });
 
     for (const [kind, state] of Object.entries(ownStates)) {
-      it(`comes back there as it was: ${kind}`, async () => {
+      it(`comes back there unchanged: ${kind}`, async () => {
         const browser = new FakeBrowser(underTest);
         const login = await browser.start(`?state=${encodeURIComponent(state)}`);
         const location = expectRedirect(await browser.finish(login));
@@ -149,7 +149,7 @@ describe("the front end's own state", () => {
     }
   });
 
-  it('comes back behind a query that the page has, which stays to the letter', async () => {
+  it('comes back after an existing query of the page, which stays unchanged', async () => {
     const page = `${frontendOrigin}/?/route&q=a%20b~c&flag`;
     const relay = await startRelay({ 'frontend-url': page });
     try {
@@ -167,9 +167,8 @@ describe("the front end's own state", () => {
 describe('a failed callback with --error-delivery redirect', () => {
   for (const delivery of ['query', 'fragment'] as const) {
     describe(`and --token-delivery ${delivery}`, () => {
-      const keyFile = temporaryKeyFile();
       const underTest = relayUnderTest(async () => ({
-        'key-file': await keyFile.write(key),
+        'key-file': await secretFile(key),
         'error-delivery': 'redirect',
         'token-delivery': delivery,
         'provider-timeout': '2',
@@ -179,7 +178,7 @@ describe('a failed callback with --error-delivery redirect', () => {
         browser = new FakeBrowser(underTest);
       });
 
-      /** The parameters that the front end gets; nothing may lead anywhere else. */
+      /** The parameters that the front end gets. The redirect must lead to its page. */
       function received(location: URL): Record<string, string> {
         const carrier =
           delivery === 'query'
@@ -193,7 +192,7 @@ describe('a failed callback with --error-delivery redirect', () => {
       }
 
       for (const [kind, failing] of Object.entries(failedCallbacks)) {
-        it(`tells the front end that ${kind}`, async () => {
+        it(`redirects with an error if ${kind}`, async () => {
           const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
           const frontEndState = 'own & "state" – ✓';
           const login = sealLogin(underTest().provider, { key, age, frontEndState });
@@ -217,7 +216,7 @@ describe('a failed callback with --error-delivery redirect', () => {
         });
       }
 
-      it('sends no state where the front end gave none', async () => {
+      it('has no state if the front end sent none', async () => {
         const { state } = await browser.start();
         const answered = await browser.open(callback({ state, error: 'access_denied' }));
         expect(received(expectRedirect(answered))).to.have.all.keys(
@@ -227,7 +226,7 @@ describe('a failed callback with --error-delivery redirect', () => {
         );
       });
 
-      it('finishes a good login as ever', async () => {
+      it('does not affect a successful login', async () => {
         const login = await browser.start('?state=own');
         expect(received(expectRedirect(await browser.finish(login)))).to.deep.equal({
           access_token: underTest().provider.tokenFor(login.code),
@@ -235,7 +234,7 @@ describe('a failed callback with --error-delivery redirect', () => {
         });
       });
 
-      it('delivers a callback in a frame as a failure, and the login can still be finished', async () => {
+      it('redirects with an error inside a frame, and the login can still be finished', async () => {
         const login = await browser.start();
         const framed = navigationWith('Sec-Fetch-Dest', 'iframe');
         const answered = await browser.finish(login, { headers: framed });
@@ -244,7 +243,7 @@ describe('a failed callback with --error-delivery redirect', () => {
         expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
       });
 
-      it('answers a prefetch with 503, so that the browser asks again when the person comes', async () => {
+      it('answers a prefetch with 503, so that the browser repeats the request for the person', async () => {
         const login = await browser.start();
         const prefetched = navigationWith('Sec-Purpose', 'prefetch');
         const answered = await browser.finish(login, { headers: prefetched });
@@ -253,19 +252,19 @@ describe('a failed callback with --error-delivery redirect', () => {
         expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
       });
 
-      it('delivers a failed start', async () => {
+      it('redirects a failed start, too', async () => {
         const answered = await browser.open(`${loginPath}?state=${'s'.repeat(513)}`);
         const { error } = received(expectRedirect(answered));
         expect(error).to.equal('front_end_state_unusable');
       });
 
-      it('answers everything but a failed start or callback as JSON', async () => {
+      it('does not redirect other failures: they are JSON', async () => {
         expectError(await browser.open(callback({}), { method: 'POST' }), 405);
         expectError(await browser.open(`${callbackPath}/`), 404);
         expectError(await browser.open('/api/user', { headers: navigation }), 401);
       });
 
-      it('goes to the one front end, whatever the request says', async () => {
+      it('redirects only to the configured front end, whatever the request says', async () => {
         const answered = await underTest().sendBytes(
           `GET https://evil.example${callbackPath}?error=access_denied&redirect_uri=https%3A%2F%2F` +
             'evil.example&error_uri=https%3A%2F%2Fevil.example HTTP/1.1\r\nHost: evil.example\r\n' +

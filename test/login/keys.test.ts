@@ -27,7 +27,7 @@ describe('the keys of a relay', () => {
     expect(hex(fromFile(line))).to.deep.equal(hex(fromFile(line)));
   });
 
-  it('hold those of the previous line during a rotation, after the current ones', () => {
+  it('contain those of the previous line during a rotation, after the current ones', () => {
     const [now, before] = [fromFile('the next key, of 32 or more characters'), fromFile(line)];
     const both = fromFile('the next key, of 32 or more characters', line);
     for (const purpose of purposes) {
@@ -56,7 +56,7 @@ describe('the keys of a relay', () => {
     expect(keys.size).to.equal(2 * purposes.length);
   });
 
-  it('stay the same from one release to the next: refresh tokens and replicas depend on it', async () => {
+  it('stay the same in every release, because refresh tokens and replicas depend on it', async () => {
     expect(hex(fromFile(line))).to.deep.equal([
       '00fa554458563df339eb00570c75b0f9a82c55a517b9f5c4f8a0768d73ecd42d',
       'cd6cd75b4c7c4c7c9376627716516ff93a8b06c34ce73a15910f12a8403592cf',

@@ -27,7 +27,7 @@ interface Seen {
   location: string | undefined;
 }
 
-/** Clients that open an address as they come, without a header of the test's own. */
+/** Clients with only their own headers; the test adds none. */
 const plainClients: Record<string, (url: string) => Promise<Seen>> = {
   async 'bare node:http'(url) {
     const sent = request(url, { agent: false }).end();
@@ -66,7 +66,7 @@ async function openWithCurl(url: string): Promise<Seen> {
   return { status: Number(status), location: location || undefined };
 }
 
-/** Each by itself tells that a browser may have made the request. */
+/** Each of these headers alone is a sign of a browser. */
 const signsOfBrowser: [name: string, value: string][] = [
   ['Sec-Fetch-Site', 'none'],
   ['Sec-Fetch-Site', 'cross-site'],
@@ -90,7 +90,7 @@ const signsOfBrowser: [name: string, value: string][] = [
   ['Cookie', 'a=b;__Host-Http-lr_0123456789abcdef=x'],
 ];
 
-/** None of these tells a browser from any other client. */
+/** None of these headers is a sign of a browser. */
 const noSigns: [name: string, value: string][] = [
   ['Sec-Fetch-Mode', 'cors'],
   ['User-Agent', 'curl/8.0'],
@@ -102,13 +102,13 @@ const noSigns: [name: string, value: string][] = [
   ['X-Requested-With', 'XMLHttpRequest'],
 ];
 
-describe('who must bring a state', () => {
+describe('the state check', () => {
   describe('with --state-check browsers, the default', () => {
     const underTest = relayUnderTest();
 
     for (const [name, open] of Object.entries(plainClients)) {
       const { it } = needsPrograms(...(name === 'curl' ? ['curl'] : []));
-      it(`is not ${name}`, async () => {
+      it(`accepts a callback without a state from ${name}`, async () => {
         const code = canary('code');
         const seen = await open(`http://127.0.0.1:${underTest().port}${callback({ code })}`);
         const token = underTest().provider.tokenFor(code);
@@ -120,7 +120,7 @@ describe('who must bring a state', () => {
       });
     }
 
-    it('is not a client that sends no header but Host', async () => {
+    it('accepts a callback without a state from a client that sends only Host', async () => {
       const code = canary('code');
       const answer = await underTest().sendBytes(
         `GET ${callback({ code })} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
@@ -129,7 +129,7 @@ describe('who must bring a state', () => {
     });
 
     for (const [name, value] of noSigns) {
-      it(`is not a client with ${name}: ${value}`, async () => {
+      it(`accepts a callback without a state with ${name}: ${value}`, async () => {
         const code = canary('code');
         const answer = await underTest().send({
           path: callback({ code }),
@@ -141,7 +141,7 @@ describe('who must bring a state', () => {
     }
 
     for (const [name, value] of signsOfBrowser) {
-      it(`is a client with ${name}: ${value}`, async () => {
+      it(`refuses a callback without a state with ${name}: ${value}`, async () => {
         const answer = await underTest().send({
           path: callback({ code: canary('code') }),
           headers: [[name, value]],
@@ -154,18 +154,18 @@ describe('who must bring a state', () => {
       ['a state', 'any', 'state_altered'],
       ['an empty state', '', 'state_missing'],
     ] as const) {
-      it(`is a client with ${kind}`, async () => {
+      it(`refuses a plain client with ${kind}`, async () => {
         const answer = await underTest().get(callback({ code: canary('code'), state }));
         expectRefusal(underTest(), answer, failure);
       });
     }
 
-    it('is a client with a state without a value', async () => {
+    it('refuses a plain client whose state has no value', async () => {
       const answer = await underTest().get(`${callback({ code: canary('code') })}&state`);
       expectRefusal(underTest(), answer, 'state_missing');
     });
 
-    it('is nobody where the provider says error: that spends nothing', async () => {
+    it("answers with the provider's error, because it spends nothing", async () => {
       for (const headers of [navigation, []]) {
         const answer = await underTest().send({
           path: callback({ error: 'access_denied', code: canary('code') }),
@@ -175,7 +175,7 @@ describe('who must bring a state', () => {
       }
     });
 
-    it('is everyone where the error is empty, as far as a code goes', async () => {
+    it('spends no code if the error is empty', async () => {
       for (const headers of [navigation, []]) {
         const answer = await underTest().send({
           path: callback({ error: '', code: canary('code') }),
@@ -192,7 +192,7 @@ describe('who must bring a state', () => {
 
     for (const [name, open] of Object.entries(plainClients)) {
       const { it } = needsPrograms(...(name === 'curl' ? ['curl'] : []));
-      it(`is ${name} too`, async () => {
+      it(`refuses a callback without a state from ${name} too`, async () => {
         const path = callback({ code: canary('code') });
         const seen = await open(`http://127.0.0.1:${underTest().port}${path}`);
         expect(seen).to.deep.equal({ status: 400, location: undefined });
@@ -200,18 +200,18 @@ describe('who must bring a state', () => {
       });
     }
 
-    it('is told what is missing', async () => {
+    it('says that the state is missing', async () => {
       const answer = await underTest().get(callback({ code: canary('code') }));
       expectRefusal(underTest(), answer, 'state_missing');
     });
 
-    it('may be a plain client that keeps its cookie', async () => {
+    it('lets a plain client log in that keeps its cookie', async () => {
       const client = new FakeBrowser(underTest);
       const login = await client.start();
       expectLogin(underTest(), await client.finish(login, { headers: [] }), login);
     });
 
-    it('may be a browser', async () => {
+    it('lets a browser log in', async () => {
       const browser = new FakeBrowser(underTest);
       const login = await browser.start();
       expectLogin(underTest(), await browser.finish(login), login);
@@ -221,7 +221,7 @@ describe('who must bring a state', () => {
   describe('with --state-check off', () => {
     const underTest = relayUnderTest({ 'state-check': 'off' });
 
-    it('is nobody, and a login starts with the bare protocol', async () => {
+    it('starts a login with the bare protocol', async () => {
       const browser = new FakeBrowser(underTest);
       const answer = await browser.open(loginPath);
       const names = [...expectRedirect(answer).searchParams.keys()];
@@ -230,7 +230,7 @@ describe('who must bring a state', () => {
     });
 
     for (const [name, value] of signsOfBrowser) {
-      it(`is no client with ${name}: ${value}`, async () => {
+      it(`accepts a callback without a state with ${name}: ${value}`, async () => {
         const code = canary('code');
         const answer = await underTest().send({
           path: callback({ code }),
@@ -241,7 +241,7 @@ describe('who must bring a state', () => {
       });
     }
 
-    it('is no browser, whatever state it brings', async () => {
+    it('accepts a callback of a browser with any state', async () => {
       const browser = new FakeBrowser(underTest);
       for (const state of ['any', '', 's'.repeat(5000)]) {
         const code = canary('code');
@@ -250,7 +250,7 @@ describe('who must bring a state', () => {
       }
     });
 
-    it("ignores the front end's own state, whatever it is", async () => {
+    it("ignores the front end's own state at the start", async () => {
       const plain = expectRedirect(await underTest().get(loginPath));
       for (const query of ['state=own', `state=${'s'.repeat(513)}`, 'state=a&state=b', 'state=%']) {
         const answer = await underTest().get(`${loginPath}?${query}`);
@@ -258,7 +258,7 @@ describe('who must bring a state', () => {
       }
     });
 
-    it('hands no state to the front end', async () => {
+    it('gives the front end no state', async () => {
       const path = `${callbackPath}?code=${canary('code')}&state=own`;
       expect([...expectRedirect(await underTest().get(path)).searchParams.keys()]).to.deep.equal([
         'access_token',

@@ -55,7 +55,7 @@ describe('PKCE (RFC 7636)', () => {
     });
   }
 
-  describe('where a code is injected into the login of someone else', () => {
+  describe('if a code is injected into the login of another person', () => {
     const underTest = relayUnderTest();
 
     it('sends the verifier of that login, with which the provider refuses the code', async () => {
@@ -70,7 +70,7 @@ describe('PKCE (RFC 7636)', () => {
       provider.forget();
     });
 
-    it('sends no verifier of anyone with a code that was issued to a challenge', async () => {
+    it('sends no verifier with an injected code that was issued to a challenge', async () => {
       const { code } = await new FakeBrowser(underTest).start();
       expectError(await underTest().get(callback({ code })), 400);
       const { provider } = underTest();
@@ -81,8 +81,8 @@ describe('PKCE (RFC 7636)', () => {
   });
 });
 
-// The tests above are worth what the provider refuses.
-describe('the strict provider, for a code that was issued to a challenge,', () => {
+// The tests above only work if the provider refuses these.
+describe('the strict provider, with a code that was issued to a challenge,', () => {
   let provider: StrictProvider;
   beforeEach(async () => {
     provider = await StrictProvider.start(registration());
@@ -125,7 +125,7 @@ describe('the strict provider, for a code that was issued to a challenge,', () =
     code_challenge_method: 'S256',
   };
 
-  it('takes the verifier', async () => {
+  it('accepts the verifier', async () => {
     expect(await exchange(authorize(challenge), { code_verifier: verifier })).to.equal(200);
     expect(provider.violations).to.deep.equal([]);
   });
@@ -143,7 +143,7 @@ describe('the strict provider, for a code that was issued to a challenge,', () =
     });
   }
 
-  it('remembers a challenge that is no S256', async () => {
+  it('remembers a challenge that is not S256', async () => {
     authorize({ ...challenge, code_challenge_method: 'plain' });
     expect(provider.violations).to.have.lengthOf(1);
   });

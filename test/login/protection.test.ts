@@ -50,13 +50,13 @@ describe('login protection', () => {
     }
   }
 
-  it('arrives at the verifier that the login was started with', () => {
+  it('derives the verifier that the login was started with', () => {
     const { state, verifier, headers } = start();
     expect(verifier).to.match(/^[\w-]{43}$/);
     expect(finish(headers, state).login?.codeVerifier).to.equal(verifier);
   });
 
-  it("knows the front end's state once the callback has proved it, and not before", () => {
+  it("returns the front end's state only after the callback is verified", () => {
     const { state, headers } = start('own');
     expect(finish(headers, state).login?.request.state).to.equal('own');
     expect(finish({}, state).login).to.equal(undefined);
@@ -82,25 +82,25 @@ describe('login protection', () => {
     [86_400, 'state_expired'],
   ];
   for (const [age, failure] of ages) {
-    it(`${failure ? `refuses (${failure})` : 'takes'} a state that is ${age} s old`, () => {
+    it(`${failure ? `refuses (${failure})` : 'accepts'} a state that is ${age} s old`, () => {
       const { state, headers, cookie } = start('own');
       time = noon + age * 1000;
       const finished = finish(headers, state);
       expect(finished.failure).to.equal(failure);
-      // Whatever its age, it was this browser's own: its cookie goes, its front end is told.
+      // At any age, it belongs to this browser. So clear its cookie, and tell its front end.
       expect(clearedCookies(answerOf(finished.ctx))).to.deep.equal([cookie.name]);
       expect(finished.login?.request.state).to.equal('own');
     });
   }
 
-  it('lets a callback without a state pass where nothing shows a browser', () => {
+  it('accepts a callback without a state and without a sign of a browser', () => {
     expect(finish({ 'user-agent': 'curl/8.0', accept: '*/*' }, undefined)).to.include({
       login: undefined,
       failure: undefined,
     });
   });
 
-  it('lets none pass without a state where everyone must bring one', () => {
+  it('refuses every callback without a state if all must have one', () => {
     const always = createLoginProtection(
       { ...settings, stateCheck: 'always' },
       [Buffer.alloc(32, 'k')],
@@ -111,11 +111,11 @@ describe('login protection', () => {
     expect(finish(headers, state, always).failure).to.equal(undefined);
   });
 
-  it('takes an empty state for a missing one, in any client', () => {
+  it('treats an empty state as a missing one, from any client', () => {
     expect(finish({}, '').failure).to.equal('state_missing');
   });
 
-  it('sets and clears nothing where the state proves nothing', () => {
+  it('sets and clears no cookie if the state is not verified', () => {
     const { state, headers } = start();
     const others = { cookie: start().headers.cookie };
     for (const refused of [

@@ -58,7 +58,7 @@ describe('callbacks with made-up codes', () => {
       expect(underTest().provider.calls).to.deep.equal([]);
     });
 
-    it('cost no more if a hundred come at once', async () => {
+    it('cost ten token requests even if a hundred come at once', async () => {
       underTest().provider.onToken = refusal;
       const burst = Array.from({ length: 100 }, () => callbackFrom(underTest(), client));
       const statuses = (await Promise.all(burst)).map(({ status }) => status);
@@ -67,7 +67,7 @@ describe('callbacks with made-up codes', () => {
       expect(underTest().provider.calls).to.have.lengthOf(10);
     });
 
-    it('end no login from the same address: its cookie and its code stay', async () => {
+    it('do not end a login from the same address: its cookie and its code stay good', async () => {
       const browser = new FakeBrowser(underTest);
       const login = await browser.start();
       await useUp();
@@ -78,7 +78,7 @@ describe('callbacks with made-up codes', () => {
       expectLogin(underTest(), await browser.finish(login), login);
     });
 
-    it('keep nobody else from logging in, nor the same address from other requests', async () => {
+    it('do not affect other addresses, or other requests from the same address', async () => {
       await useUp();
       expectToken(await callbackFrom(underTest(), newClient()));
       expectRedirect(await underTest().get('/auth/provider'));
@@ -89,18 +89,18 @@ describe('callbacks with made-up codes', () => {
       expectUser(await underTest().send({ path: '/api/user', headers }));
     });
 
-    it('are not hidden by an address that the client claims', async () => {
+    it('are counted even if the client claims other addresses', async () => {
       await useUp();
       expectError(await callbackFrom(underTest(), `192.0.2.1, ${client}`), 429);
       expectError(await callbackFrom(underTest(), `127.0.0.1, ${client}`), 429);
     });
 
-    it('are told from honest logins, however many of one address come at once', async () => {
+    it('are distinguished from honest logins, even if many come from one address at once', async () => {
       const logins = Array.from({ length: 30 }, () => callbackFrom(underTest(), client));
       for (const answered of await Promise.all(logins)) expectToken(answered);
     });
 
-    it('are told from a provider that has a problem of its own', async () => {
+    it('are distinguished from a provider with an internal problem', async () => {
       underTest().provider.onToken = answer(500);
       for (let time = 0; time < 12; time += 1) {
         expectError(await callbackFrom(underTest(), client), 400);
@@ -109,7 +109,7 @@ describe('callbacks with made-up codes', () => {
       expectToken(await callbackFrom(underTest(), client));
     });
 
-    it('are counted, and in the log by name', async () => {
+    it('are counted in a metric, and named in the log', async () => {
       await useUp();
       expectError(await callbackFrom(underTest(), client), 429);
       await underTest().requestLine('too_many_refusals');
@@ -118,7 +118,7 @@ describe('callbacks with made-up codes', () => {
     });
   });
 
-  describe('at a relay with a limit of its own', () => {
+  describe('at a relay with another limit', () => {
     const underTest = relayUnderTest({ ...trusting, 'refused-exchanges': '2' });
 
     it('are refused beyond that', async () => {
@@ -151,10 +151,10 @@ describe('callbacks with made-up codes', () => {
     });
   });
 
-  describe('at a relay that trusts no proxy, behind which everybody has the same address', () => {
+  describe('at a relay behind a proxy that it does not trust', () => {
     const underTest = relayUnderTest();
 
-    it('lock nobody out, whatever address they claim, and a warning says so', async () => {
+    it('are not limited, and a warning says so', async () => {
       await expectNoLimit(underTest(), () => callbackFrom(underTest(), '192.0.2.1'));
       const warning = await underTest().process.logLine(({ level }) => level === 'warn');
       expect(warning['msg']).to.match(/^--refused-exchanges .* has no effect.*--trusted-proxies/);
@@ -168,13 +168,13 @@ describe('callbacks with made-up codes', () => {
       { redirectUri: `${baseUrl}/auth/provider/callback` },
     );
 
-    it('lock nobody out: a proxy may be there', async () => {
+    it('are not limited, because a proxy may be there', async () => {
       await expectNoLimit(underTest(), () => callbackFrom(underTest(), '192.0.2.1'));
     });
   });
 });
 
-it('a callback that waits for its turn is not cut off when the configuration is reloaded', async () => {
+it('a callback that waits for its turn survives a reload of the configuration', async () => {
   const timeout = 3000;
   const underTest = await startRelay({
     ...trusting,
@@ -188,7 +188,7 @@ it('a callback that waits for its turn is not cut off when the configuration is 
   };
   const headers: [string, string][] = [['X-Forwarded-For', '198.51.100.1']];
   const open = () => send(port, { path: `${callbackPath}?code=${canary('code')}`, headers });
-  // Together they take longer than one call may, so the second one ends later than that after the reload.
+  // Together, they take longer than the timeout of one call. So the second one ends after that time.
   answerTimes.push(timeout * 0.7, timeout * 0.7);
   const opened = [open(), open()];
   while (provider.calls.length === 0) await underTest.get('/healthz');

@@ -19,7 +19,7 @@ describe('the limit of refused exchanges', () => {
   async function attempt(address: string, failure?: FailureCode): Promise<string> {
     const exchange = async () => {
       started += 1;
-      // As an answer of the provider: later than whatever else was asked for at once.
+      // Like the provider's response, this comes after all other requests have started.
       await new Promise(setImmediate);
       if (failure !== undefined) throw new RelayError(failure);
       return 'token';
@@ -34,7 +34,7 @@ describe('the limit of refused exchanges', () => {
   }
 
   for (const failure of ['code_refused', 'token_refused', 'token_missing'] as const) {
-    it(`is reached by ten that end with ${failure}`, async () => {
+    it(`is reached by ten exchanges that end with ${failure}`, async () => {
       await use('192.0.2.1', failure);
       expect(await attempt('192.0.2.1')).to.equal('too_many_refusals');
       expect(started).to.equal(most);
@@ -49,7 +49,7 @@ describe('the limit of refused exchanges', () => {
     'provider_unreachable',
     'overloaded',
   ] as const) {
-    it(`is not reached by ${failure}, which is no fault of the client`, async () => {
+    it(`is not reached by ${failure}, which is not the client's fault`, async () => {
       await use('192.0.2.1', failure, 2 * most);
       expect(await attempt('192.0.2.1')).to.equal('token');
     });
@@ -61,12 +61,12 @@ describe('the limit of refused exchanges', () => {
     }
   });
 
-  it('is each address’s own', async () => {
+  it('is separate for each address', async () => {
     await use('192.0.2.1', 'code_refused');
     expect(await attempt('192.0.2.2')).to.equal('token');
   });
 
-  it('holds for a burst: no more than ten are made, however many come at once', async () => {
+  it('holds for a burst: at most ten exchanges are made at once', async () => {
     const burst = Array.from({ length: 100 }, () => attempt('192.0.2.1', 'code_refused'));
     const results = await Promise.all(burst);
     expect(started).to.equal(most);
@@ -74,13 +74,13 @@ describe('the limit of refused exchanges', () => {
     expect(results.filter((result) => result === 'too_many_refusals')).to.have.lengthOf(90);
   });
 
-  it('fails no burst of honest logins: they take turns', async () => {
+  it('does not fail a burst of honest logins: they take turns', async () => {
     const burst = Array.from({ length: 100 }, () => attempt('192.0.2.1'));
     expect(new Set(await Promise.all(burst))).to.deep.equal(new Set(['token']));
     expect(started).to.equal(100);
   });
 
-  it('lets 256 wait for their turn, and tells others to come back in a second', async () => {
+  it('lets 256 exchanges wait for their turn, and tells others to retry after a second', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const inFlight = Array.from({ length: most }, () =>
       refused.limit('192.0.2.1', most, () => promise),
@@ -95,7 +95,7 @@ describe('the limit of refused exchanges', () => {
     expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
   });
 
-  it('lets others wait while one address has filled its part of the queue', async () => {
+  it('lets other addresses wait if one address has filled its part of the queue', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const inFlight = ['192.0.2.1', '192.0.2.2'].flatMap((address) =>
       Array.from({ length: most }, () => refused.limit(address, most, () => promise)),
@@ -108,7 +108,7 @@ describe('the limit of refused exchanges', () => {
     expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
   });
 
-  it('holds no more than 1,024 waiting exchanges, whatever their addresses', async () => {
+  it('lets at most 1,024 exchanges of all addresses wait', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const addresses = [1, 2, 3, 4, 5].map((host) => `192.0.2.${host}`);
     const inFlight = addresses.flatMap((address) =>
@@ -122,7 +122,7 @@ describe('the limit of refused exchanges', () => {
     expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
   });
 
-  it('says when to come again', async () => {
+  it('says when to retry', async () => {
     await use('192.0.2.1', 'code_refused');
     const error = await refused.limit('192.0.2.1', most, async () => '').catch((e: unknown) => e);
     if (!(error instanceof RelayError)) throw new Error('no RelayError');

@@ -9,16 +9,19 @@ import {
   type Login,
 } from '../harness/browser/fake-browser.ts';
 import { keepAliveAgent } from '../harness/client/http-client.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { type Sealing, sealLogin } from '../harness/login/sealed-login.ts';
-import { callbackPath, redirectUri, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  callbackPath,
+  redirectUri,
+  relayUnderTest,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
 
 const key = 'the-current-key-of-this-very-relay-1';
 const minute = 60;
 
 describe('the state of a login', () => {
-  const keyFile = temporaryKeyFile();
-  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+  const underTest = relayUnderTest(async () => ({ 'key-file': await secretFile(key) }));
   let agent: Agent;
   let browser: FakeBrowser;
   before(() => {
@@ -29,14 +32,14 @@ describe('the state of a login', () => {
     browser = new FakeBrowser(underTest, { agent });
   });
 
-  /** Opens a callback with each state; all are refused, and the login can still be finished. */
+  /** Opens a callback with each state. The relay must refuse all, and the login must still be finishable. */
   async function expectAllRefused(login: Login, states: Iterable<string>): Promise<void> {
     let count = 0;
     for (const state of states) {
       if (state === login.state) throw new Error('this state is the genuine one');
       const answer = await browser.finish({ code: login.code, state });
       if (state === '') expectRefusal(underTest(), answer, 'state_missing');
-      // An altered id names a login that this browser never started, and an altered time an old one.
+      // With an altered id, the browser did not start this login. With an altered time, the login is too old.
       else expectRefusal(underTest(), answer, 'state_altered', 'state_unknown', 'state_expired');
       expect(setCookies(answer)).to.deep.equal([]);
       count += 1;
@@ -45,7 +48,7 @@ describe('the state of a login', () => {
     expectLogin(underTest(), await browser.finish(login), login);
   }
 
-  describe('is refused, and the login can still be finished, where it was', () => {
+  describe('is refused, and the login can still be finished, if it was', () => {
     for (const mask of [0x01, 0x80, 0xff]) {
       it(`altered in any one byte (by ${mask.toString(2).padStart(8, '0')})`, async () => {
         const login = await browser.start('?state=front-end');
@@ -116,7 +119,7 @@ describe('the state of a login', () => {
       });
     }
 
-    it('encoded another way than it was', async () => {
+    it('encoded in another way', async () => {
       // A state with both characters in which base64 and base64url differ.
       let login = await browser.start();
       while (!/-/.test(login.state) || !/_/.test(login.state)) login = await browser.start();
@@ -170,7 +173,7 @@ describe('the state of a login', () => {
     });
   });
 
-  it('is taken under percent-encoding that says the same', async () => {
+  it('is accepted with equivalent percent-encoding', async () => {
     const login = await browser.start();
     const encoded = Buffer.from(login.state).toString('hex').replace(/../g, '%$&');
     const answer = await browser.open(`${callbackPath}?code=${login.code}&state=${encoded}`);
@@ -200,19 +203,19 @@ describe('the state of a login', () => {
       expect(clearedCookies(answer)).to.deep.equal([login.cookie.name]);
     });
 
-    it('has expired where the browser has dropped the cookie, too', async () => {
+    it('has expired even if the browser has dropped the cookie', async () => {
       const login = sealLogin(underTest().provider, { key, age: 11 * minute });
       expectRefusal(underTest(), await browser.finish(login), 'state_expired');
     });
 
-    it('is refused where it comes from ten minutes ahead', async () => {
+    it('is refused if its time is ten minutes ahead', async () => {
       const { answer } = await finishSealed({ age: -10 * minute });
       expectRefusal(underTest(), answer, 'state_premature');
     });
 
     for (const [audience, sealing] of Object.entries<Omit<Sealing, 'key'> & { key?: string }>({
       'another client': { clientId: 'client-2' },
-      'a client whose name only starts the same': { clientId: 'client-' },
+      'a client whose name has the same beginning': { clientId: 'client-' },
       'another redirect URI': { redirectUri: 'https://relay.example/auth/other/callback' },
       'another relay': { redirectUri: 'https://other.example/auth/provider/callback' },
       'a client and a redirect URI with the boundary moved': {
@@ -223,14 +226,14 @@ describe('the state of a login', () => {
       'the same client with a longer key': { key: `${key}1` },
       'the same client with the key and its newline': { key: `${key}\n` },
     })) {
-      it(`is refused where it was sealed for ${audience}`, async () => {
+      it(`is refused if it was sealed for ${audience}`, async () => {
         const { answer } = await finishSealed(sealing);
         expectRefusal(underTest(), answer, 'state_altered');
       });
     }
   });
 
-  it('brings the refusal of a provider only with its own cookie', async () => {
+  it('delivers an error of the provider only with its own cookie', async () => {
     const login = await browser.start();
     const path = callback({ error: 'access_denied', state: login.state });
     expectRefusal(underTest(), await new FakeBrowser(underTest).open(path), 'state_unknown');

@@ -36,20 +36,20 @@ describe('the state parameter', () => {
   const signer = createStateSigner([key], client);
   const signed = () => signer.sign(newLogin(1_800_000_000, { state: 'own' }), secret);
 
-  it('carries a login there and back', () => {
+  it('contains the whole login', () => {
     const login = newLogin(1_800_000_000, { state: 'own ✓' });
     const received = parsed(signer.sign(login, secret));
     expect(received.login).to.deep.equal(login);
     expect(signer.verify(received, secret)).to.equal(true);
   });
 
-  it('names no two logins the same', () => {
+  it('is different for each login', () => {
     const ids = Array.from({ length: 1000 }, () => newLogin(0).id.toString('hex'));
     expect(new Set(ids).size).to.equal(1000);
     for (const id of ids) expect(id).to.match(/^[0-9a-f]{32}$/);
   });
 
-  it('needs no escaping in a URL', () => {
+  it('needs no percent-encoding in a URL', () => {
     for (let count = 0; count < 100; count += 1) expect(signed()).to.match(/^[\w-]+$/);
   });
 
@@ -122,7 +122,7 @@ describe('the state parameter', () => {
       }
     });
 
-    it('not with any bit of the secret, or any bit of the code that proves it, another', () => {
+    it('not if any bit of the secret or of the MAC is changed', () => {
       const received = parsed(signed());
       for (const genuine of [secret, received.mac]) {
         for (let bit = 0; bit < genuine.length * 8; bit += 1) {
@@ -138,7 +138,7 @@ describe('the state parameter', () => {
       expect(signer.verify(received, secret)).to.equal(true);
     });
 
-    it('not with a code of zeros, of ones, or that proves another login', () => {
+    it('not with a MAC of zeros, of ones, or of another login', () => {
       const received = parsed(signed());
       for (const mac of [Buffer.alloc(32), Buffer.alloc(32, 255), parsed(signed()).mac]) {
         expect(signer.verify({ ...received, mac }, secret)).to.equal(false);
@@ -189,7 +189,7 @@ describe('the state parameter', () => {
       );
     });
 
-    it('not where the front end’s state runs on into what follows, or falls short of it', () => {
+    it('not if the boundary after the front end’s state is moved', () => {
       const received = parsed(signed());
       const { payload } = received;
       for (const other of [

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import {
   encoded,
   expectOAuthError,
@@ -11,13 +10,17 @@ import {
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
 import { codeVerifier, sealCode, sealRefreshToken } from '../harness/login/sealed-grants.ts';
-import { callbackPath, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  callbackPath,
+  loginPath,
+  relayUnderTest,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
 
 const key = 'a key that all relays of this test have';
 
 describe('an attacker with a code of the relay', () => {
-  const keyFile = temporaryKeyFile();
-  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+  const underTest = relayUnderTest(async () => ({ 'key-file': await secretFile(key) }));
 
   async function redeem(sealed: Partial<Parameters<typeof sealCode>[0]>) {
     return await redeemText(await sealCode({ key, ...sealed }));
@@ -28,7 +31,7 @@ describe('an attacker with a code of the relay', () => {
     return await requestToken(underTest(), { ...parameters, code_verifier: codeVerifier });
   }
 
-  it('can redeem it if nothing is wrong with it, so that the refusals below mean something', async () => {
+  it('can redeem it with the right parameters, which makes the refusals below valid', async () => {
     expect((await redeem({ age: 30 })).status).to.equal(200);
   });
 
@@ -57,7 +60,7 @@ describe('an attacker with a code of the relay', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('cannot redeem one that was redeemed, as it is in the history of the browser', async () => {
+  it('cannot redeem one that was redeemed, such as one from the history of the browser', async () => {
     const login = await logInTo(new FakeBrowser(underTest), underTest());
     expect((await requestToken(underTest(), redemption(login))).status).to.equal(200);
     const again = redemption(login, { code_verifier: codeVerifier });
@@ -65,7 +68,7 @@ describe('an attacker with a code of the relay', () => {
     expectOAuthError(await requestToken(underTest(), redemption(login)), 'invalid_grant');
   });
 
-  it('learns nothing of the provider from it', async () => {
+  it('cannot read its content', async () => {
     const { code } = await logInTo(new FakeBrowser(underTest), underTest());
     for (const part of code.split('.')) {
       const text = Buffer.from(part, 'base64url').toString('latin1');
@@ -73,7 +76,7 @@ describe('an attacker with a code of the relay', () => {
     }
   });
 
-  it('starts no login in a browser without the cookie of the start', async () => {
+  it('gets no code from a callback without the cookie of the start', async () => {
     const started = expectRedirect(
       await new FakeBrowser(underTest).open(`${loginPath}?${encoded(oauthStart().parameters)}`),
     );
@@ -86,8 +89,7 @@ describe('an attacker with a code of the relay', () => {
 });
 
 describe('two registrations with one key file', () => {
-  const keyFile = temporaryKeyFile();
-  const flags = async () => ({ 'key-file': await keyFile.write(key) });
+  const flags = async () => ({ 'key-file': await secretFile(key) });
   const one = relayUnderTest(flags);
   const path = '/auth/other';
   const other = relayUnderTest(async () => ({ ...(await flags()), 'path-name': 'other' }), {
@@ -115,5 +117,29 @@ describe('two registrations with one key file', () => {
     expectOAuthError(answer, 'invalid_grant');
     expect(other().provider.calls).to.deep.equal([]);
     expect((await requestToken(one(), redemption(login))).status).to.equal(200);
+  });
+});
+
+describe('a relay whose operator has changed the client at the provider', () => {
+  const underTest = relayUnderTest(
+    async () => ({ 'key-file': await secretFile(key), 'refresh-tokens': 'bearer' }),
+    {
+      clientId: 'client-2',
+    },
+  );
+
+  it('refuses a code of the former client, because it would reach another provider', async () => {
+    const code = await sealCode({ key });
+    const parameters = { grant_type: 'authorization_code', client_id: 'app', code };
+    const answer = await requestToken(underTest(), { ...parameters, code_verifier: codeVerifier });
+    expectOAuthError(answer, 'invalid_grant');
+  });
+
+  it('refuses a refresh token of the former client', async () => {
+    const refreshToken = await sealRefreshToken(key);
+    const parameters = { client_id: 'app', refresh_token: refreshToken };
+    const answer = await requestToken(underTest(), { grant_type: 'refresh_token', ...parameters });
+    expectOAuthError(answer, 'invalid_grant');
+    expect(underTest().provider.calls).to.deep.equal([]);
   });
 });

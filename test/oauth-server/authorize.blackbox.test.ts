@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import { FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
+import { callback, FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import {
   encoded,
   issuer,
@@ -12,9 +13,14 @@ import {
   type Parameters,
   redirectUri,
 } from '../harness/login/oauth-front-end.ts';
-import { frontendOrigin, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  relayUnderTest,
+} from '../harness/relay/relay-under-test.ts';
 
-/** The front end is told of an error at its redirect URI, and no login is started. */
+/** Checks for an error at the redirect URI of the front end, and that no login is started. */
 function expectErrorAt(page: string, answer: Answer, error: string): URLSearchParams {
   const { origin, pathname, searchParams } = expectRedirect(answer);
   expect(origin + pathname).to.equal(page);
@@ -58,7 +64,7 @@ describe('the start of a login with an OAuth request', () => {
     expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);
   });
 
-  it('asks the provider for the narrower scope that the front end names', async () => {
+  it('requests the narrower scope of the front end from the provider', async () => {
     const request = expectRedirect(await openStart(browser, oauthStart({ scope: 'repo' })));
     expect(request.searchParams.get('scope')).to.equal('repo');
   });
@@ -73,13 +79,13 @@ describe('the start of a login with an OAuth request', () => {
       { code_challenge_method: undefined },
       'invalid_request',
     ],
-    'has a challenge that is no SHA-256': [{ code_challenge: 'short' }, 'invalid_request'],
+    'has a challenge that is not a SHA-256': [{ code_challenge: 'short' }, 'invalid_request'],
     'has two challenges': [{ code_challenge: ['a', 'b'] }, 'invalid_request'],
     'has no response type': [{ response_type: undefined }, 'invalid_request'],
-    'asks for a token': [{ response_type: 'token' }, 'unsupported_response_type'],
-    'asks for a code and a token': [{ response_type: 'code token' }, 'unsupported_response_type'],
-    'asks for the response in a fragment': [{ response_mode: 'fragment' }, 'invalid_request'],
-    'asks for more scope than configured': [{ scope: 'repo admin:org' }, 'invalid_scope'],
+    'requests a token': [{ response_type: 'token' }, 'unsupported_response_type'],
+    'requests a code and a token': [{ response_type: 'code token' }, 'unsupported_response_type'],
+    'requests the response in a fragment': [{ response_mode: 'fragment' }, 'invalid_request'],
+    'requests more scope than configured': [{ scope: 'repo admin:org' }, 'invalid_scope'],
     'has a scope with two spaces': [{ scope: 'repo  read:user' }, 'invalid_scope'],
     'has two scopes': [{ scope: ['repo', 'repo'] }, 'invalid_request'],
   };
@@ -124,10 +130,11 @@ describe('the start of a login with an OAuth request', () => {
       const detail = expectError(await underTest().get(path), 400);
       expect(detail).to.match(/client_id|redirect_uri/);
       const page = await browser.open(path, { headers: navigation });
-      expect(page.status).to.equal(400);
-      expect(page.headers['content-type']).to.match(/^text\/html/);
       expect(page.headers).not.to.have.property('location');
-      expect(`${page.body}`).to.match(/client_id|redirect_uri/);
+      const { detail: shown, links } = expectFailurePage(page, 400);
+      expect(shown).to.match(/client_id|redirect_uri/);
+      // A login of the contract would put a token into the address, but this page expects a code.
+      expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
     });
   }
 
@@ -143,7 +150,7 @@ describe('the start of a login with an OAuth request', () => {
     });
   }
 
-  it('leaves a start without PKCE as it is, whatever else it carries', async () => {
+  it('does not change a start without PKCE, whatever other parameters it has', async () => {
     const answer = await browser.open(
       `${loginPath}?client_id=other&redirect_uri=https://evil.example/`,
     );
@@ -152,7 +159,7 @@ describe('the start of a login with an OAuth request', () => {
     );
   });
 
-  it('takes a state of 512 characters of any script back to the letter', async () => {
+  it('returns a state of 512 characters of any script unchanged', async () => {
     for (const state of [
       'a=b&c=d?e#f/g+h%20i;j"k',
       '東'.repeat(512),
@@ -168,13 +175,13 @@ describe('the start of a login with an OAuth request', () => {
 describe('an OAuth request to a relay without a configured scope', () => {
   const underTest = relayUnderTest();
 
-  it('may not ask for any scope', async () => {
+  it('must not request a scope', async () => {
     const answer = await openStart(new FakeBrowser(underTest), oauthStart({ scope: 'repo' }));
     expectErrorAt(redirectUri, answer, 'invalid_scope');
   });
 });
 
-describe('an OAuth request to a relay that checks no state', () => {
+describe('an OAuth request to a relay with --state-check off', () => {
   const underTest = relayUnderTest({ 'state-check': 'off' });
 
   it('goes back with unauthorized_client', async () => {
@@ -189,6 +196,23 @@ describe('a relay with --token-delivery code', () => {
 
   it('refuses a start without PKCE, in place', async () => {
     expect(expectError(await underTest().get(loginPath), 400)).to.contain('code_challenge');
+  });
+
+  it('links to the front end on its failure page, and not to a start that it refuses', async () => {
+    const { searchParams } = expectRedirect(
+      await openStart(new FakeBrowser(underTest), oauthStart({ redirect_uri: pages[1] })),
+    );
+    const lost = callback({ code: 'a', state: `${searchParams.get('state')}x` });
+    for (const [path, status] of [
+      [loginPath, 400],
+      [callbackPath, 400],
+      [lost, 400],
+      [callback({ error: 'access_denied' }), 400],
+    ] as const) {
+      const page = await underTest().send({ path, headers: navigation });
+      const { links } = expectFailurePage(page, status);
+      expect(links, path).to.deep.equal({ [`Back to ${frontendOrigin}`]: `${frontendOrigin}/` });
+    }
   });
 
   it('needs a redirect_uri, because there are several', async () => {

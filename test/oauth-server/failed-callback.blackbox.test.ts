@@ -2,22 +2,25 @@ import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
 import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { issuer, logInTo, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
-import type { RelayUnderTest } from '../harness/relay/relay-under-test.ts';
-import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import {
+  frontendOrigin,
+  type RelayUnderTest,
+  relayUnderTest,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
 
 const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
 const state = 'own & "state" – ✓';
 
-/** Failures after which no state says where the login came from. */
+/** Failures without a state that names the origin of the login. */
 const withoutState: ReadonlySet<FailureCode> = new Set(['state_missing', 'state_altered']);
 
 describe('the callback of an OAuth login', () => {
-  const keyFile = temporaryKeyFile();
-  const underTest = relayUnderTest(async () => ({ 'key-file': await keyFile.write(key) }));
+  const underTest = relayUnderTest(async () => ({ 'key-file': await secretFile(key) }));
   let browser: FakeBrowser;
   beforeEach(() => {
     browser = new FakeBrowser(underTest);
@@ -44,7 +47,7 @@ describe('the callback of an OAuth login', () => {
       });
       continue;
     }
-    it(`tells the front end that ${kind}`, async () => {
+    it(`redirects with an error if ${kind}`, async () => {
       const login = sealed(underTest(), age);
       const { code } = login;
       const path = (await prepare?.(login, browser)) ?? callback({ code, state: login.state });
@@ -62,7 +65,7 @@ describe('the callback of an OAuth login', () => {
     });
   }
 
-  it('tells the front end that it is in a frame, and can still be finished', async () => {
+  it('redirects with an error inside a frame, and can still be finished', async () => {
     const login = sealed(underTest());
     const path = callback({ code: login.code, state: login.state });
     const framed = await browser.open(path, {
@@ -73,20 +76,24 @@ describe('the callback of an OAuth login', () => {
     expect(answer.searchParams.get('code')).to.match(/^[\w.-]+$/);
   });
 
-  it('calls no provider if it works', async () => {
+  it('makes no call to the provider if it succeeds', async () => {
     await logInTo(browser, underTest());
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('shows a failure nowhere but at a redirect URI of the front end, whatever its state claims', async () => {
+  it('redirects a failure only to a redirect URI of the front end, whatever its state claims', async () => {
     for (const elsewhere of ['https://evil.example/', `${redirectUri}x`, 'javascript:alert(1)']) {
       const claim = { redirectUri: elsewhere, codeChallenge: 'c'.repeat(43) };
       for (const by of [key, 'a key that only the attacker knows, of 32']) {
         const forged = sealLogin(underTest().provider, { key: by, oauth: claim });
         browser.cookies.set(forged.cookie.name, forged.cookie.value);
         const answer = await browser.open(callback({ state: forged.state, code: forged.code }));
-        expect(answer.status).to.equal(400);
         expect(answer.headers).not.to.have.property('location');
+        // The page expects a code, so a login of the contract would not reach it.
+        const { links, detail } = expectFailurePage(answer, 400);
+        const failure = by === key ? 'redirect_uri_unknown' : 'state_altered';
+        expect(detail).to.equal(new RelayError(failure).detail);
+        expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
       }
     }
   });

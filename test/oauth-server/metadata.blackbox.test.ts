@@ -1,16 +1,14 @@
 import { expect } from 'chai';
 import { expectError } from '../harness/expect/expectations.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { issuer } from '../harness/login/oauth-front-end.ts';
-import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import { relayUnderTest, secretFile } from '../harness/relay/relay-under-test.ts';
 
 const path = '/.well-known/oauth-authorization-server/auth/provider';
 
 describe('the metadata', () => {
-  const keyFile = temporaryKeyFile();
   const underTest = relayUnderTest(async () => ({
     scope: 'read:user repo',
-    'key-file': await keyFile.write('k'.repeat(32)),
+    'key-file': await secretFile('k'.repeat(32)),
   }));
 
   it('describes the relay', async () => {
@@ -71,10 +69,10 @@ describe('the metadata of a relay whose base URL has a path', () => {
   });
 });
 
-describe('the metadata of a relay that checks no state', () => {
+describe('the metadata of a relay with --state-check off', () => {
   const underTest = relayUnderTest({ 'state-check': 'off' });
 
-  it('is not there, and neither are its endpoints', async () => {
+  it('does not exist, and neither do its endpoints', async () => {
     expectError(await underTest().get(path), 404);
     for (const endpoint of ['token', 'revoke']) {
       const answer = await underTest().send({ method: 'POST', path: `/auth/provider/${endpoint}` });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { newProofKey } from '../harness/client/proof.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import {
   expectOAuthError,
   logInTo,
@@ -13,7 +12,7 @@ import {
 import { OAuthPage, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import { type Relay, secretFile, useRelays } from '../harness/relay/relay-under-test.ts';
 
 const line = 'the line of a key file with 32 characters or more';
 
@@ -43,7 +42,6 @@ const patterns = {
 
 for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
   describe(`a front end at ${pattern}`, () => {
-    const keyFile = temporaryKeyFile();
     const startRelay = useRelays();
     let provider: RefreshingProvider;
     let relay: Relay;
@@ -56,9 +54,9 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
         'token-delivery': 'code',
         'redirect-uri': `${pattern}/signed-in?theme=dark`,
         'refresh-tokens': 'bearer',
-        'key-file': await keyFile.write(line),
+        'key-file': await secretFile(line),
       };
-      relay = await startRelay({ client: provider.client, flags });
+      relay = await startRelay({ client: provider.registration, flags });
     });
     after('stop the provider', async () => await provider.stop());
 

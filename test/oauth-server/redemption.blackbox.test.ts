@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import {
@@ -12,6 +11,7 @@ import {
   tokenPath,
 } from '../harness/login/oauth-front-end.ts';
 import { json, reset } from '../harness/provider/provider-behaviours.ts';
+import { serve } from '../harness/provider/serve.ts';
 import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
@@ -39,11 +39,11 @@ describe('the redemption of a code', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   }
 
-  it('is the first time that the provider is called', () => {
+  it('causes the first call to the provider', () => {
     expectNoCall();
   });
 
-  it("gives the provider's token, and no refresh token to a page that proves no key", async () => {
+  it("gives the provider's token, and no refresh token to a page without a proof", async () => {
     const answer = await redeem();
     expect(answer.status, `${answer.body}`).to.equal(200);
     const [code] = underTest().provider.credentials('token');
@@ -59,7 +59,7 @@ describe('the redemption of a code', () => {
     expect((await redeem({ redirect_uri: undefined })).status).to.equal(200);
   });
 
-  it('takes JSON too', async () => {
+  it('accepts JSON, too', async () => {
     const body = JSON.stringify(redemption(login));
     const answer = await underTest().send({
       method: 'POST',
@@ -111,7 +111,7 @@ describe('the redemption of a code', () => {
     expectNoCall();
   });
 
-  it('is refused the second time, without a call', async () => {
+  it('is refused a second time, without a call', async () => {
     expect((await redeem()).status).to.equal(200);
     expectOAuthError(await redeem(), 'invalid_grant');
     expect(underTest().provider.calls).to.have.lengthOf(1);
@@ -137,12 +137,12 @@ describe('the redemption of a code', () => {
     });
   }
 
-  it('tells of a code that the provider refuses', async () => {
+  it('reports a code that the provider refuses', async () => {
     underTest().provider.onToken = json({ error: 'bad_verification_code' });
     expectOAuthError(await redeem(), 'invalid_grant');
   });
 
-  it("tells of the operator's faults and the provider's trouble with 502", async () => {
+  it('answers 502 for faults of the operator and problems of the provider', async () => {
     underTest().provider.onToken = json({ error: 'incorrect_client_credentials' });
     expectOAuthError(await redeem(), 'server_error', 502);
     login = await logInTo(new FakeBrowser(underTest), underTest());
@@ -158,13 +158,14 @@ describe('the redemption of a code while the provider cannot be reached', () => 
     return { 'token-url': `http://127.0.0.1:${port}/token` };
   });
 
-  it('fails, and works with the same code once the provider is back', async () => {
+  it('fails, and succeeds with the same code when the provider is back', async () => {
     const login = await logInTo(new FakeBrowser(underTest), underTest());
     const first = await requestToken(underTest(), redemption(login));
     expectOAuthError(first, 'temporarily_unavailable', 502);
     expect(`${first.body}`).to.contain('Try again');
-    const provider = createServer((_, response) => response.end('{"access_token":"opaque"}'));
-    provider.listen(port, '127.0.0.1');
+    const provider = await serve((_request, response) => {
+      response.end('{"access_token":"opaque"}');
+    }, port);
     try {
       const second = await requestToken(underTest(), redemption(login));
       expect(JSON.parse(`${second.body}`)).to.deep.equal({
@@ -172,8 +173,7 @@ describe('the redemption of a code while the provider cannot be reached', () => 
         token_type: 'bearer',
       });
     } finally {
-      provider.close();
-      provider.closeAllConnections();
+      await provider.close();
     }
   });
 });

@@ -1,20 +1,25 @@
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { expectNoneRemembered } from '../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { expectOAuthError, issuer } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { frontendOrigin, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import {
+  frontendOrigin,
+  type Relay,
+  secretFile,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
 
 const line = 'the line of a key file with 32 characters or more';
 const previousLine = 'the previous line of a key file, of 32 characters';
 
 describe('the refresh of a login', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
+  let keyFile: string;
   let provider: RefreshingProvider;
   let relay: Relay;
   let key: ProofKey;
@@ -23,10 +28,11 @@ describe('the refresh of a login', () => {
 
   before('start a provider and a relay', async () => {
     provider = await RefreshingProvider.start();
+    keyFile = await secretFile(`${line}\n${previousLine}`);
     key = await newProofKey();
     relay = await startRelay({
-      client: provider.client,
-      flags: { ...provider.flags, 'key-file': await keyFile.write(line, previousLine) },
+      client: provider.registration,
+      flags: { ...provider.flags, 'key-file': keyFile },
     });
   });
   beforeEach('log in', async () => {
@@ -53,11 +59,20 @@ describe('the refresh of a login', () => {
     expect(provider.calls).to.have.lengthOf(1);
   });
 
-  it('tells how long the login can be renewed: not longer than at first', async () => {
+  it('says how long the login can be renewed, which does not become longer', async () => {
     const days = 30 * 86_400;
     expect(tokens.refreshExpiresIn).to.be.within(days - 60, days);
     const renewed = tokensOf(await page.refresh(tokens.refreshToken));
     expect(renewed.refreshExpiresIn).to.be.within(days - 60, Number(tokens.refreshExpiresIn));
+  });
+
+  it('works at a provider that sends 0 seconds for tokens that never end', async () => {
+    Object.assign(provider.mood, { expiresIn: 0, refreshExpiresIn: 0 });
+    const renewed = tokensOf(await page.refresh(tokens.refreshToken));
+    expect(renewed.expiresIn).to.equal(undefined);
+    for (const { refreshToken } of [renewed, await page.logIn()]) {
+      tokensOf(await page.refresh(refreshToken));
+    }
   });
 
   it('can be repeated with the newest refresh token', async () => {
@@ -75,8 +90,8 @@ describe('the refresh of a login', () => {
     expect(logged).to.include({ route: '/auth/provider/token', outcome: 'ok', status: 200 });
   });
 
-  describe('by many at once', () => {
-    it('is one call, and everyone stays logged in', async () => {
+  describe('by many tabs at once', () => {
+    it('is one call, and all tabs stay logged in', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => page.refresh(tokens.refreshToken)),
       );
@@ -99,11 +114,11 @@ describe('the refresh of a login', () => {
       expect(provider.accepts(second.accessToken)).to.equal(true);
     });
 
-    it('gives a page that hung up the same tokens later', async () => {
+    it('gives the same tokens later to a page that closed the connection', async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       provider.mood.patience = promise;
       const hangUp = new AbortController();
-      const arrived = provider.nextRefresh();
+      const arrived = provider.arrivals(1);
       const first = page.refresh(tokens.refreshToken, { signal: hangUp.signal });
       await arrived;
       hangUp.abort();
@@ -113,9 +128,9 @@ describe('the refresh of a login', () => {
       expect(provider.calls).to.have.lengthOf(1);
     });
 
-    it('gives a straggler the tokens after a reload of the configuration too', async () => {
+    it('gives a straggler the tokens even after a reload of the configuration', async () => {
       const first = tokensOf(await page.refresh(tokens.refreshToken));
-      await keyFile.write(previousLine, line);
+      await writeFile(keyFile, `${previousLine}\n${line}`);
       expect(await relay.reload()).to.include({ msg: 'reloaded: files have changed' });
       const late = tokensOf(await page.refresh(tokens.refreshToken));
       expect(late.accessToken).to.equal(first.accessToken);
@@ -132,7 +147,7 @@ describe('the refresh of a login', () => {
     const refused: Readonly<Record<string, [request: () => PageRequest, error: string]>> = {
       'no proof': [() => ({ proof: 'none' }), 'invalid_dpop_proof'],
       'a proof of another key': [() => ({ proof: { by: other } }), 'invalid_grant'],
-      'a proof that shows the right key and is signed by another': [
+      'a proof with the right key, signed by another': [
         () => ({ proof: { by: other, header: { jwk: key.jwk } } }),
         'invalid_dpop_proof',
       ],
@@ -157,7 +172,7 @@ describe('the refresh of a login', () => {
       'an empty proof': [() => ({ proof: 'none', headers: [['DPoP', '']] }), 'invalid_dpop_proof'],
     };
     for (const [what, [request, error]] of Object.entries(refused)) {
-      it(`is refused with ${what}, and loses nothing`, async () => {
+      it(`is refused with ${what}, and the refresh token stays valid`, async () => {
         expectOAuthError(await page.refresh(tokens.refreshToken, request()), error);
         expectNoCall();
         tokensOf(await page.refresh(tokens.refreshToken));
@@ -214,14 +229,14 @@ describe('the refresh of a login', () => {
       });
     }
 
-    it('is refused with one that another relay has sealed', async () => {
+    it('is refused with one of another relay', async () => {
       const { thumbprint } = key;
       await expectRefused(
         await sealRefreshToken('another line of 32 characters....', { thumbprint }),
       );
     });
 
-    it('is not refused for the key if it was sealed with the previous one', async () => {
+    it('accepts a refresh token that was sealed with the previous key', async () => {
       const sealed = await sealRefreshToken(previousLine, { thumbprint: key.thumbprint });
       expectOAuthError(await page.refresh(sealed), 'invalid_grant');
       expect(provider.calls).to.have.lengthOf(1);
@@ -256,7 +271,7 @@ describe('the refresh of a login', () => {
       expect(narrow.scope).to.equal('read');
       const whole = tokensOf(await page.refresh(narrow.refreshToken));
       expect(whole.scope).to.equal('read write');
-      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', null]);
+      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', undefined]);
     });
 
     it('is refused if that goes beyond what was granted', async () => {
@@ -268,7 +283,7 @@ describe('the refresh of a login', () => {
   });
 
   describe('while the provider has trouble', () => {
-    it('fails for now, and works with the same refresh token later', async () => {
+    it('fails, and succeeds with the same refresh token later', async () => {
       for (const [trouble, error] of [
         [503, 'temporarily_unavailable'],
         [429, 'temporarily_unavailable'],
@@ -287,11 +302,16 @@ describe('the refresh of a login', () => {
     it('ends the login if the provider refuses', async () => {
       const renewed = tokensOf(await page.refresh(tokens.refreshToken));
       provider.revokeAll();
-      expectOAuthError(await page.refresh(renewed.refreshToken), 'invalid_grant');
+      provider.calls.length = 0;
+      // Repeated requests of a page must use only one token request at the provider.
+      for (let time = 0; time < 5; time += 1) {
+        expectOAuthError(await page.refresh(renewed.refreshToken), 'invalid_grant');
+      }
+      expect(provider.calls).to.have.lengthOf(1);
     });
   });
 
-  it('is a call each time at a provider that keeps its refresh tokens', async () => {
+  it('is a new call each time at a provider that keeps its refresh tokens', async () => {
     provider.mood.rotation = 'keeps';
     const first = tokensOf(await page.refresh(tokens.refreshToken));
     const second = tokensOf(await page.refresh(tokens.refreshToken));
@@ -309,7 +329,7 @@ describe('the refresh of a login', () => {
       return given;
     }
 
-    it('gives the same access token, with the seconds that it has left', async () => {
+    it('gives the same access token with its remaining seconds', async () => {
       const given = await logIn(100);
       const again = tokensOf(await page.refresh(given.refreshToken));
       expect(again.accessToken).to.equal(given.accessToken);
@@ -321,7 +341,7 @@ describe('the refresh of a login', () => {
       expectNoCall();
     });
 
-    it('gives an access token without end as one without end', async () => {
+    it('gives an access token without end again without an end', async () => {
       const given = await logIn(undefined);
       const again = tokensOf(await page.refresh(given.refreshToken));
       expect(again).to.include({ accessToken: given.accessToken, expiresIn: undefined });
@@ -341,7 +361,6 @@ describe('the refresh of a login', () => {
 });
 
 describe('refresh tokens', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let key: ProofKey;
@@ -352,13 +371,16 @@ describe('refresh tokens', () => {
   after('stop the provider', () => provider.stop());
 
   async function relayWith(flags: Readonly<Record<string, string>>): Promise<Relay> {
-    return await startRelay({ client: provider.client, flags: { ...provider.flags, ...flags } });
+    return await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...flags },
+    });
   }
 
-  it('are not issued and not taken if they are off', async () => {
+  it('are neither issued nor accepted if they are off', async () => {
     const relay = await relayWith({
       'refresh-tokens': 'off',
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     });
     const page = new OAuthPage(relay, provider, key);
     expect((await page.logIn()).refreshToken).to.equal('');
@@ -366,16 +388,16 @@ describe('refresh tokens', () => {
     expectOAuthError(await page.refresh(sealed), 'unsupported_grant_type');
   });
 
-  it('are not issued and not taken without a key file, beyond this machine', async () => {
+  it('are neither issued nor accepted without a key file, beyond this machine', async () => {
     const page = new OAuthPage(await relayWith({}), provider, key);
     expect((await page.logIn()).refreshToken).to.equal('');
     expectOAuthError(await page.refresh('x'), 'unsupported_grant_type');
   });
 
-  it('need no key with --refresh-tokens bearer, but keep the one that was proved', async () => {
+  it('need no key with --refresh-tokens bearer, but stay bound to a proved key', async () => {
     const relay = await relayWith({
       'refresh-tokens': 'bearer',
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     });
     const bearer = new OAuthPage(relay, provider, undefined);
     const first = tokensOf(await bearer.refresh((await bearer.logIn()).refreshToken));

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { newProofKey } from '../harness/client/proof.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import { expectOAuthError } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, tokensOf } from '../harness/login/oauth-page.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import { type Relay, secretFile, useRelays } from '../harness/relay/relay-under-test.ts';
 
 const line = 'the line of a key file with 32 characters or more';
 
 describe('a page whose requests reach several replicas', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let pages: OAuthPage[];
@@ -17,9 +15,9 @@ describe('a page whose requests reach several replicas', () => {
   before('start a provider and three replicas', async () => {
     provider = await RefreshingProvider.start();
     const key = await newProofKey();
-    const file = await keyFile.write(line);
+    const file = await secretFile(line);
     const start = (): Promise<Relay> =>
-      startRelay({ client: provider.client, flags: { ...provider.flags, 'key-file': file } });
+      startRelay({ client: provider.registration, flags: { ...provider.flags, 'key-file': file } });
     const replicas = await Promise.all([start(), start(), start()]);
     pages = replicas.map((replica) => new OAuthPage(replica, provider, key));
   });
@@ -32,7 +30,7 @@ describe('a page whose requests reach several replicas', () => {
     return page;
   }
 
-  it('is renewed by any replica, with its newest refresh token', async () => {
+  it('can refresh at any replica with its newest refresh token', async () => {
     let { refreshToken } = await at(0).logIn();
     for (let turn = 1; turn < 7; turn += 1) {
       ({ refreshToken } = tokensOf(await at(turn).refresh(refreshToken)));
@@ -47,7 +45,7 @@ describe('a page whose requests reach several replicas', () => {
     expectOAuthError(await at(0).refresh(renewed.refreshToken), 'invalid_grant');
   });
 
-  it('stays logged in at a provider that does not rotate, whichever replica it reaches', async () => {
+  it('stays logged in at a provider that does not rotate, at any replica', async () => {
     const { refreshToken } = await at(0).logIn();
     provider.mood.rotation = 'keeps';
     const answers = Array.from({ length: 20 }, (_, tab) => at(tab).refresh(refreshToken));

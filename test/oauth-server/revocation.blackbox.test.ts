@@ -1,11 +1,13 @@
 import { expect } from 'chai';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { canary, expectNoneRemembered } from '../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../harness/login/key-file.ts';
 import {
   expectOAuthError,
+  logInTo,
   type Parameters,
+  redemption,
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
@@ -15,6 +17,7 @@ import {
   frontendOrigin,
   loginPath,
   type Relay,
+  secretFile,
   useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -22,7 +25,6 @@ const line = 'the line of a key file with 32 characters or more';
 const path = `${loginPath}/revoke`;
 
 describe('the revocation of a token', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let relay: Relay;
@@ -32,8 +34,8 @@ describe('the revocation of a token', () => {
   before('start a provider and a relay', async () => {
     provider = await RefreshingProvider.start();
     relay = await startRelay({
-      client: provider.client,
-      flags: { ...provider.flags, 'key-file': await keyFile.write(line) },
+      client: provider.registration,
+      flags: { ...provider.flags, 'key-file': await secretFile(line) },
     });
     page = new OAuthPage(relay, provider, await newProofKey());
   });
@@ -70,7 +72,7 @@ describe('the revocation of a token', () => {
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
   });
 
-  it('ends the newest tokens if another tab has refreshed the login a moment ago', async () => {
+  it('ends the newest tokens if another tab has just refreshed the login', async () => {
     const renewed = tokensOf(await page.refresh(tokens.refreshToken));
     provider.calls.length = 0;
     expectRevoked(await revoke(tokens.refreshToken));
@@ -79,7 +81,7 @@ describe('the revocation of a token', () => {
     expect(provider.accepts(renewed.accessToken)).to.equal(false);
   });
 
-  it('heeds no wrong hint', async () => {
+  it('ignores a wrong token_type_hint', async () => {
     expectRevoked(await revoke(tokens.refreshToken, { token_type_hint: 'access_token' }));
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
   });
@@ -89,6 +91,27 @@ describe('the revocation of a token', () => {
     expectRevoked(await revoke(tokens.accessToken));
     expectRevoked(await revoke(tokens.accessToken));
     expectRevoked(await revoke(tokens.refreshToken));
+  });
+
+  it('ends the login at the provider if the refresh token of the relay has expired', async () => {
+    const held = canary('token');
+    const expired = { endsAt: 1_700_000_000, providerToken: { refreshToken: held } };
+    expectRevoked(await revoke(await sealRefreshToken(line, expired)));
+    expect(provider.credentials('revocation')).to.deep.equal([held]);
+  });
+
+  it('is one call if a page repeats it, and another one if it failed', async () => {
+    const revokeTwice = () =>
+      Promise.all([tokens.refreshToken, tokens.refreshToken].map((token) => revoke(token)));
+    provider.mood.trouble = 503;
+    for (const answer of await revokeTwice()) {
+      expectOAuthError(answer, 'temporarily_unavailable', 502);
+    }
+    provider.mood.trouble = undefined;
+    provider.calls.length = 0;
+    for (const answer of await revokeTwice()) expectRevoked(answer);
+    expectRevoked(await revoke(tokens.refreshToken));
+    expect(provider.calls).to.have.lengthOf(1);
   });
 
   it('revokes the access token that a refresh token holds', async () => {
@@ -132,7 +155,7 @@ describe('the revocation of a token', () => {
 
   it('makes ten calls in ten minutes for unknown tokens of one client', async () => {
     const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1' };
-    const limited = await startRelay({ client: provider.client, flags });
+    const limited = await startRelay({ client: provider.registration, flags });
     provider.mood.trouble = 404;
     const from: [string, string][] = [['X-Forwarded-For', '198.51.100.7']];
     const sent = Array.from({ length: 20 }, () =>
@@ -145,13 +168,45 @@ describe('the revocation of a token', () => {
     provider.mood.trouble = undefined;
   });
 
-  it('takes no other method than POST', async () => {
+  it('never affects logins and logouts of other people at the same address', async () => {
+    const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1', 'refresh-tokens': 'bearer' };
+    const limited = await startRelay({
+      client: provider.registration,
+      flags: { ...flags, 'key-file': await secretFile(line) },
+    });
+    const from: [string, string][] = [['X-Forwarded-For', '198.51.100.8']];
+    const send = async (parameters: Parameters, to?: string) =>
+      await requestToken(
+        limited,
+        { client_id: 'app', ...parameters },
+        from,
+        to ? { path: to } : {},
+      );
+    const logIn = async () => {
+      const login = await logInTo(new FakeBrowser(() => limited), { provider });
+      return tokensOf(await send(redemption(login)));
+    };
+    const { refreshToken } = await logIn();
+    provider.mood.trouble = 404;
+    for (const token of Array.from({ length: 12 }, () => refreshToken)) {
+      expectRevoked(await send({ token }, path));
+    }
+    for (const token of Array.from({ length: 10 }, () => canary('token'))) {
+      expectRevoked(await send({ token }, path));
+    }
+    expect((await send({ token: canary('token') }, path)).status).to.equal(429);
+    expectRevoked(await send({ token: refreshToken }, path));
+    provider.mood.trouble = undefined;
+    await logIn();
+  });
+
+  it('accepts only POST', async () => {
     const answer = await relay.get(`${path}?client_id=app&token=x`);
     expectOAuthError(answer, 'invalid_request', 405);
     expect(answer.headers.allow).to.equal('POST, OPTIONS');
   });
 
-  it('fails for now while the provider has trouble, and can be repeated', async () => {
+  it('fails while the provider has problems, and can be retried', async () => {
     for (const trouble of [503, 500, 'reset'] as const) {
       provider.mood.trouble = trouble;
       expectOAuthError(await revoke(tokens.refreshToken), 'temporarily_unavailable', 502);
@@ -163,7 +218,6 @@ describe('the revocation of a token', () => {
 });
 
 describe('the revocation of a token at a provider that does not revoke', () => {
-  const keyFile = temporaryKeyFile();
   const startRelay = useRelays();
   let provider: RefreshingProvider;
   let key: ProofKey;
@@ -177,9 +231,9 @@ describe('the revocation of a token at a provider that does not revoke', () => {
     const flags = {
       ...provider.flags,
       'revocation-url': undefined,
-      'key-file': await keyFile.write(line),
+      'key-file': await secretFile(line),
     };
-    const relay = await startRelay({ client: provider.client, flags });
+    const relay = await startRelay({ client: provider.registration, flags });
     const page = new OAuthPage(relay, provider, key);
     const tokens = await page.logIn();
     provider.calls.length = 0;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { RawConnection } from '../harness/client/raw-connection.ts';
 import { expectOAuthError, tokenPath } from '../harness/login/oauth-front-end.ts';
 import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
@@ -51,7 +52,7 @@ describe('the token endpoint', () => {
     expect(answer.headers['access-control-allow-headers']).to.equal('content-type,dpop');
   });
 
-  it('lets no page of another origin send a preflight', async () => {
+  it('refuses the preflight of a page of another origin', async () => {
     const answer = await underTest().send({
       method: 'OPTIONS',
       path: tokenPath,
@@ -84,11 +85,22 @@ describe('the token endpoint', () => {
     expect(`${answer.body}`).to.contain('grant_type');
   });
 
+  it('answers 100 Continue to a client that sends Expect', async () => {
+    const body = 'client_id=other';
+    const connection = await RawConnection.open(underTest().port);
+    const head = `POST ${tokenPath} HTTP/1.1\r\nHost: a\r\nContent-Type: ${form}\r\nContent-Length: ${body.length}`;
+    connection.say(`${head}\r\nExpect: 100-continue\r\n\r\n`);
+    await connection.hear('HTTP/1.1 100 Continue\r\n\r\n');
+    connection.say(body);
+    await connection.hear('invalid_client');
+    connection.close();
+  });
+
   const json = { 'Content-Type': 'application/json' };
   const malformed: Readonly<Record<string, [body: string, headers?: Record<string, string>]>> = {
     'a parameter twice': ['client_id=app&client_id=app'],
     'a parameter that is not UTF-8': ['client_id=%ff'],
-    'a stray percent sign': ['client_id=%'],
+    'a lone percent sign': ['client_id=%'],
     'a character beyond ASCII that is not percent-encoded': ['client_id=é'],
     'JSON that ends early': ['{"client_id":"app"', json],
     'JSON that is a list': ['["app"]', json],
@@ -103,7 +115,7 @@ describe('the token endpoint', () => {
   }
 
   for (const body of ['', 'client_id=', '{}', 'CLIENT_ID=app', 'client_id=constructor']) {
-    it(`refuses a client that does not name itself (${body || 'no body'})`, async () => {
+    it(`refuses a client without a client_id (${body || 'no body'})`, async () => {
       const headers = body.startsWith('{') ? json : {};
       expectOAuthError(await post(body, headers), 'invalid_client');
     });

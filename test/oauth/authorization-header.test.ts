@@ -33,7 +33,7 @@ describe('the bearer token', () => {
     }
   });
 
-  it('is refused with any byte that no token may have', () => {
+  it('is refused with any byte that is not allowed in tokens', () => {
     for (let byte = 0; byte < 256; byte += 1) {
       if (byte === 0x20) continue;
       const verdict = byte > 0x20 && byte < 0x7f ? 'accepted' : 'token_malformed';
@@ -41,7 +41,7 @@ describe('the bearer token', () => {
     }
   });
 
-  it('is refused where the header was sent twice', () => {
+  it('is refused if the header was sent twice', () => {
     expect(failureOf('Bearer a', 'Bearer a')).to.equal('credentials_repeated');
   });
 });

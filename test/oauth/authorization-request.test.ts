@@ -14,7 +14,7 @@ const client = {
 };
 
 describe('the authorization request', () => {
-  it('carries response type, client identifier and redirect URI', () => {
+  it('has response type, client identifier and redirect URI', () => {
     const url = new URL(authorizationRequestUrl(client, provider));
     expect(url.origin + url.pathname).to.equal(provider.authorizeUrl);
     expect([...url.searchParams]).to.deep.equal([
@@ -24,14 +24,14 @@ describe('the authorization request', () => {
     ]);
   });
 
-  it('carries the scope where one is configured', () => {
+  it('has the scope if one is configured', () => {
     const url = new URL(
       authorizationRequestUrl(client, { ...provider, scope: 'openid read:user' }),
     );
     expect(url.searchParams.get('scope')).to.equal('openid read:user');
   });
 
-  it('carries further parameters, each encoded once', () => {
+  it('has further parameters, each encoded once', () => {
     const authorizeParameters: ExtraParameters = [
       ['prompt', 'login consent'],
       ['resource', 'https://a.example/?b=c&d'],
@@ -59,14 +59,14 @@ describe('the authorization request', () => {
       );
     };
 
-    it('carries what the provider needs', () => {
+    it('has what the provider needs', () => {
       const needed = { access_type: 'offline', prompt: 'consent' };
       expect(asked({})).to.deep.equal({ ...needed, scope: 'offline_access' });
       const scope = 'openid profile';
       expect(asked({ scope })).to.deep.equal({ ...needed, scope: `${scope} offline_access` });
     });
 
-    it('carries nothing twice', () => {
+    it('has no scope or parameter twice', () => {
       const scope = 'offline_access openid';
       const authorizeParameters: ExtraParameters = [['prompt', 'select_account']];
       const authorizeUrl = 'https://provider.example/authorize?access_type=online';
@@ -77,7 +77,7 @@ describe('the authorization request', () => {
       });
     });
 
-    it('carries nothing of it otherwise', () => {
+    it('has none of it if no refresh token is requested', () => {
       const scope = 'openid';
       const nothing = { scope, access_type: '', prompt: '' };
       expect(asked({ scope }, {})).to.deep.equal(nothing);
@@ -86,7 +86,7 @@ describe('the authorization request', () => {
       expect(plain).to.equal(authorizationRequestUrl(client, provider));
     });
 
-    it('carries the narrower scope that the login asks for', () => {
+    it('has the narrower scope that the login requests', () => {
       const options = { scope: 'openid', refresh: true };
       expect(asked({ scope: 'openid profile' }, options)).to.include({
         scope: 'openid offline_access',
@@ -95,7 +95,7 @@ describe('the authorization request', () => {
     });
   });
 
-  it('carries a nonce of its own for each login, if the scope has openid', () => {
+  it('has a different nonce for each login if the scope has openid', () => {
     const nonces = ['openid', 'openid profile', 'email openid'].map(newNonce);
     expect(new Set(nonces)).to.have.property('size', nonces.length);
     for (const nonce of nonces) expect(nonce).to.match(/^[\w-]{22}$/);
@@ -106,7 +106,7 @@ describe('the authorization request', () => {
     expect([...url.searchParams.keys()]).to.deep.equal(['b', 'state', 'nonce']);
   });
 
-  it('keeps the query that the authorization endpoint already has, to the letter', () => {
+  it('keeps an existing query of the authorization endpoint unchanged', () => {
     for (const query of ['?tenant=a%20b&flag', '?tenant=a%20b&flag&', '?']) {
       const authorizeUrl = provider.authorizeUrl + query;
       const url = authorizationRequestUrl(client, { authorizeUrl });

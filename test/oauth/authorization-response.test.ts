@@ -21,7 +21,7 @@ function failureOf(query: string): RelayError {
 }
 
 describe('the authorization response', () => {
-  it('yields the code, exactly as it was sent, whatever its characters', () => {
+  it('yields exactly the code that was sent, with any characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }), (code) => {
         fc.pre(code.isWellFormed());
@@ -30,7 +30,7 @@ describe('the authorization response', () => {
     );
   });
 
-  it('never fails in another way than with a defined answer', () => {
+  it('fails only with a RelayError', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (query) => {
         try {
@@ -61,7 +61,7 @@ describe('the authorization response', () => {
     expect(codeOf('code=a+b%2B%EF%BF%BD')).to.equal('a b+\u{FFFD}');
   });
 
-  it('is refused where a parameter is repeated, even with the same value', () => {
+  it('is refused if a parameter is repeated, even with the same value', () => {
     for (const query of [
       'code=a&code=a',
       'code=a&code=',
@@ -74,7 +74,7 @@ describe('the authorization response', () => {
     }
   });
 
-  it('is refused with the provider’s error, named only where RFC 6749 knows it', () => {
+  it('is refused with the provider’s error, which is named only if it is a known code', () => {
     expect(failureOf('error=access_denied').code).to.equal('access_denied');
     expect(failureOf('error=server_error').code).to.equal('authorization_refused');
     expect(failureOf('error=server_error').detail).to.include('server_error');
@@ -91,7 +91,7 @@ describe('the authorization response', () => {
     }
   });
 
-  it('is a cancelled login for every code that says so', () => {
+  it('is a cancelled login for each error code with that meaning', () => {
     for (const error of [
       'access_denied',
       'consent_required',
@@ -103,7 +103,7 @@ describe('the authorization response', () => {
     }
   });
 
-  it('is a wrong callback URL for every code that says so', () => {
+  it('is a wrong callback URL for each error code with that meaning', () => {
     for (const error of ['redirect_uri_mismatch', 'bad_redirect_uri']) {
       expect(failureOf(`error=${error}`).code).to.equal('redirect_uri_refused');
       expect(failureOf(`error=${error}`).detail)
@@ -122,7 +122,7 @@ describe('the authorization response', () => {
     expect(failureOf('state=a').providerError).to.equal(undefined);
   });
 
-  it('is refused from another issuer, also when it brings an error', () => {
+  it('is refused from another issuer, even with an error', () => {
     const other = encodeURIComponent('https://provider.example/');
     expect(failureOf(`code=a&iss=${other}`).code).to.equal('issuer_mismatch');
     expect(failureOf(`error=server_error&iss=${other}`).code).to.equal('issuer_mismatch');
@@ -131,11 +131,11 @@ describe('the authorization response', () => {
     expect(codeOf('code=a')).to.equal('a');
   });
 
-  it('may come from anyone where the issuer is not known', () => {
+  it('is accepted with any iss if the issuer is not known', () => {
     expect(authorizationCode(parseAuthorizationResponse('code=a&iss=b'), {})).to.equal('a');
   });
 
-  it('is refused without an issuer where the provider promises one', () => {
+  it('is refused without iss if the provider always sends one', () => {
     const expected = { issuer, issRequired: true };
     expect(() => authorizationCode(parseAuthorizationResponse('code=a'), expected))
       .to.throw(RelayError)

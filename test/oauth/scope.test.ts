@@ -10,12 +10,12 @@ describe('a scope', () => {
     ['openid.profile', 'openid.profile'],
     [undefined, undefined],
   ]) {
-    it(`is told to front ends as ${told} if ${granted} was granted`, () => {
+    it(`is ${told} for front ends if ${granted} was granted`, () => {
       expect(scopeForFrontEnd(granted)).to.equal(told);
     });
   }
 
-  it('that a front end narrows keeps what the relay itself needs at an OpenID provider', () => {
+  it('keeps what the relay needs at an OpenID provider if a front end narrows it', () => {
     const whole = ['openid', 'profile', 'email', 'offline_access'];
     expect(scopeForProvider(['email'], whole)).to.equal('openid email offline_access');
     expect(scopeForProvider(['email', 'openid'], whole)).to.equal('openid email offline_access');

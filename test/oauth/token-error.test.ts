@@ -9,7 +9,7 @@ describe('a token response without a token', () => {
   const answers: Record<string, [status: number, body: object][]> = {
     code_refused: [
       [400, { error: 'invalid_grant' }],
-      // Doorkeeper, as GitLab runs it, lists everything that may be wrong.
+      // Doorkeeper, which GitLab uses, lists every possible cause.
       [
         400,
         {
@@ -49,13 +49,14 @@ describe('a token response without a token', () => {
       [429, {}],
       [400, { error: 'temporarily_unavailable' }],
       [200, { error: 'server_error' }],
+      [200, { ok: false, error: 'ratelimited' }],
     ],
     token_refused: [
       [400, {}],
       [400, { error: 'invalid_request' }],
       [400, { error: 'of_its_own' }],
       [404, { message: 'Not Found' }],
-      // LinkedIn names everything that may be wrong at once.
+      // LinkedIn names every possible cause at once.
       [
         400,
         {
@@ -95,7 +96,7 @@ describe('a token response without a token', () => {
     }
   });
 
-  it('is read without a crash, whatever the bodies hold', () => {
+  it('never causes a crash, whatever the body contains', () => {
     for (const body of [
       null,
       [],

@@ -15,7 +15,7 @@ function parse(fields: object, provider: Dialect = {}): TokenResponse {
 describe('a token response', () => {
   const token = { access_token: 'token' };
 
-  it('is read as RFC 6749 has it', () => {
+  it('is read as RFC 6749 defines it', () => {
     const fields = {
       ...token,
       token_type: 'Bearer',
@@ -33,7 +33,7 @@ describe('a token response', () => {
     });
   });
 
-  it('needs nothing but an access token', () => {
+  it('needs only an access token', () => {
     expect(parse(token)).to.deep.equal({
       accessToken: 'token',
       tokenType: undefined,
@@ -44,12 +44,14 @@ describe('a token response', () => {
     });
   });
 
-  it('takes times as numbers and as text, in whole seconds', () => {
+  it('can have times as numbers or as text, in whole seconds', () => {
     const times: [given: unknown, read: number | undefined][] = [
-      [0, 0],
       [28_800, 28_800],
       ['28800', 28_800],
       [3599.9, 3599],
+      [0, undefined],
+      ['0', undefined],
+      [0.5, undefined],
       [-1, undefined],
       [1e12, undefined],
       ['-1', undefined],
@@ -65,7 +67,7 @@ describe('a token response', () => {
     }
   });
 
-  it('has no refresh token if it is empty, no text, or longer than 8 KiB', () => {
+  it('has no refresh token if it is empty, not text, or longer than 8 KiB', () => {
     const longest = 'r'.repeat(8192);
     expect(parse({ ...token, refresh_token: longest }).refreshToken).to.equal(longest);
     for (const refresh_token of ['', null, 1, {}, `${longest}r`, '\ud800']) {
@@ -73,7 +75,7 @@ describe('a token response', () => {
     }
   });
 
-  it('of GitHub tells when the refresh token ends, and separates scopes with commas', () => {
+  it('of GitHub has the end of the refresh token, and separates scopes with commas', () => {
     const fields = {
       ...token,
       expires_in: 28_800,
@@ -89,7 +91,7 @@ describe('a token response', () => {
     expect(parse({ ...token, scope: '' }, github).scope).to.equal(undefined);
   });
 
-  it('of other providers keeps commas: a scope may have them', () => {
+  it('of other providers keeps commas, because a scope may contain them', () => {
     expect(parse({ ...token, scope: 'a,b c' }).scope).to.equal('a,b c');
   });
 
@@ -101,7 +103,7 @@ describe('a token response', () => {
     }
   });
 
-  it('of Slack holds the token of the user if it holds no other', () => {
+  it('of Slack has the token of the user if it has no other', () => {
     const authed_user = {
       id: 'U1',
       access_token: 'xoxe.xoxp-1',
@@ -122,7 +124,7 @@ describe('a token response', () => {
     });
   });
 
-  it('holds no token in a nested object elsewhere, nor in a nested text', () => {
+  it('has no token if that is in another nested object, or in a nested text', () => {
     const nested = { authed_user: token };
     expect(() => parse(nested)).to.throw(RelayError, 'token_missing');
     expect(() => parse({ authed_user: 'token' }, slack)).to.throw(RelayError, 'token_missing');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { foreignOriginLog } from '../../src/observability/foreign-origin-log.ts';
 
-/** A log, its clock in milliseconds, and what was logged. */
+/** A log, its clock in milliseconds, and its lines. */
 function startLog() {
   const lines: unknown[] = [];
   const clock = { time: 0 };
@@ -28,7 +28,7 @@ describe('the log of foreign origins', () => {
     expect(lines).to.deep.equal([...once, ...once]);
   });
 
-  it('writes 20 lines a minute at most, however many origins there are', () => {
+  it('writes at most 20 lines a minute, for any number of origins', () => {
     const { lines, clock, report } = startLog();
     for (let index = 0; index < 10_000; index += 1) report(`https://${index}.example`);
     expect(lines).to.have.lengthOf(20);
@@ -37,7 +37,7 @@ describe('the log of foreign origins', () => {
     expect(lines).to.have.lengthOf(40);
   });
 
-  it('repeats nothing that is no origin, and counts all of that as one', () => {
+  it('does not repeat a text that is not an origin, and counts all such texts as one', () => {
     const { lines, report } = startLog();
     for (const origin of [
       '',

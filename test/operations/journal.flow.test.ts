@@ -9,7 +9,7 @@ import {
   secretFile,
 } from '../harness/relay/relay-under-test.ts';
 
-/** Words that start a command as systemd does, with this descriptor for the journal. */
+/** A command that starts another one as systemd does, with this descriptor for the journal. */
 function journalOn(descriptor: 1 | 2): string[] {
   const script = `JOURNAL_STREAM=$(stat -L -c %d:%i /proc/$$/fd/${descriptor}) exec "$0" "$@"`;
   return ['sh', '-c', script];
@@ -22,7 +22,7 @@ describe('the journal of systemd', () => {
   });
   after(() => provider.stop());
 
-  /** What the relay wrote by the end of a refused and of an unknown request. */
+  /** The output of the relay after a refused and an unknown request. */
   async function logOf(launcher: string[], format: string, env = {}): Promise<string> {
     const file = await secretFile(provider.registration.clientSecret);
     const flags = { ...flagsFor(provider, file), 'log-format': format };
@@ -54,7 +54,7 @@ describe('the journal of systemd', () => {
     for (const line of stderr.trimEnd().split('\n')) expect(line).to.match(/^<3>./);
   });
 
-  it('is not meant where another descriptor is, or where something else reads the log', async () => {
+  it('gets no priorities if JOURNAL_STREAM names another descriptor', async () => {
     const { stderr } = await runRelay({ launcher: journalOn(1) });
     expect(stderr).to.match(/^login-relay cannot start/);
     const log = await logOf([], 'json', { JOURNAL_STREAM: '8:12345' });

@@ -31,7 +31,7 @@ describe('the log', () => {
   describe('as JSON', () => {
     const underTest = relayUnderTest({ 'provider-timeout': '2' });
 
-    /** The line about the request that got this answer. */
+    /** The line of the request with this answer. */
     async function lineOf(answered: Answer): Promise<LogLine> {
       const id = answered.headers['x-request-id'];
       expect(id).to.be.a('string');
@@ -66,7 +66,7 @@ describe('the log', () => {
         await underTest().get(callbackPath),
       ];
       for (const answered of answers) await lineOf(answered);
-      // Lines come in the order in which the answers ended, so the last one has been written.
+      // Lines are in the order in which the responses ended. So all lines are written now.
       const lines = underTest().process.logLines;
       for (const answered of answers) {
         const id = answered.headers['x-request-id'];
@@ -127,7 +127,7 @@ describe('the log', () => {
           provider: { endpoint: 'token', status: 200 },
         },
       },
-      'a code that the provider calls wrong': {
+      'a code that the provider refuses by its error code': {
         act: () => {
           underTest().provider.onToken = json({ error: 'bad_verification_code' });
           return underTest().logIn();
@@ -139,7 +139,7 @@ describe('the log', () => {
           provider: { endpoint: 'token', status: 200 },
         },
       },
-      'a client secret that the provider calls wrong': {
+      'a client secret that the provider refuses': {
         act: () => {
           underTest().provider.onToken = answer(401, '{"error":"invalid_client"}');
           return underTest().logIn();
@@ -151,7 +151,7 @@ describe('the log', () => {
           provider: { endpoint: 'token', status: 401 },
         },
       },
-      'a callback URL that the provider calls wrong': {
+      'a callback URL that the provider refuses': {
         act: () => {
           underTest().provider.onToken = json({ error: 'redirect_uri_mismatch' });
           return underTest().logIn();
@@ -219,7 +219,7 @@ describe('the log', () => {
         act: () => underTest().get(userPath),
         line: { level: 'info', route: userPath, status: 401 },
       },
-      'a token that none can be': {
+      'a malformed token': {
         act: () => underTest().lookUp(`Bearer ${canary('token')}\xff`),
         line: { route: userPath, status: 401 },
       },
@@ -229,7 +229,7 @@ describe('the log', () => {
       },
     };
     for (const [name, { act, line: expected }] of Object.entries(situations)) {
-      it(`holds what may be known of ${name}, and nothing else`, async () => {
+      it(`has exactly the allowed fields for ${name}`, async () => {
         const line = await lineOf(await act());
         expect(requestFields).to.include.members(Object.keys(line));
         expect(line).to.include({ msg: 'request' });
@@ -262,7 +262,7 @@ describe('the log', () => {
       expect(warnings.map(({ level }) => level)).to.deep.equal(['warn']);
     });
 
-    it('marks no callback as excused that has a state, an error, or the sign of a browser', async () => {
+    it('does not mark a callback as excused if it has a state, an error, or a sign of a browser', async () => {
       const others: [query: string, headers: [string, string][]][] = [
         ['?code=a&state=x', []],
         ['?error=access_denied', []],
@@ -274,7 +274,7 @@ describe('the log', () => {
       }
     });
 
-    it('gives each kind of failure an outcome of its own', async () => {
+    it('has a different outcome for each kind of failure', async () => {
       const outcomes = new Map<unknown, string>();
       for (const [name, { act, line }] of Object.entries(situations)) {
         underTest().provider.forget();
@@ -285,7 +285,7 @@ describe('the log', () => {
       }
     });
 
-    it('knows no route for an unknown path', async () => {
+    it('has no route for an unknown path', async () => {
       const line = await lineOf(await underTest().get('/unknown'));
       expect(line['route'] ?? null).to.equal(null);
     });
@@ -323,7 +323,7 @@ describe('the log', () => {
   describe("with the client's whole address", () => {
     const underTest = relayUnderTest({ 'log-client-address': 'whole' });
 
-    it('has it in the lines of requests that cannot be read, too', async () => {
+    it('has it in the lines of malformed requests, too', async () => {
       await underTest().sendBytes('nonsense\r\n\r\n');
       const line = await underTest().process.logLine(({ outcome }) => outcome === 'bad_request');
       expect(line['clientAddress']).to.equal('127.0.0.1');

@@ -1,19 +1,16 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pino } from 'pino';
-import { readConfig } from '../../src/config/config.ts';
 import { failureCodes } from '../../src/errors.ts';
 import { providerErrorCodes } from '../../src/provider-error-codes.ts';
-import { createRelay } from '../../src/relay/relay.ts';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, reset } from '../harness/provider/provider-behaviours.ts';
+import { serve } from '../harness/provider/serve.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
@@ -30,7 +27,7 @@ import { needsPrograms } from '../harness/system/needs.ts';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
-/** The cells of a table, row by row, without the backticks of the first. */
+/** The cells of a table by row. The first cell has no backticks. */
 function tableUnder(head: string): string[][] {
   const [, after = ''] = operations.split(`\n${head}\n`);
   const [table = ''] = after.split('\n\n');
@@ -97,13 +94,13 @@ describe('the operations manual', () => {
         [...text.matchAll(/(\w+)="/g)].map(([, label]) => label),
       );
       const expected = new Set(used.filter((label) => label !== 'le'));
-      // Some of the runtime's have nothing to count at the moment.
+      // Some metrics of the runtime have no samples at the moment.
       if (expected.size === 0 && name?.includes('_nodejs_')) continue;
       expect([...expected], name).to.have.members(names(labels));
     }
   });
 
-  it('knows every limit that is counted', () => {
+  it('explains every limit that is counted', () => {
     const limits = [...metrics.matchAll(/^login_relay_limits_hit_total\{limit="(\w+)"\}/gm)];
     const [row = []] = tableUnder('| metric | type | labels | meaning |').filter(([name]) =>
       name?.includes('limits_hit'),
@@ -111,7 +108,7 @@ describe('the operations manual', () => {
     expect(names(row[3])).to.have.members(limits.map(([, limit]) => limit));
   });
 
-  it('explains outcomes that there are', () => {
+  it('explains only existing outcomes', () => {
     const outcomes = tableUnder('| outcome | what it means | what to do |').flatMap(([cell]) =>
       names(cell),
     );
@@ -131,7 +128,7 @@ describe('the operations manual', () => {
     expect(explained).to.have.members(['ok', ...possible]);
   });
 
-  it('leads from every error code of a provider to its cause', () => {
+  it('explains every error code of providers', () => {
     const explained = tableUnder('| providerError | usual cause |').flatMap(([cell]) =>
       names(cell),
     );
@@ -139,7 +136,7 @@ describe('the operations manual', () => {
   });
 });
 
-/** Opens connections until one has made room for another. */
+/** Opens connections until one is closed to make room for another. */
 async function overflow({ port, process }: RelayUnderTest): Promise<void> {
   const { connect } = await import('node:net');
   const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
@@ -147,7 +144,7 @@ async function overflow({ port, process }: RelayUnderTest): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-/** What is logged where the disk was full for a while. */
+/** The log of a relay whose disk was full for a while. */
 async function lineOfLostLines(): Promise<LogLine> {
   const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
   const disk = new FullDisk(join(directory, 'log'));
@@ -162,23 +159,15 @@ async function lineOfLostLines(): Promise<LogLine> {
   return line;
 }
 
-/** What is logged of a request that meets an error which nobody foresaw. */
+/** The log line of a request with an unexpected error. */
 async function unexpectedError(): Promise<LogLine> {
-  const flags = { origin: ['https://app.example'], clientId: ['client'], clientSecret: ['x'] };
-  const readFile = () => {
-    throw new Error('there is no file to read');
-  };
-  const { config } = readConfig({ flags, environment: {}, readFile });
   const written = Promise.withResolvers<string>();
-  const relay = await createRelay(config, pino({}, { write: written.resolve }), () => {
+  const relay = await createRelayHere({}, written.resolve, () => {
     throw new Error('the clock has stopped');
   });
-  const server = createServer(relay.listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  await send(address.port, { path: loginPath });
-  server.close();
+  const server = await serve(relay.listener);
+  await send(server.port, { path: loginPath });
+  await server.close();
   relay.close();
   const { msg, stack } = JSON.parse(await written.promise);
   return { msg, stack };

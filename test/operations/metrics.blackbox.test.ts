@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
+import { serveTcp } from '../harness/provider/serve.ts';
 import { RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
@@ -15,22 +14,6 @@ import {
 } from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
-
-/** An issuer that takes connections and says nothing. */
-async function silentIssuer(): Promise<{ url: string; connected: Promise<unknown>; end(): void }> {
-  const connections = new Set<Socket>();
-  const server = createServer((socket) => connections.add(socket)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    connected: once(server, 'connection'),
-    end() {
-      server.close();
-      for (const socket of connections) socket.destroy();
-    },
-  };
-}
 
 describe('metrics', () => {
   let underTest: RelayUnderTest;
@@ -74,7 +57,7 @@ describe('metrics', () => {
     }
   });
 
-  it('count the error codes of the provider by endpoint, and those off the list as one', async () => {
+  it('count the error codes of the provider by endpoint, and unknown codes as one', async () => {
     await underTest.get('/auth/provider/callback?error=server_error');
     await underTest.get('/auth/provider/callback?error=h0st1le');
     await underTest.get('/auth/provider/callback?error=__proto__');
@@ -118,7 +101,7 @@ describe('metrics', () => {
     expect(await underTest.metrics()).to.contain(`${excused} ${before + 1}\n`);
   });
 
-  it('tell the build and the process, its event loop among them', async () => {
+  it('show the build, the process and its event loop', async () => {
     const text = await underTest.metrics();
     expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);
     expect(text).to.match(/login_relay_nodejs_eventloop_lag_p99_seconds \d/);
@@ -126,7 +109,7 @@ describe('metrics', () => {
     expect(text).to.contain('login_relay_ready 1\n');
   });
 
-  it('get no label from a request, whatever it says', async () => {
+  it('have no label from a request, whatever it contains', async () => {
     const mark = 'h0st1le';
     const known = ['GET', 'PUT', 'PROPFIND', 'OPTIONS'];
     for (const [index, method] of known.entries()) {
@@ -172,30 +155,31 @@ describe('metrics', () => {
     }
   });
 
-  it('are not answered on the public port', async () => {
+  it('are not served on the public port', async () => {
     expect((await underTest.get('/metrics')).status).to.equal(404);
   });
 
-  it('are answered while the relay still waits for its issuer', async () => {
-    const issuer = await silentIssuer();
+  it('are served while the relay still waits for its issuer', async () => {
+    const connected = Promise.withResolvers<void>();
+    const issuer = await serveTcp(() => connected.resolve());
     const metricsPort = await freePort();
     const relay = new RelayProcess({
       flags: {
         origin: frontendOrigin,
         'base-url': 'http://localhost:8000',
         'client-id': 'client-1',
-        issuer: issuer.url,
+        issuer: `http://127.0.0.1:${issuer.port}`,
         port: '0',
         'metrics-port': `${metricsPort}`,
       },
       env: { PROVIDER_CLIENT_SECRET: canary('secret') },
     });
-    await issuer.connected;
+    await connected.promise;
     const answered = await eventually(() => send(metricsPort, { path: '/metrics' }));
     expect(answered.status).to.equal(200);
     expect(answered.body.toString()).to.contain('login_relay_provider_calls_in_flight 0');
     expect(answered.body.toString()).to.contain('login_relay_ready 0\n');
-    issuer.end();
+    await issuer.close();
     await relay.logLine(({ msg }) => msg === 'listening');
     expect(await relay.stop()).to.include({ code: 0, stderr: '' });
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { occasionally } from '../../src/observability/occasionally.ts';
 
-describe('what runs occasionally', () => {
+describe('a callback that runs occasionally', () => {
   let time = 0;
   let runs: string[];
   let atTimes: (subject: string) => void;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { prettyLine } from '../../src/observability/pretty-log.ts';
 
-/** What a person reads of this line, without the time. */
+/** The text of this line for people, without the time. */
 function read(line: Readonly<Record<string, unknown>>): string {
   const whole = { level: 'info', time: '2026-01-02T03:04:05.678Z', ...line };
   const text = prettyLine(JSON.stringify(whole)).replace(/^\[\d\d:\d\d:\d\d\] /, '');
@@ -9,7 +9,7 @@ function read(line: Readonly<Record<string, unknown>>): string {
 }
 
 describe('the log for people', () => {
-  it('says of a request what came of it, and of its call', () => {
+  it('shows the outcome of a request and of its call', () => {
     const line = { msg: 'request', requestId: 'an-id', method: 'GET', route: '/api/user' };
     const provider = { endpoint: 'user', outcome: 'answered', status: 200, durationMs: 2 };
     expect(read({ ...line, status: 200, durationMs: 3, outcome: 'ok', provider })).to.equal(
@@ -17,7 +17,7 @@ describe('the log for people', () => {
     );
   });
 
-  it('says of a failed request why, and the ID that a user may quote', () => {
+  it('shows why a request failed, and its request ID', () => {
     const provider = {
       endpoint: 'user',
       outcome: 'provider_unreachable',
@@ -44,7 +44,7 @@ describe('the log for people', () => {
     ]);
   });
 
-  it('says which error code the provider sent', () => {
+  it('shows the error code of the provider', () => {
     const provider = { endpoint: 'token', outcome: 'answered', status: 400, durationMs: 2 };
     const text = read({
       level: 'warn',
@@ -66,13 +66,13 @@ describe('the log for people', () => {
     ]);
   });
 
-  it('says where the relay and its metrics are', () => {
+  it('shows the addresses of the relay and its metrics', () => {
     const [address, metricsAddress] = ['http://127.0.0.1:8000', 'http://127.0.0.1:9000'];
     const text = read({ msg: 'listening', address, metricsAddress, callbackUrl: 'https://a/b' });
     expect(text).to.contain(address).and.contain(metricsAddress).and.contain('https://a/b');
   });
 
-  it('says why an issuer told nothing', () => {
+  it('shows why discovery failed', () => {
     const text = read({
       msg: 'provider discovery',
       outcome: 'failed',
@@ -85,7 +85,7 @@ describe('the log for people', () => {
     );
   });
 
-  it('leaves nothing out of the other lines', () => {
+  it('shows all fields of other lines', () => {
     expect(read({ msg: 'not reloaded', faults: ['one fault', 'another'] })).to.equal(
       'INFO: not reloaded\n  one fault\n  another',
     );

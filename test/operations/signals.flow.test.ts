@@ -15,7 +15,7 @@ import {
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
-describe('signals that come while a relay waits for its issuer', () => {
+describe('signals during the start, while a relay waits for its issuer', () => {
   let provider: StrictProvider;
   let reply: Reply;
 
@@ -46,7 +46,7 @@ describe('signals that come while a relay waits for its issuer', () => {
     }
   }
 
-  /** Keeps the next request for metadata waiting; resolves once it has come, with what answers it. */
+  /** Holds the next request for metadata. Resolves when it arrives, with the function that answers it. */
   async function nextIsHeld(): Promise<() => void> {
     const response = await new Promise<Parameters<Reply>[0]>((resolve) => {
       reply = (held) => {
@@ -60,7 +60,7 @@ describe('signals that come while a relay waits for its issuer', () => {
   const reloads = (relay: RelayProcess) =>
     relay.logLines.filter(({ msg }) => String(msg).startsWith('reloaded')).length;
 
-  it('are heard during the start: SIGTERM ends it well', async () => {
+  it('are handled: SIGTERM ends it with code 0', async () => {
     const held = nextIsHeld();
     await withRelay(async (relay) => {
       const release = await held;
@@ -71,7 +71,7 @@ describe('signals that come while a relay waits for its issuer', () => {
     });
   });
 
-  it('are heard during the start: after SIGHUP it serves with what the files hold then', async () => {
+  it('are handled: after SIGHUP, it serves with the new content of the files', async () => {
     const held = nextIsHeld();
     await withRelay(async (relay, port, file) => {
       const release = await held;
@@ -83,7 +83,7 @@ describe('signals that come while a relay waits for its issuer', () => {
     });
   });
 
-  it('follow each other: what is read last counts, however long the reading before takes', async () => {
+  it('are handled in order: the last reload counts, even if the one before takes longer', async () => {
     await withRelay(async (relay, port, file) => {
       await relay.logLine(({ msg }) => msg === 'listening');
       const held = nextIsHeld();
@@ -92,7 +92,7 @@ describe('signals that come while a relay waits for its issuer', () => {
       const release = await held;
       await writeFile(file, provider.registration.clientSecret);
       for (let time = 0; time < 5; time += 1) process.kill(relay.pid, 'SIGHUP');
-      // The signal has been handled once the relay has answered who asked after it.
+      // The relay has handled the signal when it answers this later request.
       const underTest = new RelayUnderTest(relay, port, provider);
       await underTest.get('/healthz');
       release();
@@ -101,12 +101,12 @@ describe('signals that come while a relay waits for its issuer', () => {
     });
   });
 
-  it('follow each other: a stop is not undone by a reload that takes long', async () => {
+  it('are handled in order: a slow reload does not undo a stop', async () => {
     await withRelay(async (relay, port) => {
       await relay.logLine(({ msg }) => msg === 'listening');
       const underTest = new RelayUnderTest(relay, port, provider);
       provider.onUser = (response, call) => {
-        // What is in flight keeps the relay from ending.
+        // The request in flight keeps the relay from ending.
         finish = () => userRecord(response, call);
       };
       let finish = () => {};
@@ -130,7 +130,25 @@ describe('signals that come while a relay waits for its issuer', () => {
 });
 
 describe('a reload', () => {
-  it('warns of what works but should be mended, as the start does', async () => {
+  it('keeps what is known of a provider that does not serve its metadata at the moment', async () => {
+    const serving = (provider: StrictProvider) => {
+      provider.pages = { [openIdPath]: json(metadata(provider.origin)) };
+      return { issuer: provider.origin, 'token-request': 'query' };
+    };
+    const underTest = await startRelay(serving);
+    const { provider } = underTest;
+    try {
+      provider.pages = {};
+      expect(await underTest.reload()).to.include({ msg: 'reloaded: no file has changed' });
+      expect(await underTest.discoveryLine('failed')).to.include({ reason: 'not_found' });
+      expectToken(await underTest.logIn());
+      expect((await underTest.get('/readyz')).status).to.equal(200);
+    } finally {
+      await underTest.stop();
+    }
+  });
+
+  it('logs the same warnings as the start', async () => {
     const [right, wrong] = await Promise.all(
       ['relay.example', 'elsewhere.example'].map((host) => selfSignedCertificate(host)),
     );

@@ -17,11 +17,11 @@ describe('the archive', () => {
 
   after('its pages are removed', () => rmSync(folder, { recursive: true }));
 
-  it('holds everything that its pages lead to', () => {
+  it('contains every file that its pages link to', () => {
     expect(deadLinks(folder)).to.deep.equal([]);
   });
 
-  it('would be found out if it did not', () => {
+  it('fails this check if a file is missing', () => {
     writeFileSync(
       join(folder, 'docs/page.md'),
       '[a](b.md) [c](../src/relay/app.ts) [d](install.md#e)',

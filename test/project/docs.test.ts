@@ -25,7 +25,7 @@ describe('the manuals', () => {
     });
   }
 
-  it('on operations start with what to do when users cannot log in', () => {
+  it('on operations start with what to do if users cannot log in', () => {
     const operations = readFileSync(new URL('operations.md', docs), 'utf8');
     expect(operations.slice(operations.indexOf('\n## '))).to.match(/^\n## Users cannot log in\n/);
   });
@@ -38,7 +38,7 @@ describe('the manuals', () => {
     for (const error of errors) expect(explained).to.contain(`\`${error}\``);
   });
 
-  it('link to sections that there are', () => {
+  it('link only to existing sections', () => {
     const pages = readdirSync(docs).filter((file) => file.endsWith('.md'));
     const texts = new Map(pages.map((name) => [name, readFileSync(new URL(name, docs), 'utf8')]));
     for (const [name, text] of texts) {

@@ -18,7 +18,7 @@ const files = ['bin', 'src'].flatMap((folder) =>
     .map((file) => join(folder, file)),
 );
 
-/** The position of the layer that a file is in; -1 if it is in none. */
+/** The position of a file's layer; -1 if it is in none. */
 function layerOf(file: string): number {
   return layers.findIndex((layer) => file.startsWith(layer));
 }
@@ -49,7 +49,7 @@ describe('the layers of docs/architecture.md', () => {
     expect(upward).to.deep.equal([]);
   });
 
-  it('keep the libraries to the layers that need them', () => {
+  it('allow libraries only in the layers that need them', () => {
     const owners: Readonly<Record<string, readonly string[]>> = {
       got: ['src/upstream/'],
       commander: ['src/cli/'],

@@ -4,7 +4,7 @@ import { limits } from '../../src/limits.ts';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
-/** What the table calls each limit. */
+/** The name of each limit in the table. */
 const names: Readonly<Record<keyof typeof limits, string>> = {
   handshakeTime: 'time for a TLS handshake',
   headersTime: 'time for the headers of a request',
@@ -33,7 +33,7 @@ const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 
 
 describe('the limits', () => {
   for (const [limit, name] of Object.entries(names)) {
-    it(`are documented as they are: ${name}`, () => {
+    it(`have the documented value: ${name}`, () => {
       const row = operations.split('\n').find((line) => line.startsWith(`| ${name} | `)) ?? '';
       const [, number = '', unit = ''] = /^\| .+? \| ([\d.,]+)(?: (\w+))?/.exec(row) ?? [];
       const value = Number(number.replaceAll(',', '')) * (units[unit] ?? 1);

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import packageJson from '../../package.json' with { type: 'json' };
 import { projectRoot } from '../harness/project/run.ts';
 
-/** Sorted by whether `engines` in package.json allows them. */
+/** Versions of Node.js that `engines` in package.json allows, or does not. */
 const supported = ['22.23.0', '22.23.3', '24.17.0', '24.21.0', '26.4.0', '26.10.0', '27.0.0'];
 const unsupported = ['18.20.8', '20.20.2', '22.22.3', '23.11.1', '24.16.0', '25.9.0', '26.3.1'];
 const pinnedPackages = Object.keys(packageJson.optionalDependencies);
@@ -40,7 +40,7 @@ describe('scripts/node', () => {
   const installPinned = (name: string, text = '#!/bin/sh\necho pinned "$@"\n') =>
     install(join(project, 'node_modules', name, 'bin/node'), text);
 
-  /** Makes this Node.js the machine's, under another version. */
+  /** Makes this Node.js the one of the machine, with another version. */
   function installOnMachine(version: string): void {
     const disguise = join(project, 'disguise.cjs');
     const value = `{ ...process.versions, node: '${version}' }`;

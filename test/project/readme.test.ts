@@ -11,13 +11,13 @@ function row({ flag, argument, variable, otherwise, default: value, help }: Opti
 }
 
 describe('the README', () => {
-  it('lists exactly the options that there are', () => {
+  it('lists exactly the existing options', () => {
     const table = readme.split('| flag | variable | default | |\n|---|---|---|---|\n')[1] ?? '';
     const rows = Object.values(options).map((option) => row(option));
     expect(table.split('\n\n')[0]?.split('\n')).to.deep.equal(rows);
   });
 
-  it('names only make targets that there are', () => {
+  it('names only existing make targets', () => {
     const makefile = readFileSync(new URL('../../Makefile', import.meta.url), 'utf8');
     for (const [, target] of readme.matchAll(/\bmake ([a-z-]+)/g)) {
       expect(makefile).to.match(new RegExp(`^${target}:`, 'm'));

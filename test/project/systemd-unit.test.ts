@@ -45,26 +45,26 @@ for (const [name, argument] of Object.entries(units)) {
         .and.match(/^DynamicUser=yes$/m);
     });
 
-    it('starts the relay without a secret and without settings, so that the relay can say so', () => {
+    it('starts the relay without a secret and settings, so that the relay can log what is missing', () => {
       expect(text).to.match(/^SetCredential=provider-client-secret:\\n$/m);
       expect(text).to.match(/^EnvironmentFile=-\/etc\/default\/login-relay$/m);
       expect(text).to.not.match(/^(Assert|Condition)/m);
       expect(text).to.match(/^RestartPreventExitStatus=2$/m);
     });
 
-    it('waits for longer than requests in flight are given to finish', () => {
+    it('waits longer than the relay gives requests in flight', () => {
       const [, seconds] = /^TimeoutStopSec=(\d+)s$/m.exec(text) ?? [];
       expect(Number(seconds) * 1000).to.be.above(limits.stopTime);
     });
 
-    it('leaves memory executable, which V8 compiles into', () => {
+    it('allows executable memory, because V8 compiles code into it', () => {
       expect(text).to.not.match(/^MemoryDenyWriteExecute=/m);
     });
   });
 }
 
 describe('the systemd units of one relay and of several', () => {
-  it('differ in nothing but the socket, the port and the settings of one instance', () => {
+  it('differ only in the socket, the port and the settings of one instance', () => {
     const [one, several] = Object.keys(units).map((name) =>
       readFileSync(`${projectRoot}/deploy/systemd/${name}`, 'utf8')
         .split('\n')

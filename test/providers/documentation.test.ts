@@ -43,7 +43,7 @@ function revoked(revocation: Preset['revocation']): RegExp {
 }
 
 describe('docs/providers.md', () => {
-  it('lists exactly the presets that there are, as they are', () => {
+  it('lists exactly the existing presets and their data', () => {
     const rows = tableRows().map((line) => line.replaceAll(unchecked, ''));
     expect(rows).to.deep.equal(presets.map((preset) => row(preset)));
   });
@@ -51,7 +51,7 @@ describe('docs/providers.md', () => {
   for (const preset of presets) {
     const { name, title, host, tenant, documentation: address } = preset;
 
-    it(`has the command for ${title}, with everything that it needs`, () => {
+    it(`has the complete command for ${title}`, () => {
       const [command = ''] = /(?<=```sh\n)login-relay .*(?=\n)/.exec(section(preset)) ?? [];
       const flags = [...command.matchAll(/--[a-z-]+/g)].map(([flag]) => flag);
       expect(command).to.match(new RegExp(`^login-relay --provider ${name} `));
@@ -77,7 +77,7 @@ describe('docs/providers.md', () => {
     });
   }
 
-  it('says of every row with a mark what was not checked', () => {
+  it('explains for every marked row what was not checked', () => {
     const marked = presets.filter((_, index) => tableRows()[index]?.includes(unchecked));
     expect(marked).not.to.deep.equal([]);
     for (const preset of marked) {

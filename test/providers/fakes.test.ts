@@ -9,7 +9,7 @@ import { slack } from './fakes/slack.ts';
 
 const client = { clientId: 'client-1', clientSecret: 'a-secret' };
 
-/** What a request to an endpoint brings. */
+/** A request to an endpoint. */
 interface Asking {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: URLSearchParams;
@@ -18,14 +18,14 @@ interface Asking {
 
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 
-describe('the fakes are as particular as the providers', () => {
+describe('the fakes are as strict as the providers:', () => {
   let provider: StrictProvider;
   beforeEach(async () => {
     provider = await StrictProvider.start(registration());
   });
   afterEach(() => provider.stop());
 
-  /** What the endpoint of these pages answers to a request with no more than this. */
+  /** The answer of the endpoint of these pages to a request with only these parts. */
   async function ask(pages: Pages, endpoint: string, asking: Asking = {}): Promise<Answer> {
     provider.pages = pages;
     const [method = '', path = ''] = endpoint.split(' ');
@@ -77,7 +77,7 @@ describe('the fakes are as particular as the providers', () => {
     expect((await ask(github(client), 'GET /user', { headers })).status).to.equal(401);
   });
 
-  it('Discord takes token requests by form alone', async () => {
+  it('Discord accepts token requests only as forms', async () => {
     const pages = discord(client);
     const token = 'POST /api/oauth2/token';
     const query = await tokenRequest(pages, 'GET /oauth2/authorize', 'identify');
@@ -93,7 +93,7 @@ describe('the fakes are as particular as the providers', () => {
     );
   });
 
-  it('Slack answers 200, whatever is wrong', async () => {
+  it('Slack answers 200 to every failure', async () => {
     const pages = slack(client);
     const { status, body } = await ask(pages, 'GET /api/openid.connect.userInfo');
     expect(status).to.equal(200);

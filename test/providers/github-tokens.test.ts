@@ -73,7 +73,7 @@ describe('the tokens of GitHub', () => {
     expect(await outcome(refresh(second.refreshToken))).to.equal('ok');
   });
 
-  it('are renewed with the secret in the form, though the code is exchanged by the query', async () => {
+  it('are renewed with the secret in the form, although the code is exchanged in the query', async () => {
     const { refreshToken } = await logIn();
     await refresh(refreshToken);
     const [exchange, renewal] = fake.pageRequests.filter(({ method }) => method === 'POST');
@@ -82,7 +82,7 @@ describe('the tokens of GitHub', () => {
     expect(renewal?.form.get('client_secret')).to.equal(clientSecret);
   });
 
-  it('stay valid, without a refresh token, where the app does not let them end', async () => {
+  it('stay valid, without a refresh token, if they do not end in this app', async () => {
     const login = await logIn({ tokensEnd: false });
     expect(login).to.include({ expiresIn: undefined, refreshToken: undefined });
   });

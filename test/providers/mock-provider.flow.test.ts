@@ -100,7 +100,7 @@ describe('oauth2-mock-server, found by discovery', () => {
   });
 
   describe('does not log in', () => {
-    it('anyone, where its metadata takes no client secret: 503, and the log says why', async () => {
+    it('anyone if its metadata allows no client secret: 503, and the log says why', async () => {
       await start({ client: newClient() });
       const line = await relay.discoveryLine('failed');
       expect(line).to.include({ level: 'warn', reason: 'unsupported' });
@@ -128,7 +128,7 @@ describe('oauth2-mock-server, found by discovery', () => {
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 400 });
     });
 
-    it('an answer that names another issuer, though iss was not promised', async () => {
+    it('a client if the response names another issuer, even if iss was not promised', async () => {
       await start({ client: newClient() }, { 'token-request': 'body' });
       const browser = new FakeBrowser(() => relay);
       browser.detour = (url) => {

@@ -9,7 +9,7 @@ const httpsUrl = v.pipe(
   v.check((url) => url.protocol === 'https:', 'must be https'),
 );
 
-/** An https URL, once each placeholder has a value; any other brace is refused with the URL. */
+/** An https URL after each placeholder is filled in. Any other brace makes the URL invalid. */
 const template = v.pipe(
   v.string(),
   v.check(
@@ -38,7 +38,7 @@ const headers = v.record(
   ),
 );
 
-/** The form that every preset keeps. */
+/** The form of every preset. */
 export const presetSchema = v.pipe(
   v.strictObject({
     name: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)),

@@ -21,25 +21,25 @@ const example: Preset = {
 
 describe('the presets', () => {
   for (const preset of presets) {
-    it(`keep the form: ${preset.name}`, () => {
+    it(`have the form of a preset: ${preset.name}`, () => {
       const { issues } = v.safeParse(presetSchema, preset);
       expect(issues?.map(({ path, message }) => [path?.[0]?.key, message])).to.equal(undefined);
     });
   }
 
-  it('are one a file, all listed, each under the name of its file', () => {
+  it('are one per file, listed, and named like their file', () => {
     const files = readdirSync(new URL('../../src/providers', import.meta.url))
       .map((file) => file.replace(/\.ts$/, ''))
       .filter((file) => file !== 'presets' && file !== 'provider');
     expect(presets.map(({ name }) => name)).to.have.members(files);
   });
 
-  it('send the secret in no URL to a server that somebody else runs: its log would hold it', () => {
+  it('do not send the secret in a URL to self-hosted servers, because their logs would contain it', () => {
     const inUrl = presets.filter(({ clientAuthentication }) => clientAuthentication === 'query');
     expect(inUrl.map(({ name }) => name)).to.deep.equal(['github']);
   });
 
-  it('begin with github, the one that is taken where none is named', () => {
+  it('begin with github, the default', () => {
     expect(presets[0]?.name).to.equal('github');
   });
 });
@@ -47,7 +47,7 @@ describe('the presets', () => {
 describe('the form of a preset', () => {
   const { host: _, ...withoutHost } = example;
   const broken: Readonly<Record<string, object>> = {
-    'a key that there is not': { ...example, tokenUri: 'https://id.example/token' },
+    'an unknown key': { ...example, tokenUri: 'https://id.example/token' },
     'a name with capitals': { ...example, name: 'Example' },
     'plain http': { ...example, tokenUrl: 'http://{host}/token' },
     'an address that is not ASCII': { ...example, userUrl: 'https://{host}/usér' },
@@ -64,7 +64,7 @@ describe('the form of a preset', () => {
     'iss required of an unknown issuer': { ...example, issRequired: true },
   };
 
-  it('admits a plain preset', () => {
+  it('accepts a plain preset', () => {
     expect(v.is(presetSchema, example)).to.equal(true);
   });
 

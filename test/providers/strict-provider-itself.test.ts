@@ -4,7 +4,7 @@ import { canariesIn, canary } from '../harness/expect/canaries.ts';
 import { type ClientRegistration, StrictProvider } from '../harness/provider/strict-provider.ts';
 import { registration } from '../harness/relay/relay-under-test.ts';
 
-// The suite is worth what its provider refuses.
+// The tests find only the faults that this provider refuses.
 describe('the strict provider', () => {
   let provider: StrictProvider;
   afterEach(() => provider.stop());
@@ -33,7 +33,7 @@ describe('the strict provider', () => {
     ],
   };
 
-  it('takes the calls of the specification', async () => {
+  it('accepts the calls of the specification', async () => {
     await start();
     expect((await send(provider.port, tokenCall)).status).to.equal(200);
     expect((await send(provider.port, userCall)).status).to.equal(200);
@@ -107,7 +107,7 @@ describe('the strict provider', () => {
     });
   }
 
-  it('refuses credentials in the query where the client was told to use the body', async () => {
+  it('refuses credentials in the query if the client is configured to use the body', async () => {
     await start({ tokenRequest: 'body' });
     expect((await send(provider.port, tokenCall)).status).to.equal(400);
     expect(provider.violations).to.have.lengthOf(1);
@@ -122,7 +122,7 @@ describe('the strict provider', () => {
 });
 
 describe('the search for canaries', () => {
-  it('finds what a value stands for, in any case', () => {
+  it('finds a value in any case and encoding', () => {
     for (const kind of ['secret', 'code', 'token'] as const) {
       expect(canariesIn(`{"url":"/?a=${canary(kind)}&b"}`)).to.deep.equal(new Set([kind]));
       expect(canariesIn(canary(kind).toUpperCase())).to.deep.equal(new Set([kind]));

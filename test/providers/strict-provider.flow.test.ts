@@ -11,7 +11,7 @@ import {
   useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
-describe('an issuer with a path that has OAuth metadata alone', () => {
+describe('an issuer with a path that has only OAuth metadata', () => {
   const startRelay = useRelays();
   const path = '/tenants/one';
   let provider: StrictProvider;

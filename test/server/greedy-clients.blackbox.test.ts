@@ -21,7 +21,7 @@ describe('a greedy client', () => {
   const underTest = relayUnderTest({ 'max-connections': '20', 'metrics-port': '0' });
   const open = () => RawConnection.open(underTest().port);
 
-  /** Sends a chunk over and over until the relay takes no more; returns how many bytes it took. */
+  /** Sends chunks until the relay reads no more. Returns the number of bytes that it read. */
   async function pour({ socket, closed }: RawConnection): Promise<number> {
     const chunk = `${megabyte.toString(16)}\r\n${'x'.repeat(megabyte)}\r\n`;
     while (!socket.destroyed) {
@@ -31,14 +31,14 @@ describe('a greedy client', () => {
   }
 
   for (const [name, header] of Object.entries(bodyHeaders)) {
-    it(`sends a body ${name} with a GET: it is answered, and the connection closed`, async () => {
+    it(`gets an answer to a GET with a body ${name}, and the connection is closed`, async () => {
       const connection = await open();
       connection.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
       expect(await pour(connection)).to.be.lessThan(64 * megabyte);
       expect(connection.heard).to.match(/^HTTP\/1\.1 307 .*\r\nConnection: close\r\n/s);
     });
 
-    it(`sends a body ${name} with a lookup that takes its time: it is not read ahead`, async () => {
+    it(`cannot make the relay read a body ${name} during a slow lookup`, async () => {
       const { provider } = underTest();
       const { promise: called, resolve } = Promise.withResolvers<() => void>();
       provider.onUser = (response, call) => resolve(() => userRecord(response, call));
@@ -52,7 +52,7 @@ describe('a greedy client', () => {
       expect(connection.heard).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
     });
 
-    it(`sends a body ${name} with a POST: 405, and the connection is closed`, async () => {
+    it(`gets 405 to a POST with a body ${name}, and the connection is closed`, async () => {
       const connection = await open();
       connection.say(`POST ${callbackPath} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
       await pour(connection);
@@ -60,14 +60,14 @@ describe('a greedy client', () => {
     });
   }
 
-  it('sends a short body with a GET: it is answered, and the connection closed', async () => {
+  it('gets an answer to a GET with a short body, and the connection is closed', async () => {
     const connection = await open();
     connection.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody`);
     await connection.closed;
     expect(connection.heard).to.match(/^HTTP\/1\.1 307 .*\r\nConnection: close\r\n/s);
   });
 
-  it('asks whether to send its body: it is answered without it', async () => {
+  it('gets an answer without 100 Continue if it sends Expect', async () => {
     const connection = await open();
     connection.say(
       `POST ${userPath} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n`,
@@ -76,7 +76,7 @@ describe('a greedy client', () => {
     expect(connection.heard).to.match(/^HTTP\/1\.1 405 /);
   });
 
-  it('sends requests ahead: each is answered, in order', async () => {
+  it('gets the answers to pipelined requests in order', async () => {
     const connection = await open();
     const paths = Array.from({ length: 100 }, (_, index) => (index % 2 ? '/healthz' : '/none'));
     const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -87,7 +87,7 @@ describe('a greedy client', () => {
     connection.close();
   });
 
-  it('holds more connections than there may be: others are served, the log says it once', async () => {
+  it('does not exclude others by opening too many connections, and the log says so once', async () => {
     const { process, port } = underTest();
     const held = await Promise.all(Array.from({ length: 60 }, open));
     for (let time = 0; time < 5; time += 1) {
@@ -99,7 +99,7 @@ describe('a greedy client', () => {
     for (const connection of held) connection.close();
   });
 
-  it('is counted, by the limit that it met', async () => {
+  it('is counted under the limit that it exceeded', async () => {
     await (await open()).say(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`).closed;
     const text = await underTest().metrics();
     expect(text).to.match(/login_relay_limits_hit_total\{limit="connections"\} [1-9]/);

@@ -11,7 +11,7 @@ const answered = 'HTTP/1.1 200 OK\r\n';
 const answer: RequestListener = (_request, response) => {
   response.end('answered');
 };
-// Time enough for whoever has something to say, even where the machine stands still for a moment.
+// Long enough for an active client, even if the machine pauses for a moment.
 const short = 500;
 
 describe('a server within limits', () => {
@@ -44,7 +44,7 @@ describe('a server within limits', () => {
   }
 
   describe('of time', () => {
-    it('answers 408 to headers that do not end, however steadily they come', async () => {
+    it('answers 408 to headers that do not end, even if they arrive steadily', async () => {
       const { open } = await start(answer, { headersTime: short });
       const [stalled, dripping] = [await open(), await open()];
       stalled.say('GET / HTTP/1.1\r\nHost:');
@@ -59,7 +59,7 @@ describe('a server within limits', () => {
       expect(outcomes).to.deep.equal(['request_timeout', 'request_timeout']);
     });
 
-    it('answers 408 to a body that does not end, and that the answer waits for', async () => {
+    it('answers 408 to a body that does not end if the answer needs it', async () => {
       const { open } = await start((incoming) => incoming.resume(), {
         headersTime: short,
         requestTime: short,
@@ -70,7 +70,7 @@ describe('a server within limits', () => {
       expect(connection.heard).to.match(/^HTTP\/1\.1 408 /);
     });
 
-    it('closes a connection that never said anything, without a word', async () => {
+    it('closes a connection without any bytes, and sends no answer', async () => {
       const { open } = await start(answer, { headersTime: short });
       const connection = await open();
       await connection.closed;
@@ -78,7 +78,7 @@ describe('a server within limits', () => {
       expect(unreadable).to.deep.equal([]);
     });
 
-    it('does not wait for a client that it has told off to close the connection', async () => {
+    it('does not wait for the client to close the connection after a 408', async () => {
       const { open } = await start(answer);
       const connection = await open();
       connection.socket.allowHalfOpen = true;
@@ -88,7 +88,7 @@ describe('a server within limits', () => {
       await connection.closed;
     });
 
-    it('closes a connection that is kept and not used, and counts that as no hit', async () => {
+    it('closes an idle keep-alive connection, and does not count that as a hit', async () => {
       const { open } = await start(answer, { keepAliveTime: short });
       const connection = (await open()).say(request);
       await connection.hear('answered');
@@ -96,13 +96,13 @@ describe('a server within limits', () => {
       expect(hits).to.deep.equal([]);
     });
 
-    it('tells clients how long it keeps a connection: longer than balancers do', async () => {
+    it('announces a keep-alive time that is longer than that of balancers', async () => {
       const { open } = await start(answer);
       const connection = (await open()).say(request);
       await connection.hear('Keep-Alive: timeout=125');
     });
 
-    it('hangs up on a client that does not take its answer', async () => {
+    it('closes the connection of a client that does not read its response', async () => {
       const app = new Koa();
       app.use((ctx) => {
         ctx.body = Buffer.alloc(50_000_000);
@@ -126,7 +126,7 @@ describe('a server within limits', () => {
   });
 
   describe('of connections', () => {
-    it('serves whoever asks, however many connections ask for nothing', async () => {
+    it('serves requests while many connections are idle', async () => {
       const { open } = await start(answer, { connections: 10 });
       const silent = await Promise.all(Array.from({ length: 50 }, open));
       const honest = (await open()).say(request);
@@ -138,7 +138,7 @@ describe('a server within limits', () => {
       expect(silent.slice(41).some(({ socket }) => socket.destroyed)).to.equal(false);
     });
 
-    it('closes the one that has been idle for longest, be it new or kept', async () => {
+    it('closes the one that has been idle for longest, new or keep-alive', async () => {
       const { open } = await start(answer, { connections: 3 });
       const kept = await open();
       const silent = await open();
@@ -151,7 +151,7 @@ describe('a server within limits', () => {
       await kept.say(request).hear(answered, 2);
     });
 
-    it('closes none on which a request is in flight: then it is the new one that goes', async () => {
+    it('closes the new one if a request is in flight on every other', async () => {
       const responses: ServerResponse[] = [];
       const { server, open } = await start((_request, response) => responses.push(response), {
         connections: 2,
@@ -161,7 +161,7 @@ describe('a server within limits', () => {
       const refused = await open();
       await refused.closed;
       expect(refused.heard).to.equal('');
-      // One of two requests that were sent together is over: the other one still counts.
+      // One of two pipelined requests is over. The other one is still in flight.
       responses[1]?.end();
       await busy[1]?.hear(answered);
       await (await open()).closed;
@@ -174,7 +174,7 @@ describe('a server within limits', () => {
       await (await open()).say(request).hear(answered);
     });
 
-    it('forgets those that have gone', async () => {
+    it('does not count closed ones', async () => {
       const { open } = await start(answer, { connections: 2 });
       for (let time = 0; time < 10; time += 1) {
         const connection = (await open()).say(request);
@@ -186,9 +186,9 @@ describe('a server within limits', () => {
     });
   });
 
-  it('answers requests that are sent ahead in their order, on one connection', async () => {
+  it('answers pipelined requests in order, on one connection', async () => {
     const { open } = await start((incoming, response) => {
-      // The first takes longest.
+      // The first response takes longest.
       const turns = 30 - Number(incoming.url?.slice(1));
       let turn = 0;
       const end = () => {
@@ -206,7 +206,7 @@ describe('a server within limits', () => {
     expect(order).to.deep.equal(paths);
   });
 
-  it('does not mix an answer that has begun with one to the nonsense that follows', async () => {
+  it('does not mix a response in progress with the answer to malformed bytes after it', async () => {
     let end = () => {};
     const { open } = await start((_request, response) => {
       response.write('begun');
@@ -222,7 +222,7 @@ describe('a server within limits', () => {
     expect(connection.heard).to.match(/begun.*ended\r\n0\r\n\r\nHTTP\/1\.1 400 /s);
   });
 
-  it('keeps every header, where they are many and small', async () => {
+  it('keeps every header if there are many small ones', async () => {
     const { open } = await start((incoming, response) => {
       response.end(`last is ${incoming.headers['x-last']}`);
     });
@@ -232,7 +232,7 @@ describe('a server within limits', () => {
     await connection.hear('last is here');
   });
 
-  it('closes everything that is in flight at its end, after a time', async () => {
+  it('closes all connections some time after its end, even with requests in flight', async () => {
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
     const { server, open } = await start(() => resolve(), { stopTime: short });
     const connection = (await open()).say(request);

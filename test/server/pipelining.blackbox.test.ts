@@ -8,7 +8,7 @@ import { loginPath, relayUnderTest, userPath } from '../harness/relay/relay-unde
 const start = `GET ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const lookup = `GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${canary('token')}\r\n\r\n`;
 
-describe('requests that follow each other on one connection without waiting', () => {
+describe('pipelined requests', () => {
   const underTest = relayUnderTest();
 
   function open(bytes: string): Socket {
@@ -28,18 +28,18 @@ describe('requests that follow each other on one connection without waiting', ()
     return readAnswers(received).answers.map(({ status }) => status);
   }
 
-  it('are answered in their order', async () => {
+  it('are answered in order', async () => {
     const last = start.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
     expect(await statusesOf(lookup + start + lookup + last)).to.deep.equal([200, 307, 200, 307]);
   });
 
-  it('are answered before one that cannot be read, and nothing after it is', async () => {
+  it('are answered before a malformed one, and nothing after it is answered', async () => {
     expect(await statusesOf(`${lookup}${start}HELLO\r\n\r\n${start}`)).to.deep.equal([
       200, 307, 400,
     ]);
   });
 
-  it('are answered before one that asks for a tunnel, and so is that', async () => {
+  it('are answered before a CONNECT request, which is answered too', async () => {
     const connect = 'CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n';
     expect(await statusesOf(`${lookup}${start}${connect}${start}`)).to.deep.equal([200, 307, 404]);
     expect(await statusesOf(connect)).to.deep.equal([404]);
@@ -47,7 +47,7 @@ describe('requests that follow each other on one connection without waiting', ()
     expect(line).to.include({ outcome: 'not_found', method: null, route: null });
   });
 
-  it('cost nobody else anything where who asks for a tunnel resets the connection', async () => {
+  it('do not affect other clients if a CONNECT client resets the connection', async () => {
     const connect = `CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n${'x'.repeat(65_536)}`;
     for (let time = 0; time < 10; time += 1) {
       const socket = open(lookup + connect);

@@ -11,7 +11,7 @@ import { strongSuites, weakSuites } from '../harness/system/cipher-suites.ts';
 
 const host = 'relay.example';
 
-describe('a relay that ends TLS itself', () => {
+describe('a relay that terminates TLS itself', () => {
   let files: CertificateFiles;
   let underTest: RelayUnderTest;
   let authority: string;
@@ -45,7 +45,7 @@ describe('a relay that ends TLS itself', () => {
 
   async function shakeHands(options: ConnectionOptions = {}): Promise<TLSSocket> {
     const socket = connect(trust(options));
-    // It may be closed to make room.
+    // The relay may close it to make room for another.
     socket.on('error', () => {});
     await once(socket, 'secureConnect');
     return socket;
@@ -58,7 +58,7 @@ describe('a relay that ends TLS itself', () => {
     );
   }
 
-  it('says that it listens on https, and answers there', async () => {
+  it('logs that it listens on https, and answers there', async () => {
     const { address } = await underTest.process.logLine(({ msg }) => msg === 'listening');
     expect(address).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
     const { status, cookies } = await get(loginPath);
@@ -66,13 +66,13 @@ describe('a relay that ends TLS itself', () => {
     expect(cookies.join()).to.match(/^__Host-Http-lr_.*; Secure/);
   });
 
-  it('takes TLS 1.2 and 1.3, nothing older, and no plain http', async () => {
+  it('accepts TLS 1.2 and 1.3, but nothing older and no plain http', async () => {
     for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       const socket = await shakeHands({ minVersion: version, maxVersion: version });
       expect(socket.getProtocol()).to.equal(version);
       socket.destroy();
     }
-    // Nor would this client on its own: OpenSSL lets it only where it need not be secure.
+    // OpenSSL offers these versions only with a lower security level.
     const ancient = {
       minVersion: 'TLSv1',
       maxVersion: 'TLSv1.1',
@@ -84,7 +84,7 @@ describe('a relay that ends TLS itself', () => {
     expect(plain.heard).to.not.contain('HTTP/');
   });
 
-  it('takes only TLS 1.2 cipher suites with forward secrecy and authenticated encryption', async () => {
+  it('accepts only TLS 1.2 cipher suites with forward secrecy and authenticated encryption', async () => {
     for (const suite of weakSuites) {
       const offer = { maxVersion: 'TLSv1.2', ciphers: `${suite}:@SECLEVEL=0` } as const;
       expect(await codeOf(shakeHands(offer)), suite).to.match(/HANDSHAKE_FAILURE/);
@@ -96,7 +96,7 @@ describe('a relay that ends TLS itself', () => {
     }
   });
 
-  it('speaks HTTP/1.1 to who offers it, and to who offers nothing', async () => {
+  it('speaks HTTP/1.1 to clients that offer it, or offer nothing', async () => {
     const offered = await shakeHands({ ALPNProtocols: ['h2', 'http/1.1'] });
     expect(offered.alpnProtocol).to.equal('http/1.1');
     const silent = await shakeHands();
@@ -107,11 +107,11 @@ describe('a relay that ends TLS itself', () => {
     silent.destroy();
   });
 
-  it('serves whoever asks, however many connections stop before or after the handshake', async () => {
+  it('serves requests while many connections stop before or after the handshake', async () => {
     const mute = await Promise.all(
       Array.from({ length: 40 }, () => RawConnection.open(underTest.port)),
     );
-    // Some have to make room for others before they have shaken hands.
+    // Some are closed to make room for others before their handshake is over.
     const attempts = await Promise.allSettled(Array.from({ length: 40 }, () => shakeHands()));
     const idle = attempts.flatMap((attempt) => ('value' in attempt ? [attempt.value] : []));
     expect(idle).to.not.be.empty;
@@ -120,14 +120,14 @@ describe('a relay that ends TLS itself', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('is asked for its health like any other', async () => {
+  it('answers login-relay health', async () => {
     const { code, stdout } = await runRelay({
       words: ['health', '--port', String(underTest.port), '--tls-cert', files.cert],
     });
     expect([code, stdout]).to.deep.equal([0, 'ready\n']);
   });
 
-  it('goes on with a new certificate once its files have changed', async () => {
+  it('uses a new certificate after its files have changed', async () => {
     const kept = await shakeHands();
     const renewed = await files.renew();
     await underTest.process.logLine(({ msg }) => String(msg).startsWith('reloaded'));
@@ -136,14 +136,14 @@ describe('a relay that ends TLS itself', () => {
       .and.not.equal('connected');
     authority = renewed;
     expect((await get(loginPath)).status).to.equal(307);
-    // A connection that is open keeps what it began with.
+    // An open connection keeps the old certificate.
     kept.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n`);
     const [answer] = await once(kept, 'data');
     expect(String(answer)).to.match(/^HTTP\/1\.1 200 /);
     kept.destroy();
   });
 
-  it('keeps the certificate that it has where the new one is of no use, and says why', async () => {
+  it('keeps its certificate if the new one cannot be used, and logs why', async () => {
     await writeFile(files.key, 'nonsense');
     process.kill(underTest.process.pid, 'SIGHUP');
     const { faults } = await underTest.process.logLine(({ msg }) =>

@@ -23,11 +23,11 @@ const unixUntrusted = /^--trusted-proxies \(TRUSTED_PROXIES\) does not list unix
 interface Running {
   readonly relay: RelayProcess;
   readonly provider: StrictProvider;
-  /** The status that a client of this address gets, through a proxy on the socket. */
+  /** The status that a client with this address gets through a proxy on the socket. */
   ask(path: string, client: string): Promise<number | undefined>;
 }
 
-/** A relay that listens on a Unix socket, which a proxy speaks to. */
+/** A relay that listens on a Unix socket, behind a proxy. */
 async function withRelay(flags: Flags, act: (running: Running) => Promise<void>): Promise<void> {
   const provider = await StrictProvider.start(registration());
   const folder = await mkdtemp(join(tmpdir(), 'login-relay-'));
@@ -57,7 +57,7 @@ async function withRelay(flags: Flags, act: (running: Running) => Promise<void>)
 const { describe } = needsPrograms('systemd-socket-activate');
 
 describe('a relay on a Unix socket', () => {
-  it('counts every client by itself if it trusts whoever connects there', async () => {
+  it('counts each client separately if it trusts proxies on the socket', async () => {
     await withRelay({ 'rate-limit': '2', 'trusted-proxies': 'unix' }, async ({ relay, ask }) => {
       for (const client of ['192.0.2.1', '192.0.2.2']) {
         const statuses = [
@@ -71,7 +71,7 @@ describe('a relay on a Unix socket', () => {
     });
   });
 
-  it('limits the refused exchanges of each client then', async () => {
+  it('limits the refused exchanges of each client if it trusts them', async () => {
     await withRelay({ 'trusted-proxies': 'unix' }, async ({ provider, ask }) => {
       provider.onToken = json({ error: 'bad_verification_code' });
       const open = (client: string) => ask(`${callbackPath}?code=${canary('code')}`, client);

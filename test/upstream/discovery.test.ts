@@ -10,7 +10,7 @@ import { registration } from '../harness/relay/relay-under-test.ts';
 
 const mebibyte = 1024 * 1024;
 
-describe('what a relay learns from an issuer', () => {
+describe('the provider that discovery returns', () => {
   const client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
   let issuer: StrictProvider;
   before(async () => {
@@ -31,7 +31,7 @@ describe('what a relay learns from an issuer', () => {
     });
   }
 
-  /** Learns from metadata in order, but for the changes. */
+  /** Discovers a provider from valid metadata with these changes. */
   async function learn(changes: Record<string, unknown>, source: Partial<MetadataContext> = {}) {
     issuer.pages = { [openIdPath]: json(metadata(issuer.origin, changes)) };
     return await discover(source);
@@ -43,7 +43,7 @@ describe('what a relay learns from an issuer', () => {
     throw new Error(`no DiscoveryError: ${JSON.stringify(error)}`);
   }
 
-  it('is its endpoints, and what they take', async () => {
+  it('has the endpoints, and how they authenticate clients', async () => {
     const provider = await learn({
       token_endpoint_auth_methods_supported: ['private_key_jwt', 'client_secret_post'],
       code_challenge_methods_supported: ['plain', 'S256'],
@@ -65,7 +65,7 @@ describe('what a relay learns from an issuer', () => {
     });
   });
 
-  it('is the most careful reading, where the metadata says no more than it must', async () => {
+  it('has the defaults of the standards for minimal metadata', async () => {
     expect(await learn({})).to.include({
       clientAuthentication: 'basic',
       pkce: true,
@@ -73,7 +73,7 @@ describe('what a relay learns from an issuer', () => {
     });
   });
 
-  it('is the revocation endpoint, unless it cannot be used: logins work without it', async () => {
+  it('has the revocation endpoint, unless that cannot be used', async () => {
     const revocationOf = async (value: unknown, source: Partial<MetadataContext> = {}) =>
       (await learn({ revocation_endpoint: value }, source)).revocation?.url;
     const endpoint = `${issuer.origin}/revoke`;
@@ -93,7 +93,7 @@ describe('what a relay learns from an issuer', () => {
     expect(await revocationOf(endpoint, { given: { revocation: given } })).to.equal(given.url);
   });
 
-  it('is that refresh tokens need offline_access, if the metadata offers it', async () => {
+  it('requests offline_access for refresh tokens, if the metadata offers it', async () => {
     const needed = async (changes: Record<string, unknown>) =>
       (await learn(changes)).refreshRequest;
     const scopes_supported = ['openid', 'offline_access'];
@@ -105,7 +105,7 @@ describe('what a relay learns from an issuer', () => {
   });
 
   for (const methods of [['plain'], 'S256', {}, null]) {
-    it(`is PKCE even if the metadata lists ${JSON.stringify(methods)} for it`, async () => {
+    it(`uses PKCE even if the metadata lists ${JSON.stringify(methods)} for it`, async () => {
       const learned = await learn({ code_challenge_methods_supported: methods });
       expect(learned).to.include({ pkce: true });
     });
@@ -127,7 +127,7 @@ describe('what a relay learns from an issuer', () => {
     { methods: undefined, encodingChanges: true, expected: 'basic' },
     { methods: null, encodingChanges: true, expected: 'basic' },
   ]) {
-    it(`is the method ${expected} if the metadata lists ${methods} and encoding ${encodingChanges ? 'changes' : 'keeps'} the credentials`, async () => {
+    it(`authenticates with ${expected} if the metadata lists ${methods} and encoding ${encodingChanges ? 'changes' : 'keeps'} the credentials`, async () => {
       const learning = learn(
         { token_endpoint_auth_methods_supported: methods },
         { encodingChanges },
@@ -137,14 +137,14 @@ describe('what a relay learns from an issuer', () => {
   }
 
   for (const promise of ['true', 1, {}, null]) {
-    it(`is no promise of iss, where the metadata has ${JSON.stringify(promise)} for it`, async () => {
+    it(`does not require iss if the metadata has ${JSON.stringify(promise)} for it`, async () => {
       expect(await learn({ authorization_response_iss_parameter_supported: promise })).to.include({
         issRequired: false,
       });
     });
   }
 
-  it('is nothing of what is given by hand, though the metadata lacks it or has it wrong', async () => {
+  it('has the configured values, even if the metadata lacks them or has wrong ones', async () => {
     const given = {
       authorizeUrl: 'https://a.example/authorize',
       tokenUrl: 'https://a.example/token',
@@ -164,19 +164,19 @@ describe('what a relay learns from an issuer', () => {
     expect(provider).to.include(given);
   });
 
-  it('is an endpoint on another host and port, with a query', async () => {
+  it('can have an endpoint on another host and port, with a query', async () => {
     const authorization_endpoint = 'https://login.example:8443/authorize?tenant=a%20b';
     const { authorizeUrl } = await learn({ authorization_endpoint });
     expect(authorizeUrl).to.equal(authorization_endpoint);
   });
 
-  it('is an endpoint on plain http, where that is allowed', async () => {
+  it('can have an endpoint on plain http, if that is allowed', async () => {
     const token_endpoint = 'http://sso.example.com/token';
     const { tokenUrl } = await learn({ token_endpoint }, { insecureHttp: true });
     expect(tokenUrl).to.equal(token_endpoint);
   });
 
-  it('comes from OAuth metadata, where there is none of OpenID Connect', async () => {
+  it('comes from OAuth metadata if there is none of OpenID Connect', async () => {
     const path = '/realms/main';
     const name = `${issuer.origin}${path}`;
     issuer.pages = { [oauthPath + path]: json(metadata(name)) };
@@ -184,7 +184,7 @@ describe('what a relay learns from an issuer', () => {
     expect(issuer.asked.slice(-2)).to.deep.equal([path + openIdPath, oauthPath + path]);
   });
 
-  it('comes from the same place for an issuer with a final slash', async () => {
+  it('comes from the same address for an issuer with a final slash', async () => {
     const name = `${issuer.origin}/realms/main/`;
     issuer.pages = { [`/realms/main${openIdPath}`]: json(metadata(name)) };
     expect(await discover({ issuer: name })).to.include({ issuer: name });
@@ -197,7 +197,7 @@ describe('what a relay learns from an issuer', () => {
     expect(failure.reason).to.equal('too_large');
   });
 
-  describe('is nothing', () => {
+  describe('does not exist', () => {
     for (const [what, changes, reason] of [
       ['a missing issuer', { issuer: undefined }, 'issuer_mismatch'],
       ['an issuer that is a list', { issuer: [] }, 'issuer_mismatch'],
@@ -231,7 +231,7 @@ describe('what a relay learns from an issuer', () => {
         'unsupported',
       ],
     ] as const) {
-      it(`where the metadata has ${what}`, async () => {
+      it(`if the metadata has ${what}`, async () => {
         expect((await failureOf(learn(changes))).reason).to.equal(reason);
       });
     }
@@ -243,13 +243,13 @@ describe('what a relay learns from an issuer', () => {
       '[fe80::1]',
       '[fd00:ec2::254]',
     ]) {
-      it(`where an endpoint is at ${host}, even over https`, async () => {
+      it(`if an endpoint is at ${host}, even over https`, async () => {
         const failure = await failureOf(learn({ token_endpoint: `https://${host}/` }));
         expect(failure.reason).to.equal('endpoint_unusable');
       });
     }
 
-    it('where an endpoint is at a link-local address, which the explanation does not call http', async () => {
+    it('if an endpoint is at a link-local address, as the explanation says', async () => {
       const failure = await failureOf(learn({ token_endpoint: 'https://169.254.169.254/' }));
       expect(failure.explanation).to.match(/link-local|metadata address/);
     });
@@ -260,7 +260,7 @@ describe('what a relay learns from an issuer', () => {
       ['half an object', answer(200, '{"issuer":')],
       ['a page', html(200, '')],
     ] as const) {
-      it(`where the answer is ${what}`, async () => {
+      it(`if the answer is ${what}`, async () => {
         issuer.pages = { [openIdPath]: reply };
         expect((await failureOf(discover())).reason).to.equal('not_json');
       });
@@ -284,7 +284,7 @@ describe('what a relay learns from an issuer', () => {
       });
     }
 
-    it('fails, and only then: otherwise what is wrong with the first is told', async () => {
+    it('fails, but reports the first failure if the second address has no metadata', async () => {
       issuer.pages = { [openIdPath]: answer(403, 'no', { 'Content-Type': 'text/plain' }) };
       const failure = await failureOf(discover());
       expect(failure.reason).to.equal('unexpected_status');
@@ -292,7 +292,7 @@ describe('what a relay learns from an issuer', () => {
     });
   });
 
-  it('has no default scope if the issuer speaks OAuth alone', async () => {
+  it('has no default scope if the issuer has only OAuth metadata', async () => {
     issuer.pages = {
       [oauthPath]: json(metadata(issuer.origin, { scopes_supported: ['profile'] })),
     };
@@ -302,7 +302,7 @@ describe('what a relay learns from an issuer', () => {
   });
 
   describe('behind redirects', () => {
-    it('is found within the origin, three redirects away', async () => {
+    it('is found after three redirects within the origin', async () => {
       issuer.pages = {
         [openIdPath]: redirect('/1', 301),
         '/1': redirect('2?a=b', 302),
@@ -315,7 +315,7 @@ describe('what a relay learns from an issuer', () => {
       expect(await discover()).to.include({ issuer: issuer.origin });
     });
 
-    it('is not looked for further away', async () => {
+    it('is not found after more redirects', async () => {
       issuer.pages = {
         [openIdPath]: redirect('/1'),
         '/1': redirect('/2'),
@@ -329,7 +329,7 @@ describe('what a relay learns from an issuer', () => {
       expect(issuer.asked).not.to.include('/4');
     });
 
-    it('is not looked for at another origin', async () => {
+    it('is not found at another origin', async () => {
       const other = await StrictProvider.start(registration());
       other.pages = { '/': json(metadata(other.origin)) };
       try {
@@ -346,7 +346,7 @@ describe('what a relay learns from an issuer', () => {
     });
 
     for (const target of ['', 'http://[', 'javascript:alert(1)']) {
-      it(`is not looked for at ${JSON.stringify(target)}`, async () => {
+      it(`is not found at ${JSON.stringify(target)}`, async () => {
         issuer.pages = { [openIdPath]: redirect(target) };
         const failure = await failureOf(discover());
         expect(failure.reason).to.be.oneOf(['redirected', 'unexpected_status']);
@@ -355,7 +355,7 @@ describe('what a relay learns from an issuer', () => {
     }
   });
 
-  describe('names what is missing', () => {
+  describe('does not exist, and the explanation names the missing field:', () => {
     for (const [field, flag] of [
       ['authorization_endpoint', '--authorize-url'],
       ['token_endpoint', '--token-url'],
@@ -369,15 +369,15 @@ describe('what a relay learns from an issuer', () => {
     }
   });
 
-  describe('is that no login can work if the metadata', () => {
+  describe('does not exist, as unsupported, if the metadata', () => {
     for (const [what, changes, words] of [
       [
-        'demands pushed authorization requests',
+        'requires pushed authorization requests',
         { require_pushed_authorization_requests: true },
         /pushed authorization requests/,
       ],
       [
-        'demands signed request objects',
+        'requires signed request objects',
         { require_signed_request_object: true },
         /signed request objects/,
       ],
@@ -397,7 +397,7 @@ describe('what a relay learns from an issuer', () => {
       });
     }
 
-    it('demands several things: each is named', async () => {
+    it('requires several things, and the explanation names each', async () => {
       const { explanation } = await failureOf(
         learn({ require_pushed_authorization_requests: true, response_types_supported: [] }),
       );
@@ -406,7 +406,7 @@ describe('what a relay learns from an issuer', () => {
         .and.match(/response type/);
     });
 
-    it('lists what the relay does beside what it does not', async () => {
+    it('exists if the metadata lists other methods beside those of the relay', async () => {
       const learning = learn({
         require_pushed_authorization_requests: false,
         require_signed_request_object: null,
@@ -420,7 +420,7 @@ describe('what a relay learns from an issuer', () => {
     });
   });
 
-  it('is the advice to look at the proxy if the issuer calls itself http', async () => {
+  it('does not exist if the issuer calls itself http, and the explanation names the proxy', async () => {
     const body = Buffer.from(JSON.stringify(metadata('http://id.example:8443/o')));
     const behindProxy = { ...client, call: async () => ({ status: 200, headers: {}, body }) };
     const context = { given: {}, insecureHttp: false, encodingChanges: false };
@@ -434,10 +434,10 @@ describe('what a relay learns from an issuer', () => {
     }
   });
 
-  describe('is nothing where a remote issuer', () => {
+  describe('does not exist if a remote issuer', () => {
     const remote = 'https://id.example';
 
-    /** Learns from what an issuer elsewhere answers. */
+    /** Discovers a provider from a remote issuer. */
     async function learnFrom(
       origin: string,
       changes: Record<string, unknown>,
@@ -508,14 +508,14 @@ describe('what a relay learns from an issuer', () => {
       });
     }
 
-    it('names such an endpoint, unless it is given by hand', async () => {
+    it('names such an endpoint, unless it is configured', async () => {
       const tokenUrl = 'http://127.0.0.1:8080/token';
       const changes = { token_endpoint: 'http://127.0.0.1:9090/token' };
       const provider = await learnFrom(remote, changes, { given: { tokenUrl } });
       expect(provider.tokenUrl).to.equal(tokenUrl);
     });
 
-    it('but learned where its endpoints are elsewhere and have other parameters', async () => {
+    it('exists if its endpoints are elsewhere and have other parameters', async () => {
       const tokenUrl = 'https://api.other.example/token?tenant=1';
       expect(await learnFrom(remote, { token_endpoint: tokenUrl })).to.include({ tokenUrl });
       const plain = { issuer: 'http://id.example', insecureHttp: true };

@@ -54,7 +54,7 @@ describe('the provider client', () => {
     expect(connections.size).to.equal(1);
   });
 
-  it('makes no call whose deadline has passed before it leaves', async () => {
+  it('makes no call if its deadline has passed before it is sent', async () => {
     let requests = 0;
     listener = (_, response) => {
       requests += 1;
@@ -62,13 +62,13 @@ describe('the provider client', () => {
     };
     const late = createUpstreamClient('login-relay/test', { timeout: 0, concurrentCalls: 2 });
     expect((await call(late)).outcome).to.equal('provider_timeout');
-    // What had left before would have come before.
+    // If the late call had been sent, it would have arrived before this one.
     expect((await call()).outcome).to.equal('200 a');
     expect(requests).to.equal(1);
     late.close();
   });
 
-  it('makes a call once more, on a new connection, where a kept one had died', async () => {
+  it('retries a call on a new connection if a keep-alive connection was closed', async () => {
     let requests = 0;
     listener = (request, response) => {
       requests += 1;
@@ -81,17 +81,17 @@ describe('the provider client', () => {
     expect(connections.size).to.equal(2);
   });
 
-  it('takes nothing for an answer that a kept connection said before it was asked', async () => {
+  it('ignores bytes that a keep-alive connection sent before the request', async () => {
     listener = (_, response) => response.end('asked');
     await call();
     const [kept] = connections;
-    // The bytes have arrived before the call, but nobody has read them.
+    // The bytes have arrived before the call, but are not read yet.
     kept?.write('HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunasked');
     expect((await call()).outcome).to.equal('200 asked');
     expect(connections.size).to.equal(2);
   });
 
-  it('makes a call once more where a kept connection had been given up with 408', async () => {
+  it('retries a call if the keep-alive connection was ended with 408', async () => {
     let requests = 0;
     listener = (_, response) => {
       requests += 1;
@@ -104,13 +104,13 @@ describe('the provider client', () => {
     expect(connections.size).to.equal(2);
   });
 
-  it('takes 408 for an answer on a new connection', async () => {
+  it('treats 408 on a new connection as the answer', async () => {
     listener = (_, response) => response.writeHead(408).end('a');
     expect((await call()).outcome).to.equal('408 a');
     expect(connections.size).to.equal(1);
   });
 
-  it('makes no call a third time', async () => {
+  it('retries a call only once', async () => {
     let requests = 0;
     listener = (request, response) => {
       requests += 1;
@@ -122,7 +122,7 @@ describe('the provider client', () => {
     expect(requests).to.equal(3);
   });
 
-  it('replays nothing on a kept connection that the client itself has closed', async () => {
+  it('does not retry a call on a keep-alive connection that the client itself has closed', async () => {
     let requests = 0;
     listener = (_, response) => {
       requests += 1;
@@ -134,7 +134,7 @@ describe('the provider client', () => {
     expect(requests).to.equal(2);
   });
 
-  it('replays nothing that failed on a new connection', async () => {
+  it('does not retry a call that failed on a new connection', async () => {
     let requests = 0;
     listener = (request) => {
       requests += 1;
@@ -144,7 +144,7 @@ describe('the provider client', () => {
     expect(requests).to.equal(1);
   });
 
-  it('replays nothing once a byte of the answer has come', async () => {
+  it('does not retry a call after the first byte of a response', async () => {
     let requests = 0;
     listener = (request, response) => {
       requests += 1;
@@ -156,7 +156,7 @@ describe('the provider client', () => {
     expect(requests).to.equal(2);
   });
 
-  it('replays nothing that timed out', async () => {
+  it('does not retry a call that timed out', async () => {
     const hasty = createUpstreamClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
     let requests = 0;
     listener = (_, response) => {
@@ -169,7 +169,7 @@ describe('the provider client', () => {
     hasty.close();
   });
 
-  it('holds the deadline against an answer that drips', async () => {
+  it('keeps the deadline if the response arrives slowly', async () => {
     const hasty = createUpstreamClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
     listener = (_, response) => {
       const drip = setInterval(() => response.write('a'), 20);
@@ -179,7 +179,7 @@ describe('the provider client', () => {
     hasty.close();
   });
 
-  it('takes an answer of 1 MiB and refuses a longer one, compressed or not', async () => {
+  it('accepts an answer of 1 MiB and refuses a longer one, compressed or not', async () => {
     const mebibyte = 1024 * 1024;
     const answers: [number, boolean][] = [
       [mebibyte, false],
@@ -201,7 +201,7 @@ describe('the provider client', () => {
     }
   });
 
-  it('tells the status where it is not 200, even if the body breaks off', async () => {
+  it('returns a status other than 200 even if the body is cut short', async () => {
     listener = (request, response) => {
       response.writeHead(500, { 'content-length': 100 });
       response.write('a', () => request.socket.destroy());
@@ -209,7 +209,7 @@ describe('the provider client', () => {
     expect((await call()).outcome).to.equal('500 ');
   });
 
-  it('finds a provider unreachable whose 200 breaks off', async () => {
+  it('fails as unreachable if a 200 is cut short', async () => {
     listener = (request, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('a', () => request.socket.destroy());
@@ -217,7 +217,7 @@ describe('the provider client', () => {
     expect((await call()).outcome).to.equal('provider_unreachable');
   });
 
-  it('refuses a call beyond the limit at once, and takes calls again when one has ended', async () => {
+  it('refuses a call beyond the limit at once, and accepts calls again when one has ended', async () => {
     const waiting: (() => void)[] = [];
     let arrived = () => {};
     const bothArrived = new Promise<void>((resolve) => {
@@ -248,7 +248,7 @@ describe('the provider client', () => {
     expect(requests).to.equal(1);
   });
 
-  it('tells its observer what came of the call', async () => {
+  it('tells its observer the outcome of each call', async () => {
     listener = (_, response) => response.writeHead(404).end();
     const { call: observed } = await call();
     expect(observed).to.include({ endpoint: 'user', outcome: 'answered', status: 404 });

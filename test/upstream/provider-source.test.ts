@@ -14,7 +14,7 @@ import {
 const minute = 60_000;
 const hour = 60 * minute;
 
-describe('a provider that is learned in the background', () => {
+describe('a provider that is discovered in the background', () => {
   let outcomes: (() => Promise<Provider>)[];
   let attempts: DiscoveryAttempt[];
   let calls: number;
@@ -37,7 +37,7 @@ describe('a provider that is learned in the background', () => {
     throw new DiscoveryError('unreachable', { code: 'ECONNREFUSED' });
   };
 
-  /** The next attempts come to these ends; after the last one there is none. */
+  /** The results of the next attempts. After the last one, there are no more. */
   async function learn(...ends: (() => Promise<Provider>)[]): Promise<ProviderSource> {
     outcomes.push(...ends);
     source = await discoveredProvider(
@@ -52,7 +52,7 @@ describe('a provider that is learned in the background', () => {
     return source;
   }
 
-  /** Moves the clock, and lets what it has started come to its end. */
+  /** Moves the clock, and waits until all that it has started is over. */
   async function pass(milliseconds: number): Promise<void> {
     mock.timers.tick(milliseconds);
     await settled();
@@ -70,13 +70,29 @@ describe('a provider that is learned in the background', () => {
     }
   }
 
-  it('is there after the first attempt', async () => {
+  it('is known after the first attempt', async () => {
     const learned = await learn(known('one'));
     expect(addressOf(learned)).to.equal('https://one.example/token');
     expect(attempts).to.deep.equal([{ outcome: 'discovered' }]);
   });
 
-  it('is not there, and says so at once, until the issuer has answered', async () => {
+  it('is the one that was known before until the issuer has answered', async () => {
+    const attempt = Promise.withResolvers<Provider>();
+    const creating = discoveredProvider(
+      () => attempt.promise,
+      () => {},
+      provider('before'),
+    );
+    mock.timers.tick(2_000);
+    source = await creating;
+    expect(addressOf(source)).to.equal('https://before.example/token');
+    expect(source.missing()).to.equal(undefined);
+    attempt.resolve(provider('one'));
+    await settled();
+    expect(addressOf(source)).to.equal('https://one.example/token');
+  });
+
+  it('is not known until the issuer has answered, and requests fail at once', async () => {
     const learned = await learn(failing, failing, known('one'));
     expect(failureOf(learned)).to.equal('provider_undiscovered');
     await pass(1_000);
@@ -90,7 +106,7 @@ describe('a provider that is learned in the background', () => {
     ]);
   });
 
-  it('is waited for two seconds at the start, and then used as soon as it is there', async () => {
+  it('delays the start by two seconds at most, and is used as soon as it is known', async () => {
     const { promise, resolve } = Promise.withResolvers<Provider>();
     const starting = learn(() => promise, known('two'));
     let started = false;
@@ -110,7 +126,7 @@ describe('a provider that is learned in the background', () => {
     expect(addressOf(learned)).to.equal('https://two.example/token');
   });
 
-  it('is asked for less and less often while the issuer is down, once a minute in the end', async () => {
+  it('is requested less and less often while the issuer is down, down to once a minute', async () => {
     const waits = [1, 2, 4, 8, 16, 32, 60, 60, 60];
     await learn(failing, ...waits.map(() => failing));
     for (const [count, seconds] of waits.entries()) {
@@ -135,7 +151,7 @@ describe('a provider that is learned in the background', () => {
     ]);
   });
 
-  it('is learned anew once an hour, and no sooner', async () => {
+  it('is discovered again once an hour, and not earlier', async () => {
     const learned = await learn(known('one'), known('two'), known('three'));
     await pass(hour - 1);
     expect(addressOf(learned)).to.equal('https://one.example/token');
@@ -145,7 +161,7 @@ describe('a provider that is learned in the background', () => {
     expect(addressOf(learned)).to.equal('https://three.example/token');
   });
 
-  it('stays what it was while it is learned anew: nobody waits', async () => {
+  it('stays the same during the next discovery, so that no request waits', async () => {
     const { promise, resolve } = Promise.withResolvers<Provider>();
     const learned = await learn(known('one'), () => promise);
     await pass(hour);
@@ -156,7 +172,7 @@ describe('a provider that is learned in the background', () => {
     expect(addressOf(learned)).to.equal('https://two.example/token');
   });
 
-  it('stays what it was while the issuer is down, which is asked again from a second on', async () => {
+  it('stays the same while the issuer is down, and the next attempt is after a second', async () => {
     const learned = await learn(known('one'), failing, failing, known('two'), known('three'));
     await pass(hour);
     expect(addressOf(learned)).to.equal('https://one.example/token');
@@ -169,13 +185,13 @@ describe('a provider that is learned in the background', () => {
     expect(calls).to.equal(4);
   });
 
-  it('starts over with its patience after each success', async () => {
+  it('has short pauses again after each success', async () => {
     await learn(failing, failing, failing, known('one'), failing, failing);
     for (const wait of [1_000, 2_000, 4_000, hour]) await pass(wait);
     expect(attempts.at(-1)).to.include({ outcome: 'failed', retryIn: 1000 });
   });
 
-  it('is never asked for twice at a time', async () => {
+  it('is never requested twice at once', async () => {
     const { promise, resolve } = Promise.withResolvers<Provider>();
     await learn(known('one'), () => promise);
     await pass(hour);
@@ -184,14 +200,14 @@ describe('a provider that is learned in the background', () => {
     resolve(provider('two'));
   });
 
-  it('is not learned any more once it is closed', async () => {
+  it('is not discovered again after it is closed', async () => {
     const learned = await learn(known('one'));
     learned.close();
     await pass(10 * hour);
     expect(calls).to.equal(1);
   });
 
-  it('is not learned any more where it is closed in the middle of an attempt', async () => {
+  it('is not discovered again if it is closed during an attempt', async () => {
     const { promise, resolve } = Promise.withResolvers<Provider>();
     const learned = await learn(known('one'), () => promise);
     await pass(hour);
@@ -202,12 +218,12 @@ describe('a provider that is learned in the background', () => {
     expect(calls).to.equal(2);
   });
 
-  it('cannot be changed by who reads it', async () => {
+  it('cannot be changed by its readers', async () => {
     expect(Object.isFrozen((await learn(known('one'))).current())).to.equal(true);
   });
 
   describe('and something computed from it', () => {
-    it('is computed once for each that was learned', async () => {
+    it('is computed once for each discovery', async () => {
       const learned = await learn(known('one'), failing, known('two'));
       let computed = 0;
       const derived = derivedFrom(learned, ({ tokenUrl }) => {
@@ -223,7 +239,7 @@ describe('a provider that is learned in the background', () => {
       expect(computed).to.equal(2);
     });
 
-    it('is not there either, until the issuer has answered', async () => {
+    it('is not known until the issuer has answered', async () => {
       const derived = derivedFrom(await learn(failing), ({ tokenUrl }) => tokenUrl);
       expect(derived).to.throw(RelayError, 'provider_undiscovered');
     });
@@ -241,7 +257,7 @@ function provider(name: string): Provider {
   };
 }
 
-/** Every promise that is resolved by now has run its course. */
+/** Waits until the callbacks of all resolved promises have run. */
 async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -53,7 +53,7 @@ describe('a refresh at the provider', () => {
     }
   });
 
-  it('asks for a narrower scope, instead of one in the further parameters', async () => {
+  it('requests a narrower scope, instead of one in the further parameters', async () => {
     const tokenParameters: [string, string][] = [
       ['scope', 'all'],
       ['refresh_token', 'another'],
@@ -77,7 +77,7 @@ describe('a refresh at the provider', () => {
     await refresh('body', undefined, { requestHeaders: { 'user-agent': 'DiscordBot' } });
   });
 
-  it('tells of no new refresh token if the provider keeps the old one', async () => {
+  it('returns no refresh token if the provider keeps the old one', async () => {
     nock(origin).post('/token?tenant=1').reply(200, { access_token: 'new' });
     expect(await refresh()).to.include({ accessToken: 'new', refreshToken: undefined });
   });
@@ -97,7 +97,10 @@ describe('a refresh at the provider', () => {
       // Twitch
       [400, { error: 'Bad Request', status: 400, message: 'Invalid refresh token' }],
       // Slack
+      [200, { ok: false, error: 'invalid_refresh_token' }],
       [200, { ok: false, error: 'of_its_own' }],
+      // Twitch, after the user has changed the password
+      [401, { status: 401, message: 'Invalid refresh token' }],
       // Gitea and Forgejo
       [400, { error: 'unauthorized_client', error_description: 'unable to parse refresh token' }],
       [400, { error: 'unauthorized_client', error_description: 'token was already used' }],
@@ -118,6 +121,16 @@ describe('a refresh at the provider', () => {
       [400, { error: 'temporarily_unavailable' }],
       // A page of a firewall says nothing about the refresh token.
       [403, '<h1>Forbidden</h1>'],
+      [403, { message: 'Forbidden' }],
+      [403, { status: 403, error: 'Forbidden', path: '/token' }],
+      [404, { statusCode: 404, error: 'Not Found', message: 'Route not found' }],
+      // GitHub, beyond its rate limits
+      [403, { message: 'You have exceeded a secondary rate limit.' }],
+      // Slack, in a moment of trouble
+      [200, { ok: false, error: 'fatal_error' }],
+      [200, { ok: false, error: 'internal_error' }],
+      [200, { ok: false, error: 'ratelimited' }],
+      [200, { ok: false, error: 'service_unavailable' }],
       [302, ''],
     ],
     token_missing: [

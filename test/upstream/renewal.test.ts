@@ -98,7 +98,7 @@ describe('a login at a real provider', () => {
       expect(await outcome(refresh(second.refreshToken ?? ''))).to.equal('refresh_refused');
     });
 
-    it('ends when its refresh token is revoked, twice if wanted', async () => {
+    it('ends when its refresh token is revoked, which can be repeated', async () => {
       await revoke({ refreshToken: token, accessToken: login.accessToken });
       await revoke({ refreshToken: token });
       expect(await outcome(refresh(token))).to.equal('refresh_refused');

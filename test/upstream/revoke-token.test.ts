@@ -71,7 +71,7 @@ describe('a revocation at the provider', () => {
     expect(await revoke({ ...rfc7009, takes: 'access_token' })).to.equal(1);
   });
 
-  it('makes no call if the provider revokes nothing, or no such token', async () => {
+  it('makes no call if the provider does not revoke this kind of token', async () => {
     expect(await revoke(undefined)).to.equal(0);
     expect(await revoke(rfc7009, {})).to.equal(0);
     const onlyRefresh: Revocation = { ...rfc7009, takes: 'refresh_token' };
@@ -138,7 +138,7 @@ describe('a revocation at the provider', () => {
     expect(await outcome(200, { ok: false, error: 'token_revoked' })).to.equal('revoked');
   });
 
-  it('tells that the provider does not know the token', async () => {
+  it('reports that the provider does not know the token', async () => {
     for (const [status, body] of [
       [400, { error: 'invalid_token' }],
       [400, { error: 'unsupported_token_type' }],

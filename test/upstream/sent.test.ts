@@ -10,7 +10,7 @@ import {
 } from '../harness/provider/serve.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
 
-describe('what a call says of whether the provider saw it', () => {
+describe('a call', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -96,7 +96,7 @@ describe('what a call says of whether the provider saw it', () => {
     expect(outcome).to.deep.equal(['provider_timeout', true]);
   });
 
-  it('is sent if only the second attempt finds nobody: the first one used a kept connection', async () => {
+  it('is sent if the first attempt used a keep-alive connection, even if the second one cannot connect', async () => {
     let requests = 0;
     const serving = await serve(({ socket }, response) => {
       requests += 1;

@@ -44,7 +44,7 @@ describe('the token endpoint', () => {
   const fields = { code: 'the code', redirect_uri: redirectUri };
   const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
 
-  it('is sent everything in the query, and no body, as the specification says', async () => {
+  it('gets everything in the query, and no body, as the specification says', async () => {
     nock(origin, { reqheaders: { accept: 'application/json', 'user-agent': 'login-relay/test' } })
       .post('/token', (body) => body === '')
       .query({ tenant: '1', ...credentials, ...fields })
@@ -52,7 +52,7 @@ describe('the token endpoint', () => {
     expect(await exchange('query')).to.equal('token');
   });
 
-  it('is sent a form with the credentials for client_secret_post', async () => {
+  it('gets a form with the credentials for client_secret_post', async () => {
     nock(origin, { reqheaders: { 'content-type': 'application/x-www-form-urlencoded' } })
       .post('/token', { grant_type: 'authorization_code', ...credentials, ...fields })
       .query({ tenant: '1' })
@@ -60,7 +60,7 @@ describe('the token endpoint', () => {
     expect(await exchange('body')).to.equal('token');
   });
 
-  it('is sent form-encoded credentials in the Authorization header for client_secret_basic', async () => {
+  it('gets form-encoded credentials in the Authorization header for client_secret_basic', async () => {
     const basic = Buffer.from('client%3Aid:s%25cret+%2B').toString('base64');
     nock(origin, { reqheaders: { authorization: `Basic ${basic}` } })
       .post('/token', { grant_type: 'authorization_code', ...fields })
@@ -69,7 +69,7 @@ describe('the token endpoint', () => {
     expect(await exchange('basic')).to.equal('token');
   });
 
-  it('is sent the credentials as they are for basic-raw', async () => {
+  it('gets the credentials without encoding for basic-raw', async () => {
     const basic = Buffer.from('client:id:s%cret +').toString('base64');
     nock(origin, { reqheaders: { authorization: `Basic ${basic}` } })
       .post('/token', { grant_type: 'authorization_code', ...fields })
@@ -78,7 +78,7 @@ describe('the token endpoint', () => {
     expect(await exchange('basic-raw')).to.equal('token');
   });
 
-  it('is sent further parameters where the others are, each encoded once', async () => {
+  it('gets further parameters beside the others, each encoded once', async () => {
     const tokenParameters: ExtraParameters = [
       ['resource', 'https://a.example/?b=c d'],
       ['resource', 'https://e.example/+%20'],
@@ -103,7 +103,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('is sent the code verifier where the login has one', async () => {
+  it('gets the code verifier if the login has one', async () => {
     const all = { ...fields, code_verifier: 'verifier' };
     nock(origin)
       .post('/token')
@@ -117,7 +117,7 @@ describe('the token endpoint', () => {
     expect(await exchange('basic', 'verifier')).to.equal('token');
   });
 
-  it('knows whether form-encoding changes the credentials', () => {
+  it('is checked for whether form-encoding changes the credentials', () => {
     for (const [id, secret, changes] of [
       ['client-1', 'Abc_0.9*-', false],
       ['client-1', 'ab+/c=', true],
@@ -150,7 +150,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('has failed with a 5xx or 429, whatever the body says', async () => {
+  it('fails with a 5xx or 429, whatever the body says', async () => {
     for (const body of [success, { error: 'invalid_grant' }, {}]) {
       for (const status of [429, 500, 502, 503]) {
         const text = JSON.stringify(body);
@@ -159,7 +159,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('has given no token that is too long to come back in a request', async () => {
+  it('gives no token if it is too long for a request', async () => {
     const answer = (length: number) => JSON.stringify({ access_token: 'a'.repeat(length) });
     expect(await outcome(200, answer(15 * 1024))).to.match(/^token a+$/);
     expect(await outcome(200, answer(15 * 1024 + 1))).to.equal('token_missing');
@@ -167,7 +167,7 @@ describe('the token endpoint', () => {
     expect(await outcome(200, key)).to.equal('token_missing');
   });
 
-  it('has given whatever non-empty text it calls a token', async () => {
+  it('gives any non-empty text as a token', async () => {
     for (const token of ['a b', ' ', '\0', 'a\r\nX: y', '\u00e9', '\u{1f511}', '"', '&=#%']) {
       expect(await outcome(200, JSON.stringify({ access_token: token }))).to.equal(
         `token ${token}`,
@@ -175,7 +175,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('has given no token where its 200 holds none that can be used', async () => {
+  it('gives no token if its 200 has no usable one', async () => {
     const bodies = [
       '',
       '{}',

@@ -51,7 +51,7 @@ describe('the user lookup', () => {
     }
   });
 
-  it('finds an answer unusable that is not a JSON object', async () => {
+  it('fails if the answer is not a JSON object', async () => {
     const bodies = [
       '',
       'null',
@@ -69,7 +69,7 @@ describe('the user lookup', () => {
     }
   });
 
-  it('refuses the token where the provider does so with status 200', async () => {
+  it('refuses the token if the provider does so with status 200', async () => {
     const quirks = { userRejectedWhen: { field: 'ok', equals: false } };
     expect(await outcome(200, '{"ok":false}', quirks)).to.equal('token_invalid');
     expect(await outcome(200, '{"ok":true}', quirks)).to.equal('{"ok":true}');

@@ -94,23 +94,36 @@ export function readFrontEnd(reading: Reading, baseUrl: string): () => FrontEndS
   } else if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
-  const isRedirectUri = sourceOf('redirectUri') === undefined;
-  const added = isRedirectUri
-    ? [...deliveredParameters, ...responseParameters]
-    : deliveredParameters;
-  reportOwnParameters(reading, 'frontendUrl', added);
+  reportOwnParameters(reading, 'frontendUrl', deliveredParameters);
   reportRedirectUris(reading);
+  const isUsable = sourceOf('redirectUri') !== undefined || isRedirectUri(reading);
   return () => {
     const origin = checked(values.origin);
     const page = values.frontendUrl?.href ?? `${origin}/`;
     return {
       origin,
       frontendUrl: isFamily(origin) ? undefined : page,
-      redirectUris: values.redirectUri ?? [page],
+      redirectUris: values.redirectUri ?? (isUsable ? [page] : []),
       tokenDelivery: checked(values.tokenDelivery),
       errorDelivery: checked(values.errorDelivery),
     };
   };
+}
+
+/** Whether the front end URL can be the redirect URI. If it cannot, plain logins still work. */
+function isRedirectUri({ values, describe, fault, warn }: Reading): boolean {
+  const { frontendUrl, tokenDelivery, stateCheck } = values;
+  if (frontendUrl === undefined) return true;
+  const taken = ['code', 'iss'].find((name) => frontendUrl.searchParams.has(name));
+  const isLong = frontendUrl.href.length > maxRedirectUriLength;
+  if (!taken && !isLong) return true;
+  const what = taken
+    ? `has ${taken} in its query`
+    : `is longer than ${maxRedirectUriLength} characters`;
+  const message = `${what}, so OAuth logins cannot return to it: give ${describe('redirectUri')}`;
+  if (tokenDelivery === 'code') fault('frontendUrl', message);
+  else if (stateCheck !== 'off') warn('frontendUrl', message);
+  return false;
 }
 
 /** Reports what does not fit an origin with a `*`. */

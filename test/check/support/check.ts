@@ -28,7 +28,7 @@ export interface Report {
   findings: Finding[];
 }
 
-/** What `login-relay check` is run with; the client secret comes in a file of mode 600. */
+/** The input of `login-relay check`. The client secret is in a file of mode 600. */
 export interface Checkup {
   flags?: Flags;
   env?: Record<string, string>;
@@ -37,11 +37,11 @@ export interface Checkup {
   secret?: string;
 }
 
-/** A secret that must not be seen anywhere but at the token endpoint. */
+/** A secret that only the token endpoint may see. */
 export const clientSecret = canary('secret');
 export const redirectUri = `${ownAddress}/auth/provider/callback`;
 
-/** Runs `login-relay check` with everything that is required, and reads what it prints for people. */
+/** Runs `login-relay check` with all required settings, and reads the report for people. */
 export async function checkAsText(checkup: Checkup, ...words: string[]): Promise<Ending> {
   const { env = {}, switches = [] } = checkup;
   const flags = await withRequiredFlags(checkup);
@@ -61,7 +61,7 @@ async function withRequiredFlags({
   };
 }
 
-/** What came of a run with `--json`. */
+/** The result of a run with `--json`. */
 export class Result {
   readonly code: number | null;
   readonly report: Report;
@@ -81,7 +81,7 @@ export class Result {
     return finding;
   }
 
-  /** The findings that something is wrong, as `subject: message → fix`. */
+  /** The warnings and problems, as `subject: message → fix`. */
   get complaints(): string[] {
     return this.report.findings
       .filter(({ verdict }) => verdict === 'warning' || verdict === 'problem')
@@ -100,7 +100,7 @@ export async function check(checkup: Checkup): Promise<Result> {
 }
 
 /**
- * Does the same without a process of its own, which is what takes most of the time: for the many
+ * Does the same in this process, because starting a process takes most of the time. For the many
  * ways in which a provider can answer.
  */
 export async function diagnoseHere(checkup: Pick<Checkup, 'flags' | 'secret'>): Promise<Result> {

@@ -3,8 +3,8 @@ import { serve } from '../../harness/provider/serve.ts';
 export const clientId = 'client-1';
 
 /**
- * What answers at the relay's own addresses as long as the tests run: it redirects the start of a login
- * as a relay of the client does, and shows a page for everything else, as a front end does.
+ * The server at the relay's own addresses while the tests run. It redirects the start of a login, as a
+ * relay of the client does. It answers any other request with a page, as a front end does.
  */
 const { port } = await serve((request, response) => {
   const { pathname } = new URL(request.url ?? '', ownAddress);

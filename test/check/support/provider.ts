@@ -6,7 +6,7 @@ import type { Flags } from '../../harness/relay/relay-process.ts';
 import { registration } from '../../harness/relay/relay-under-test.ts';
 import { clientSecret } from './check.ts';
 
-/** What each endpoint answers, and everything else that is asked for, such as metadata. */
+/** The response of each endpoint, and of other paths, such as metadata. */
 export interface Endpoints {
   authorize: Page;
   token: Page;
@@ -14,7 +14,7 @@ export interface Endpoints {
   metadata: Page;
 }
 
-/** Answers so, but refuses the client if it has another secret. */
+/** Answers in this way, but refuses the client if it has another secret. */
 export function knowingTheClient(page: Page): Page {
   return (response, request) => {
     const { headers, url, body } = request;
@@ -24,7 +24,7 @@ export function knowingTheClient(page: Page): Page {
   };
 }
 
-/** Metadata of the provider that is asked for it, with these changes. */
+/** The metadata of the requested provider, with these changes. */
 export function metadataWith(changes: (issuer: string) => Record<string, unknown>): Page {
   return (response, { url: { origin } }) => {
     const own = { userinfo_endpoint: `${origin}/user`, ...changes(origin) };
@@ -32,7 +32,7 @@ export function metadataWith(changes: (issuer: string) => Record<string, unknown
   };
 }
 
-/** A provider that knows the client, and says so in RFC 6749's words. */
+/** A provider that knows the client, and refuses only the code, as RFC 6749 says. */
 const healthy: Endpoints = {
   authorize: redirect('/login'),
   token: knowingTheClient(json({ error: 'invalid_grant' }, 400)),
@@ -40,7 +40,7 @@ const healthy: Endpoints = {
   metadata: html(404, 'Not found'),
 };
 
-/** A provider that answers so, and does not listen. */
+/** A provider with these answers, which does not listen. */
 export function providerWith(changes: Partial<Endpoints>): StrictProvider {
   const { authorize, token, user, metadata } = { ...healthy, ...changes };
   const pages = { '/authorize': authorize, '/token': token, '/user': user, '*': metadata };
@@ -57,7 +57,7 @@ export function endpointsAt(address: string): Flags {
   };
 }
 
-/** Runs the task with a provider that answers so, and flags that name its endpoints. */
+/** Runs the task with a provider with these answers, and flags that name its endpoints. */
 export async function withProvider<T>(
   changes: Partial<Endpoints>,
   task: (flags: Flags, requests: readonly PageRequest[], address: string) => Promise<T>,

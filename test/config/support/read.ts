@@ -11,12 +11,12 @@ export const minimal = {
   PROVIDER_CLIENT_SECRET: 'secret',
 };
 
-/** What a configuration is read from. Without `environment`, it is {@link minimal}. */
+/** The input of a configuration. The default of `environment` is {@link minimal}. */
 export interface Given {
   flags?: Partial<Record<OptionName, string | string[]>>;
   environment?: Record<string, string>;
   files?: Record<string, Partial<TextFile>>;
-  /** By default, it reads the files above. */
+  /** The default reads the files above. */
   readFile?: ReadFile;
   newFiles?: NewFiles;
 }

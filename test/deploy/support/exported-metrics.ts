@@ -2,7 +2,7 @@ import { startRelay } from '../../harness/relay/relay-under-test.ts';
 
 let exported: Promise<Map<string, string>> | undefined;
 
-/** What a relay exports: types by name. A relay is asked once for all tests. */
+/** The types of the metrics that a relay exports, by name. All tests use one scrape. */
 export function exportedMetrics(): Promise<Map<string, string>> {
   exported ??= scrape();
   return exported;

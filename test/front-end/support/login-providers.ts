@@ -17,24 +17,24 @@ import {
 import { issueCertificate } from '../../harness/system/certificate.ts';
 import { github } from '../../providers/fakes/github.ts';
 
-/** A provider that runs, and how a person logs in there. */
+/** A running provider, and how a person logs in there. */
 export interface LoginProvider {
   readonly client: Client;
-  /** What the relay has to know of it. */
+  /** The settings of the relay for this provider. */
   readonly flags: Flags;
   readonly env?: Record<string, string>;
-  /** Ports of this machine that stand for origins of the provider. */
+  /** Ports of this machine that represent origins of the provider. */
   readonly places?: Readonly<Record<string, number>>;
   /** Opens the address of a login, logs in, and returns the address at the front end. */
   logIn(browser: FakeBrowser, authorizationUrl: URL): Promise<URL>;
-  /** How often the relay has called the token endpoint. */
+  /** The number of calls to the token endpoint. */
   tokenCalls(): number;
   close(): Promise<void>;
 }
 
 const key = 'the-key-of-these-tests-and-no-others';
 
-/** Starts a relay for the provider, with a key file: without one it issues no refresh tokens. */
+/** Starts a relay for the provider, with a key file, because refresh tokens need one. */
 export async function startRelayFor(
   { client, flags, env = {} }: LoginProvider,
   startRelay: ReturnType<typeof useRelays>,
@@ -44,7 +44,19 @@ export async function startRelayFor(
   return await startRelay({ client, flags: all, env });
 }
 
-/** A provider that issues no refresh token, and takes nothing that is not in the contract. */
+/** Logs in at a provider without pages, as after a consent. */
+export function logInWithoutPages(provider: {
+  authorize(authorizationRequest: URL): string;
+}): LoginProvider['logIn'] {
+  return async (browser, url) => {
+    const request = expectRedirect(await browser.open(url.href));
+    const state = request.searchParams.get('state') ?? '';
+    const code = provider.authorize(request);
+    return expectRedirect(await browser.open(callback({ code, state })));
+  };
+}
+
+/** A provider that issues no refresh token, and refuses every deviation from the contract. */
 export async function strictProvider(): Promise<LoginProvider> {
   const client = registration({ tokenRequest: 'query' });
   const provider = await StrictProvider.start(client);
@@ -55,13 +67,7 @@ export async function strictProvider(): Promise<LoginProvider> {
       'token-url': provider.tokenUrl,
       'user-url': provider.userUrl,
     },
-    async logIn(browser, url) {
-      const request = expectRedirect(await browser.open(url.href));
-      const state = request.searchParams.get('state') ?? '';
-      return expectRedirect(
-        await browser.open(callback({ code: provider.authorize(request), state })),
-      );
-    },
+    logIn: logInWithoutPages(provider),
     tokenCalls: () => provider.credentials('token').length,
     async close() {
       await provider.stop();
@@ -70,13 +76,13 @@ export async function strictProvider(): Promise<LoginProvider> {
   };
 }
 
-/** oidc-provider, which takes a refresh token that comes twice for stolen, and revokes all tokens. */
+/** oidc-provider. It treats a second use of a refresh token as theft, and revokes all tokens. */
 export async function certifiedProvider(): Promise<LoginProvider> {
   const client = newClient();
   const provider = await startCertifiedProvider({ client, refreshes: true });
   return {
     client,
-    // OpenID Connect gives a refresh token only with it (OpenID Connect Core §11).
+    // Without it, there is no refresh token (OpenID Connect Core §11).
     flags: { issuer: provider.issuer, 'authorize-params': 'prompt=consent' },
     async logIn(browser, url) {
       return (await signIn(browser, await browser.visit(url.href), 'ada')).url;
@@ -86,7 +92,7 @@ export async function certifiedProvider(): Promise<LoginProvider> {
   };
 }
 
-/** oauth2-mock-server, which logs everybody in without a page. */
+/** oauth2-mock-server, which grants every login without a page. */
 export async function mockProvider(): Promise<LoginProvider> {
   const client = newClient();
   const provider = await startMockProvider({ client });

@@ -7,10 +7,10 @@ import { type Fetch, pageFetch } from './page-fetch.ts';
 /** The only redirect URI of the front end, as the relay writes it. */
 export const redirectUri = `${frontendOrigin}/`;
 
-/** The front end as the relay knows it. */
+/** The front end as a client of the relay. */
 export const client: oauth.Client = { client_id: 'app' };
 
-/** A request for a login that a page has made, and remembers until the person is back. */
+/** A login that a page has started. The page remembers it until the person is back. */
 export interface Pending {
   readonly url: URL;
   readonly state: string;
@@ -26,14 +26,14 @@ export class OAuthPage {
   readonly #fetch: Fetch;
   readonly #key: KeyPair | undefined;
 
-  /** @param key what its tokens are bound to; undefined: nothing */
+  /** @param key the key of its tokens; undefined: unbound tokens */
   private constructor(server: oauth.AuthorizationServer, fetch: Fetch, key: KeyPair | undefined) {
     this.server = server;
     this.#fetch = fetch;
     this.#key = key;
   }
 
-  /** Opens the page: it finds the relay's endpoints, and makes a key unless it is told not to. */
+  /** Opens the page: it discovers the relay's endpoints, and makes a key by default. */
   static async open(
     relay: () => { readonly port: number },
     key: KeyPair | 'no key' | 'new key' = 'new key',
@@ -71,7 +71,7 @@ export class OAuthPage {
     return { url, state, codeVerifier };
   }
 
-  /** Redeems what came back to the front end's address. */
+  /** Redeems the code in the authorization response. */
   async finishLogin(landing: URL, { state, codeVerifier }: Pending): Promise<Tokens> {
     const parameters = oauth.validateAuthResponse(this.server, client, landing, state);
     const response = await oauth.authorizationCodeGrantRequest(

@@ -1,14 +1,14 @@
 import { type Answer, send } from '../../harness/client/http-client.ts';
 import { frontendOrigin } from '../../harness/relay/relay-under-test.ts';
 
-/** What a library asks `fetch` for. */
+/** A request of a library to `fetch`. */
 interface Asked {
   readonly method?: string | undefined;
   readonly headers?: RequestInit['headers'] | undefined;
   readonly body?: RequestInit['body'] | undefined;
 }
 
-/** What the libraries call. */
+/** The `fetch` that the libraries call. */
 export type Fetch = (url: string | URL | Request, asked?: Asked) => Promise<Response>;
 
 /** Header fields and types that need no preflight. @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header */

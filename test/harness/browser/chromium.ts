@@ -14,7 +14,7 @@ export const needsChromium = () =>
 /**
  * Launches Chromium once for the enclosing suite.
  *
- * @returns a function that opens a page in a context of its own
+ * @returns a function that opens a page in a new context
  */
 export function useBrowser(): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
@@ -49,7 +49,7 @@ export function useBrowser(): (options?: BrowserContextOptions) => Promise<Page>
   };
 }
 
-/** Saves what the page shows under that name in the directory `$SCREENSHOTS`, if it is set. */
+/** Saves a screenshot under that name in the directory `$SCREENSHOTS`, if it is set. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;
   await mkdir(screenshots, { recursive: true });

@@ -5,7 +5,7 @@ export interface SetCookie {
   readonly name: string;
   readonly value: string;
   readonly maxAge: string | undefined;
-  /** Everything after the value, as it was written, sorted. */
+  /** The attributes as written, sorted. */
   readonly attributes: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export class CookieJar {
       .join('; ');
   }
 
-  /** Keeps what an answer from this address sets. A cookie without a value is removed. */
+  /** Stores the cookies of an answer from this address. A cookie without a value is removed. */
   keep({ host }: URL, answer: Pick<Answer, 'headers'>): void {
     for (const { name, value, maxAge, attributes } of setCookies(answer)) {
       const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice('path='.length);

@@ -17,7 +17,7 @@ export interface Target {
   readonly provider: StrictProvider;
 }
 
-/** A login that was started: what the relay sent to the provider, and what comes back. */
+/** A login that was started: the authorization request, and the provider's response. */
 export interface Login {
   readonly authorizationRequest: URL;
   readonly state: string;
@@ -25,7 +25,7 @@ export interface Login {
   readonly cookie: { readonly name: string; readonly value: string };
 }
 
-/** What Chromium sends when a link of another site leads to the relay. */
+/** The headers of Chromium for a link from another site to the relay. */
 export const navigation: Headers = [
   ['Upgrade-Insecure-Requests', '1'],
   ['User-Agent', 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0'],
@@ -43,7 +43,7 @@ export function navigationWith(name: string, value: string): Headers {
   return [...navigation.filter(([other]) => other !== name), [name, value]];
 }
 
-/** What a browser shows once no redirect leads on. */
+/** The page at the end of all redirects. */
 export interface Page extends Answer {
   readonly url: URL;
 }
@@ -57,19 +57,19 @@ const noRelay: Relay = () => {
 
 interface BrowserOptions {
   readonly agent?: Agent | undefined;
-  /** Ports of this machine that stand for an origin elsewhere. */
+  /** Ports of this machine that represent other origins. */
   readonly places?: Readonly<Record<string, number>>;
   /** The origin where logins end; every page of it is empty. */
   readonly frontEnd?: string;
 }
 
-/** A browser as far as servers can tell: cookies, the headers of a navigation, redirects, forms. */
+/** An HTTP client that looks like a browser: cookies, the headers of a navigation, redirects, forms. */
 export class FakeBrowser {
-  /** The relay's cookies by name, the oldest first, which is the order in which browsers send them. */
+  /** The relay's cookies by name, the oldest first, as browsers send them. */
   readonly cookies: Map<string, string>;
   /** Every address that `visit` opened, in order. */
   readonly trail: URL[] = [];
-  /** Changes an address before `visit` opens it, as an attacker between the two sides would. */
+  /** Changes an address before `visit` opens it, like an attacker in between. */
   detour: (url: URL) => void = () => {};
   readonly #relay: Relay;
   readonly #options: BrowserOptions;
@@ -82,7 +82,7 @@ export class FakeBrowser {
     this.cookies = this.#jar.at(new URL(baseUrl).host);
   }
 
-  /** Sends one request with the jar's cookies, and keeps what the answer sets. A path is the relay's. */
+  /** Sends one request with the jar's cookies, and stores the cookies of the answer. A path belongs to the relay. */
   async open(address: string, sending: Partial<Sending> = {}): Promise<Answer> {
     const url = new URL(address.startsWith('/') ? baseUrl : address);
     const headers: Headers = [...(sending.headers ?? navigation)];
@@ -121,7 +121,7 @@ export class FakeBrowser {
     throw new Error(`the redirects do not end: ${this.trail.join(' ')}`);
   }
 
-  /** Sends the page's form with these fields beside its hidden ones. */
+  /** Sends the page's form with these fields and its hidden ones. */
   async submit({ url, body }: Page, fields: Readonly<Record<string, string>> = {}): Promise<Page> {
     const form = /<form[^>]*>/.exec(`${body}`)?.[0];
     if (form === undefined) throw new Error(`no form on the page: ${body}`);
@@ -138,9 +138,9 @@ export class FakeBrowser {
     return found;
   }
 
-  /** Starts a login and consents at the provider; the callback is not opened yet. */
-  async start(query = ''): Promise<Login> {
-    const answer = await this.open(`${loginPath}${query}`);
+  /** Starts a login and consents at the provider. It does not open the callback. */
+  async start(query = '', sending: Partial<Sending> = {}): Promise<Login> {
+    const answer = await this.open(`${loginPath}${query}`, sending);
     const authorizationRequest = expectRedirect(answer);
     const [cookie] = setCookies(answer).filter(({ maxAge }) => maxAge !== '0');
     if (cookie === undefined) throw new Error('the start of a login set no cookie');
@@ -150,7 +150,7 @@ export class FakeBrowser {
     return { authorizationRequest, state, code, cookie };
   }
 
-  /** Opens the callback of a login, with what is changed about it. */
+  /** Opens the callback of a login, with changes. */
   async finish(
     { code, state }: { readonly code: string; readonly state: string },
     sending: Partial<Sending> = {},
@@ -181,7 +181,7 @@ export function callback(parameters: Readonly<Record<string, string>>): string {
   return `${callbackPath}?${new URLSearchParams(parameters)}`;
 }
 
-/** A refusal for this reason, or one of these, before any code was spent. */
+/** Checks for a refusal with this failure, or one of these, without a call to the provider. */
 export function expectRefusal(
   target: Target,
   answer: Answer,
@@ -189,7 +189,7 @@ export function expectRefusal(
 ): void {
   const { status } = new RelayError(failures[0]);
   const details = failures.map((failure) => new RelayError(failure).detail);
-  // One failure names the base URL, which not every relay under test has the same.
+  // One failure names the base URL, which differs between tests.
   const detail = expectError(answer, status).replace(
     /(?<= login) at https?:\/\/[^ ]+(?=, or has)/,
     '',
@@ -200,7 +200,7 @@ export function expectRefusal(
   expect(target.provider.calls).to.deep.equal([]);
 }
 
-/** A login that went well: the token that was issued for its code, at the front end. */
+/** Checks that the login succeeded: the front end got the token for its code. */
 export function expectLogin(target: Target, answer: Answer, { code }: { code: string }): URL {
   const location = expectRedirect(answer);
   expect(location.origin).to.equal(frontendOrigin);

@@ -1,6 +1,6 @@
 type Channel = 'postMessage' | 'BroadcastChannel';
 
-/** A front end that logs in through a popup, which comes back to this very page. */
+/** A front end that logs in through a popup. The popup ends at the same page. */
 export function popupPage(relay: string, channel: Channel): string {
   const broadcast = channel === 'BroadcastChannel';
   return `<!doctype html>

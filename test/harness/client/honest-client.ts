@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { expectRedirect, expectUser } from '../expect/expectations.ts';
 import { loginPath, type RelayUnderTest } from '../relay/relay-under-test.ts';
 
-/** What someone honest met while something else went on. */
+/** The service to an honest client during a fault. */
 interface Service {
   readonly served: number;
   /** Milliseconds. */
@@ -10,7 +10,7 @@ interface Service {
   readonly p99: number;
 }
 
-/** Starts logins and looks up, one after the other on new connections, until `other` is over. */
+/** Sends starts and lookups, one after the other on new connections, until `other` is over. */
 export async function servedDuring(
   underTest: RelayUnderTest,
   other: Promise<unknown>,
@@ -34,7 +34,7 @@ export async function servedDuring(
   return { served: times.length, median: quantile(0.5), p99: quantile(0.99) };
 }
 
-/** The service in words. */
+/** The service as text. */
 export function described({ served, median, p99 }: Service): string {
   return `${served} honest requests served, median ${median.toFixed(1)} ms, p99 ${p99.toFixed(0)} ms`;
 }

@@ -11,12 +11,12 @@ export async function send(port: number, sending: Sending): Promise<Answer> {
   return inspected(await request(port, sending));
 }
 
-/** Writes the bytes to 127.0.0.1 as they are and reads until the relay closes the connection. */
+/** Writes the bytes to 127.0.0.1, and reads until the relay closes the connection. */
 export async function sendBytes(port: number, bytes: string | Buffer): Promise<Answer> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // The relay may refuse and close before it has read everything: what it said still counts.
+  // The relay may answer and close the connection before it has read everything. Its answer still counts.
   socket.on('error', () => {});
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   await once(socket, 'close');

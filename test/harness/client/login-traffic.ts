@@ -6,10 +6,10 @@ import { expectRedirect, expectUser } from '../expect/expectations.ts';
 import { frontendOrigin, userPath } from '../relay/relay-under-test.ts';
 import { send } from './http-client.ts';
 
-// People are at the provider for a while: as many logins are between their start and their callback.
+// The number of logins between their start and their callback, because people spend time at the provider.
 const logInAtOnce = 20;
 
-/** Logins and lookups as they come to a relay in use: some clients keep their connections. */
+/** A realistic mix of logins and lookups. Some clients use keep-alive connections. */
 export class LoginTraffic {
   /** Logins that ended with the token that was issued for them. */
   finished = 0;
@@ -22,7 +22,7 @@ export class LoginTraffic {
     this.#target = target;
   }
 
-  /** Makes one request, in turn a start, a callback and a lookup; rejects where it fails. */
+  /** Sends one request: a start, a callback and a lookup in turn. Rejects if it fails. */
   readonly request = async (index: number): Promise<void> => {
     const agent = index % 2 === 0 ? this.#agent : undefined;
     if (index % 3 === 0) await this.#start(agent);
@@ -30,7 +30,7 @@ export class LoginTraffic {
     else await this.#lookUp(agent);
   };
 
-  /** Finishes every login that has been started, and lets go of the connections. */
+  /** Finishes every started login, and closes the connections. */
   async end(): Promise<void> {
     while (this.#pending.length > 0) await this.#finish();
     this.#agent.destroy();

@@ -4,8 +4,8 @@ import { RawConnection } from './raw-connection.ts';
 const atOnce = 50;
 
 /**
- * Sends requests, a character a byte, many on a connection, and reads an answer for each. A request
- * that ends its connection is answered too; those behind it are sent again on another one.
+ * Sends many requests on a connection, and reads an answer for each. A character is a byte. If a request
+ * ends its connection, the requests after it are sent again on another one.
  */
 export async function pipelined(port: number, requests: readonly string[]): Promise<RawAnswer[]> {
   const answers: RawAnswer[] = [];

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** A key that proofs are made with. */
+/** A key for proofs. */
 export interface ProofKey {
   readonly alg: string;
   readonly privateKey: CryptoKey;
@@ -18,7 +18,7 @@ export async function newProofKey(alg = 'ES256'): Promise<ProofKey> {
   return { alg, privateKey, jwk, thumbprint: thumbprintOf(jwk) };
 }
 
-/** What differs from a right proof. A member that is undefined is left out. */
+/** The differences from a valid proof. A member that is undefined is left out. */
 export interface ProofChanges {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;

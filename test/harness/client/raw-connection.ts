@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A connection that says what it is told to, and keeps what it hears. */
+/** A TCP connection that sends given bytes, and stores those that it receives. */
 export class RawConnection {
   readonly socket: Socket;
-  /** Resolves once the connection is closed, by whomever. */
+  /** Resolves once either side has closed the connection. */
   readonly closed: Promise<unknown>;
   #heard = '';
 
@@ -35,7 +35,7 @@ export class RawConnection {
     return this;
   }
 
-  /** Resolves once this was heard so many times; rejects if the connection closes before. */
+  /** Resolves once this text was received so many times. Rejects if the connection closes earlier. */
   async hear(text: string, times = 1): Promise<void> {
     const isHeard = () => this.#heard.split(text).length > times;
     while (!isHeard()) {

@@ -179,7 +179,7 @@ const injections = [
   'a\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nb',
   'a\0\r\nX-Injected: 1',
   'a\x85X-Injected: 1',
-  // Characters whose low bytes are CR and LF, where somebody writes them as a byte each.
+  // Characters whose low bytes are CR and LF, for software that writes each as one byte.
   '\u010d\u010aSet-Cookie: a=b',
   '\u560d\u560aSet-Cookie: a=b',
   '\u560a\u560dSet-Cookie: a=b',
@@ -230,7 +230,7 @@ const otherEncodings = [
   'https://127.0.0.1:1/',
 ];
 
-/** What others have been led astray with: foreign addresses and headers. */
+/** Payloads that have worked elsewhere: foreign addresses and headers. */
 export const plainPayloads: readonly string[] = [
   'harmless',
   '',

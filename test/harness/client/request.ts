@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** An answer as it came: nothing decoded, nothing followed. */
+/** A raw answer: nothing decoded, no redirect followed. */
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -14,7 +14,7 @@ export interface Answer {
   body: Buffer;
 }
 
-/** A request that is sent as it is written: header pairs keep order, case and repetition. */
+/** A request that is sent exactly as given: header pairs keep order, case and repetition. */
 export interface Sending {
   method?: string;
   path: string;
@@ -32,7 +32,7 @@ export interface Sending {
   repeatable?: boolean;
 }
 
-/** Sends one request to this machine and reads the whole answer; rejects when there is none. */
+/** Sends one request to this machine and reads the whole answer. Rejects if there is none. */
 export async function request(port: number, sending: Sending): Promise<Answer> {
   const { method = 'GET', path, body, agent = false, host = '127.0.0.1' } = sending;
   const { signal, maxHeaderSize, repeatable } = sending;

@@ -1,17 +1,17 @@
-/** Requests that keep coming. */
+/** A steady flow of requests. */
 interface SteadyLoad {
   /** Resolves once so many more requests have been answered, or lost. */
   progress(requests: number): Promise<void>;
-  /** Makes no more requests, and waits for the answers. */
+  /** Stops sending, and waits for the answers. */
   stop(): Promise<LoadResult>;
 }
 
-/** What came of a steady load. */
+/** The result of a steady load. */
 interface LoadResult {
   readonly answered: number;
-  /** Why the others got no answer, or none that was expected. */
+  /** The failures of the other requests. */
   readonly lost: readonly string[];
-  /** Milliseconds that the slowest answer took. */
+  /** The time of the slowest answer, in milliseconds. */
   readonly slowest: number;
   /** Answers a second. */
   readonly rate: number;
@@ -21,11 +21,11 @@ interface LoadResult {
 const mostInFlight = 250;
 
 /**
- * Makes requests at a steady rate, whether or not earlier ones have been answered; at a lower one
- * where the machine does not keep up.
+ * Sends requests at a steady rate, without waiting for earlier answers. If the machine is too slow, the rate
+ * is lower.
  *
  * @param rate requests a second
- * @param request rejects where it gets no answer, or an unexpected one
+ * @param request rejects if it gets no answer, or an unexpected one
  */
 export function loadSteadily(rate: number, request: (index: number) => Promise<void>): SteadyLoad {
   const begun = performance.now();

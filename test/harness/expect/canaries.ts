@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 
 /**
  * Everything secret in the black-box suite carries this marker, so that one search finds any leak.
- * It is alphanumeric: percent-encoding, JSON and HTML leave it as it is.
+ * It is alphanumeric, so percent-encoding, JSON and HTML do not change it.
  */
 const marker = 'c4n4ry';
 
-/** What a canary stands for: a client secret, an authorization code or an access token. */
+/** What a canary represents: a client secret, an authorization code or an access token. */
 export type CanaryKind = 'secret' | 'code' | 'token';
 
 /** A fresh value of the kind given, made of characters that no encoding changes. */
@@ -27,7 +27,7 @@ export function canariesIn(text: string): Set<CanaryKind> {
 
 const hexForm = Buffer.from(marker).toString('hex');
 
-/** Base64 of the marker at its three alignments, without the characters its neighbours decide. */
+/** Base64 of the marker at its three alignments, without the characters that depend on its neighbours. */
 const disguises = [0, 1, 2].map((offset) => {
   const encoded = Buffer.from(`${'\0'.repeat(offset)}${marker}\0\0`).toString('base64');
   const first = Math.ceil((offset * 8) / 6);
@@ -37,7 +37,7 @@ const disguises = [0, 1, 2].map((offset) => {
 
 const leaks: string[] = [];
 
-/** Searches what the relay let out; a canary of a kind that is not allowed fails the whole run. */
+/** Searches the output of the relay. A canary of a kind that is not allowed fails the whole run. */
 export function inspectForLeaks(where: string, text: string, allowed: CanaryKind[] = []): void {
   for (const kind of canariesIn(text)) {
     if (!allowed.includes(kind)) leaks.push(`${kind} in ${where}: ${text.slice(0, 500)}`);
@@ -46,7 +46,7 @@ export function inspectForLeaks(where: string, text: string, allowed: CanaryKind
 
 const remembered = new Set<string>();
 
-/** Takes note of what a browser was given, and of what must never be in a log. */
+/** Records the secrets that a browser got, which must never be in a log. */
 export function remember(...secrets: string[]): void {
   for (const secret of secrets) if (secret !== '') remembered.add(secret);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Answer } from '../client/http-client.ts';
 
-/** Every answer carries these, whatever it says. */
+/** The headers of every answer. */
 export function expectSafeHeaders(answer: Answer): void {
   const { headers } = answer;
   expect(headers['cache-control'], 'Cache-Control').to.equal('no-store');
@@ -16,7 +16,7 @@ export function expectSafeHeaders(answer: Answer): void {
   expect(headers, 'what runs here').not.to.have.any.keys('server', 'x-powered-by');
 }
 
-/** An error as the specification has it: the status, and a JSON body of `detail` alone. */
+/** An error of the specification: the status, and a JSON body with only `detail`. */
 export function expectError(answer: Answer, status: number): string {
   const text = answer.body.toString();
   expect(answer.status, text).to.equal(status);
@@ -33,7 +33,7 @@ export function expectError(answer: Answer, status: number): string {
   return detail;
 }
 
-/** A redirect with an empty body; returns where it points. */
+/** A redirect with an empty body. Returns its target. */
 export function expectRedirect(answer: Answer): URL {
   expect(answer.status, answer.body.toString()).to.equal(307);
   expect(answer.body.toString()).to.equal('');
@@ -41,7 +41,7 @@ export function expectRedirect(answer: Answer): URL {
   return new URL(answer.headers.location ?? 'about:blank');
 }
 
-/** The token in the redirect to the front end at `page`, which carries nothing else. */
+/** The token in the redirect to the front end at `page`, which has no other parameters. */
 export function expectToken(answer: Answer, page = 'https://app.example/'): string {
   const location = expectRedirect(answer);
   expect([...location.searchParams.keys()]).to.deep.equal(['access_token']);
@@ -49,7 +49,7 @@ export function expectToken(answer: Answer, page = 'https://app.example/'): stri
   return location.searchParams.get('access_token') ?? '';
 }
 
-/** A 200 with JSON from the user path; returns it parsed. */
+/** A 200 with JSON from the user path. Returns the parsed body. */
 export function expectUser(answer: Answer): unknown {
   expect(answer.status, answer.body.toString()).to.equal(200);
   expect(answer.headers['content-type'])

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Answer } from '../client/http-client.ts';
 
-/** What a failure page says. */
+/** The content of a failure page. */
 export interface FailurePage {
   readonly heading: string;
   readonly detail: string;
@@ -10,7 +10,7 @@ export interface FailurePage {
   readonly links: Readonly<Record<string, string>>;
 }
 
-/** A failure as a person gets it: a page of the relay's own, which loads and runs nothing. */
+/** A failure page of the relay, which loads and runs nothing. */
 export function expectFailurePage(answer: Answer, status: number): FailurePage {
   const text = answer.body.toString();
   const { headers } = answer;

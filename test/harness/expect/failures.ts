@@ -5,7 +5,7 @@ import type { Answer } from '../client/http-client.ts';
 import { baseUrl } from '../relay/relay-under-test.ts';
 import { expectError } from './expectations.ts';
 
-/** A JSON answer that tells of this failure, with its status and headers. */
+/** Checks for a JSON answer with this failure, its status and its headers. */
 export function expectFailure(
   answer: Answer,
   code: FailureCode,
@@ -23,7 +23,7 @@ export function expectFailedCallback(answer: Answer, code: FailureCode): void {
   expectFailure(answer, code, new RelayError(code).onceSpent().detail);
 }
 
-/** The answer of the relay that a visit ended with tells of this failure. */
+/** Checks that a visit ended with this failure of the relay. */
 export function expectFailedVisit(page: Page, code: FailureCode, detail?: string): void {
   expectFailure(page, code, detail);
   expect(page.url.origin).to.equal(baseUrl);

@@ -13,7 +13,7 @@ export function koaContext(headers: IncomingHttpHeaders = {}): Context {
   return app.createContext(request, new ServerResponse(request));
 }
 
-/** The `Set-Cookie` headers of the answer so far, as an answer that came over a socket has them. */
+/** The `Set-Cookie` headers of the response so far, as they would arrive over a socket. */
 export function answerOf(ctx: Context): { headers: { 'set-cookie'?: string[] } } {
   const lines = ctx.response.headers['set-cookie'];
   if (lines === undefined) return { headers: {} };

@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { FakeBrowser } from '../browser/fake-browser.ts';
 import { type Answer, send } from '../client/http-client.ts';
+import { remember } from '../expect/canaries.ts';
 import { expectRedirect } from '../expect/expectations.ts';
 import { baseUrl, callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
 
@@ -14,21 +15,21 @@ export const redirectUri = `${frontendOrigin}/`;
 /** The parameters of a request. Undefined leaves one out; a list repeats it. */
 export type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A front end's request for a login, with what only the front end knows. */
+/** A front end's request for a login, with the secrets of the front end. */
 export interface OAuthStart {
   readonly parameters: Parameters;
   readonly state: string;
   readonly codeVerifier: string;
 }
 
-/** What came back to the front end: the parameters at its redirect URI. */
+/** The authorization response: the parameters at the redirect URI. */
 export interface OAuthResponse {
   readonly start: OAuthStart;
   readonly location: URL;
   readonly code: string;
 }
 
-/** A provider at which someone consents to every login. */
+/** A provider that grants every login. */
 export interface Consenting {
   /** @returns the code for an authorization request */
   authorize(authorizationRequest: URL): string;
@@ -50,7 +51,7 @@ export function oauthStart(changes: Parameters = {}): OAuthStart {
   return { parameters, state, codeVerifier };
 }
 
-/** Parameters as a form has them. */
+/** Parameters of a form. */
 export function encoded(parameters: Parameters): string {
   const pairs = Object.entries(parameters).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => [name, one]),
@@ -63,7 +64,7 @@ export async function openStart(browser: FakeBrowser, start: OAuthStart): Promis
   return await browser.open(`${loginPath}?${encoded(start.parameters)}`);
 }
 
-/** Logs in up to the front end's redirect URI. */
+/** Logs in, up to the front end's redirect URI. */
 export async function logInTo(
   browser: FakeBrowser,
   { provider }: { readonly provider: Consenting },
@@ -74,7 +75,9 @@ export async function logInTo(
   const callback = encoded({ code: provider.authorize(request), state: relayState });
   const location = expectRedirect(await browser.open(`${callbackPath}?${callback}`));
   expect(location.searchParams.get('iss')).to.equal(issuer);
-  return { start, location, code: location.searchParams.get('code') ?? '' };
+  const code = location.searchParams.get('code') ?? '';
+  remember(relayState, code, start.codeVerifier);
+  return { start, location, code };
 }
 
 /** The parameters of the redemption, with changes. */
@@ -89,14 +92,14 @@ export function redemption({ start, code }: OAuthResponse, changes: Parameters =
   };
 }
 
-/** What differs in a request to the token endpoint. */
+/** The changes to a request to the token endpoint. */
 interface TokenRequest {
   readonly origin?: string;
   readonly path?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request to the token endpoint, as the front end's page would. */
+/** Sends a request to the token endpoint, like the page of the front end. */
 export async function requestToken(
   { port }: { readonly port: number },
   parameters: Parameters,
@@ -118,7 +121,7 @@ export async function requestToken(
   });
 }
 
-/** A refusal as OAuth clients read it. @see RFC 6749 §5.2 */
+/** Checks for an OAuth error response. @see RFC 6749 §5.2 */
 export function expectOAuthError(answer: Answer, error: string, status = 400): void {
   const body: unknown = JSON.parse(`${answer.body}`);
   expect(body).to.have.keys('error', 'error_description', 'detail').and.to.include({ error });

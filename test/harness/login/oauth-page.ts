@@ -12,7 +12,7 @@ import {
   requestToken,
 } from './oauth-front-end.ts';
 
-/** What the token endpoint gives. */
+/** A token response of the relay. */
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -21,19 +21,19 @@ export interface Tokens {
   readonly scope: string | undefined;
 }
 
-/** How one request of a page differs from a right one. */
+/** The changes to a request of a page. */
 export interface PageRequest {
   readonly parameters?: Parameters;
   readonly headers?: [name: string, value: string][];
   readonly origin?: string;
   readonly signal?: AbortSignal;
-  /** What differs in the proof, the key that it is made with, or none. */
+  /** The changes to the proof, another key, or `none`. */
   readonly proof?: (ProofChanges & { readonly by?: ProofKey }) | 'none';
 }
 
 const tokenUrl = `${issuer}/token`;
 
-/** A page of the front end that keeps a key, and proves it in every request. */
+/** A page of the front end that has a key, and sends a proof with every request. */
 export class OAuthPage {
   readonly #relay: { readonly port: number };
   readonly #provider: Consenting;
@@ -50,7 +50,6 @@ export class OAuthPage {
   async logIn(): Promise<Tokens> {
     const browser = new FakeBrowser(() => this.#relay);
     const response = await logInTo(browser, { provider: this.#provider });
-    remember(response.code, response.start.codeVerifier);
     return tokensOf(await this.request(redemption(response)));
   }
 
@@ -80,7 +79,7 @@ export class OAuthPage {
   }
 }
 
-/** The tokens in an answer of the token endpoint, which must be good. */
+/** The tokens in a successful answer of the token endpoint. */
 export function tokensOf({ status, body, headers }: Answer): Tokens {
   expect(status, `${body}`).to.equal(200);
   expect(headers['cache-control']).to.equal('no-store');

@@ -9,23 +9,24 @@ import { Secret } from '../../../src/secret.ts';
 import { canary } from '../expect/canaries.ts';
 import { redirectUri } from './oauth-front-end.ts';
 
-/** The verifier of every code that is made here. */
+/** The verifier of every code in this file. */
 export const codeVerifier = randomBytes(32).toString('base64url');
 
-/** How a code is made by someone who knows the key. */
+/** The properties of a code that is made with the key. */
 interface SealedCode {
   readonly key: string;
   readonly registration?: string;
   readonly frontEnd?: string;
+  readonly providerCode?: string;
   /** Seconds since it was issued. */
   readonly age?: number;
 }
 
-/** Makes a code as the relay itself would, without asking it. */
+/** Makes a code like the relay, but without a request to it. */
 export async function sealCode({ key, age = 0, ...names }: SealedCode): Promise<string> {
   const codes = createCodes(keysFromFile([new Secret(key)]).code, () => Date.now() - age * 1000);
   return await codes.issue({
-    registration: 'provider',
+    registration: 'provider client-1',
     frontEnd: 'app',
     redirectUri,
     codeChallenge: hash('sha256', codeVerifier, 'base64url'),
@@ -34,7 +35,7 @@ export async function sealCode({ key, age = 0, ...names }: SealedCode): Promise<
   });
 }
 
-/** Makes a refresh token as the relay itself would: an unbound one, unless the changes say otherwise. */
+/** Makes a refresh token like the relay. It is unbound by default. */
 export async function sealRefreshToken(
   key: string,
   changes: Partial<RefreshTokenContent> = {},
@@ -42,7 +43,7 @@ export async function sealRefreshToken(
   const refreshTokens = createRefreshTokens(keysFromFile([new Secret(key)]).refreshToken, Date.now);
   const now = Math.floor(Date.now() / 1000);
   const refreshToken = await refreshTokens.issue({
-    registration: 'provider',
+    registration: 'provider client-1',
     frontEnd: 'app',
     loggedInAt: now,
     endsAt: now + 3600,

@@ -9,7 +9,7 @@ import { remember } from '../expect/canaries.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';
 import { registration } from '../relay/relay-under-test.ts';
 
-/** How a login is sealed by who knows the key. */
+/** The properties of a login that is made with the key. */
 export interface Sealing {
   readonly key: string;
   readonly clientId?: string;
@@ -17,11 +17,11 @@ export interface Sealing {
   /** Seconds that the login is old; negative for one from the future. */
   readonly age?: number;
   readonly frontEndState?: string;
-  /** What the OAuth request asked for, if the login was started with one. */
+  /** The OAuth request that started the login, if there was one. */
   readonly oauth?: OAuthRequest;
 }
 
-/** Makes a login as the relay itself would, without asking it: any age, any audience, any key. */
+/** Makes a login like the relay, but without a request to it: of any age, any audience, any key. */
 export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { clientId, redirectUri } = { ...registration(), ...sealing };
   const issuedAt = Math.floor(Date.now() / 1000) - (sealing.age ?? 0);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The project's own directory. */
 export const projectRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** How a command that has ended, ended. */
+/** The result of a command. */
 export interface Ending {
   readonly code: number | null;
   readonly stdout: string;
@@ -37,7 +37,7 @@ export function run(
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     encoding: 'utf8',
     cwd,
-    // What programs say must not depend on whose machine it is.
+    // The output of programs must not depend on the settings of the machine.
     env: { ...process.env, LC_ALL: 'C.UTF-8', ...env },
   });
   if (error) throw error;

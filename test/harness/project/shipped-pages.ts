@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const projectFile = (path: string) =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-/** The README's script in a page of its own, for a relay at this address. */
+/** A page with the README's script, for a relay at this address. */
 export function readmePage(relay: string): string {
   const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(projectFile('README.md')) ?? [];
   const page = replaceOnce(script, `'https://login.example.com'`, `'${relay}'`);
@@ -18,14 +18,14 @@ export function containerPage(relay: string): string {
 }
 
 /**
- * The files of the page in docs/front-end.md by their paths, for a relay at this address. The first line
+ * The files of the page in docs/front-end.md by their paths, and the settings of other libraries, for a relay at this address. The first line
  * of each snippet names its file; a file may have several snippets.
  */
 export function documentedPage(relay: string): ReadonlyMap<string, string> {
   const files = new Map([['/oauth4webapi.js', readFileSync(library, 'utf8')]]);
   const snippets = projectFile('docs/front-end.md').matchAll(/^```(?:js|html)\n(.*?)^```$/gms);
   for (const [, snippet = ''] of snippets) {
-    const name = /^(?:\/\/|<!--) ([a-z.]+)/.exec(snippet)?.[1] ?? '';
+    const name = /^(?:\/\/|<!--) ([\w.-]+)/.exec(snippet)?.[1] ?? '';
     const text = snippet.slice(snippet.indexOf('\n') + 1);
     const path = name === 'index.html' ? '/' : `/${name}`;
     const before = files.get(path) ?? '';

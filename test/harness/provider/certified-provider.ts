@@ -10,7 +10,7 @@ type ClientAuthentication = 'client_secret_basic' | 'client_secret_post';
 /** How the provider is set up. */
 export interface CertifiedProviderOptions {
   readonly client: Client & { readonly redirectUri?: string };
-  /** The ways of client authentication that it takes and lists; basic alone by default. */
+  /** The methods of client authentication that it accepts and lists. Default: only basic. */
   readonly clientAuthentication?: readonly ClientAuthentication[];
   /** `unadvertised`: its metadata does not mention PKCE. */
   readonly pkce?: 'required' | 'optional' | 'unadvertised';
@@ -19,11 +19,11 @@ export interface CertifiedProviderOptions {
    * twice ends the login. It revokes tokens too.
    */
   readonly refreshes?: boolean;
-  /** Any free port, where this is left out. */
+  /** Default: any free port. */
   readonly port?: number;
 }
 
-/** A token request as it arrived: what it brought where, without the values. */
+/** The form of a token request: the names of its parts, without the values. */
 export interface TokenRequest {
   readonly authorization: string | undefined;
   readonly parameters: readonly string[];
@@ -36,7 +36,7 @@ export interface CertifiedProvider {
   close(): Promise<void>;
 }
 
-/** The user record that the provider has of whoever logs in as `login`. */
+/** The provider's record of the user `login`. */
 export function recordOf(login: string) {
   return { sub: login, name: `The person ${login}` };
 }
@@ -49,7 +49,7 @@ export async function startCertifiedProvider({
   refreshes = false,
   port: wanted = 0,
 }: CertifiedProviderOptions): Promise<CertifiedProvider> {
-  // It warns of its pages, its store and its error page: they are meant for trying out.
+  // It warns of its pages, its store and its error page, which are for development.
   const muted = [mock.method(console, 'warn', () => {}), mock.method(console, 'info', () => {})];
   const port = await openPort(wanted, 'a test');
   const issuer = `http://127.0.0.1:${port.port}`;

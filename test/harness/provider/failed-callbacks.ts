@@ -7,14 +7,14 @@ import type { Behaviour } from './strict-provider.ts';
 export const key = 'the-current-key-of-this-very-relay-1';
 const eleven = 11 * 60;
 
-/** How a callback fails, and what the front end learns of it. */
+/** How a callback fails, and what the front end gets. */
 export interface FailedCallback {
   readonly failure: FailureCode;
-  /** Whether the callback proved whose login it is, so that the front end's state is known. */
+  /** Whether the callback was verified, so that the front end's state is known. */
   readonly proved: boolean;
   readonly detail?: string;
   readonly onToken?: Behaviour;
-  /** Changes the browser before the callback; returns the path of the callback. */
+  /** Changes the browser before the callback. Returns the path of the callback. */
   readonly prepare?: (login: Login, browser: FakeBrowser) => string | Promise<string>;
   readonly age?: number;
 }
@@ -84,13 +84,13 @@ export const failedCallbacks: Record<string, FailedCallback> = {
     proved: true,
     prepare: ({ state }) => callback({ state, error: 'access_denied' }),
   },
-  'the provider refuses for a reason that is known': {
+  'the provider refuses with a known error code': {
     failure: 'authorization_refused',
     proved: true,
     detail: 'The provider did not authorize the login (server_error). Start the login again.',
     prepare: ({ state }) => callback({ state, error: 'server_error' }),
   },
-  'the provider refuses for a reason of its own': {
+  'the provider refuses with an unknown error code': {
     failure: 'authorization_refused',
     proved: true,
     prepare: ({ state }) =>

@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** A company's proxy: the one way out, which alone knows where the outside world is. */
+/** A company's proxy. Other hosts can be reached only through it. */
 export class ForwardProxy {
-  /** The targets of its tunnels (`host:port`), in the order in which they were asked for. */
+  /** The targets of its tunnels (`host:port`), in order. */
   readonly tunnels: string[] = [];
   /** The connections that were opened to it. */
   connections = 0;
-  /** Whether it takes requests for tunnels and never answers them. */
+  /** Whether it accepts CONNECT requests but never answers them. */
   silent = false;
-  /** The credentials that every request has to bring: `name:password`. */
+  /** The credentials that every request must have: `name:password`. */
   credentials: string | undefined;
   readonly #server = createServer();
   readonly #world: Readonly<Record<string, number>>;
@@ -28,7 +28,7 @@ export class ForwardProxy {
     );
   }
 
-  /** @param world the ports of this machine that stand for `host:port` elsewhere */
+  /** @param world the ports of this machine that represent `host:port` elsewhere */
   static async start(world: Readonly<Record<string, number>>): Promise<ForwardProxy> {
     const proxy = new ForwardProxy(world);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
@@ -39,7 +39,7 @@ export class ForwardProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Its address, as the variables take it. */
+  /** Its URL, as in the proxy variables. */
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }

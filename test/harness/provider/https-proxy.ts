@@ -2,7 +2,7 @@ import { request as send } from 'node:http';
 import { selfSignedCertificate } from '../system/certificate.ts';
 import { serveTls } from './serve.ts';
 
-/** Ends TLS in front of a server on this machine. */
+/** Terminates TLS in front of a server on this machine. */
 export interface HttpsProxy {
   /** Its address, without a path. */
   readonly url: string;
@@ -10,7 +10,7 @@ export interface HttpsProxy {
 }
 
 /**
- * Starts a proxy with a certificate made for it, which no one trusts.
+ * Starts a proxy with a new certificate that no client trusts.
  *
  * @param name the host name that it answers to
  * @param port where the requests go, as they came

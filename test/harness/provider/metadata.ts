@@ -2,7 +2,7 @@
 export const openIdPath = '/.well-known/openid-configuration';
 export const oauthPath = '/.well-known/oauth-authorization-server';
 
-/** Metadata that is in order, with these changes; undefined removes a field. */
+/** Valid metadata with these changes; undefined removes a field. */
 export function metadata(
   issuer: string,
   changes: Readonly<Record<string, unknown>> = {},

@@ -10,7 +10,7 @@ export interface MockProviderOptions {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** `oauth2-mock-server`, which by itself accepts everybody, taught to check what it gets. */
+/** `oauth2-mock-server` with checks of its requests. Without them, it accepts everything. */
 export interface MockProvider {
   readonly issuer: string;
   readonly tokenRequests: readonly TokenRequest[];
@@ -26,7 +26,7 @@ export async function startMockProvider({
 }: MockProviderOptions): Promise<MockProvider> {
   const server = new OAuth2Server();
   const tokens = new Set<unknown>();
-  /** Each works once. */
+  /** Each code works only once. */
   const refreshTokens = new Set<unknown>();
   const tokenRequests: TokenRequest[] = [];
 

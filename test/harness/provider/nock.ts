@@ -1,9 +1,9 @@
 import nock from 'nock';
 
-// Importing nock takes over every socket of the process: real sockets are for the other tests.
+// The import of nock intercepts every socket of the process. Other tests need real sockets.
 nock.restore();
 
-/** Lets nock, and nothing else, answer the provider calls of this suite. */
+/** Lets only nock answer the provider calls of this suite. */
 export function useNock(): void {
   before(() => {
     nock.activate();

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
-/** A request for a page, as it arrived. */
+/** A received request for a page. */
 export interface PageRequest {
   readonly method: string;
   readonly url: URL;
@@ -29,7 +29,7 @@ export function pageRequest(message: IncomingMessage, body: string): PageRequest
   return { method, url, headers, body, query: url.searchParams, form };
 }
 
-/** The page that was asked for, if there is one. */
+/** The requested page, if there is one. */
 export function pageFor({ method, url }: PageRequest, pages: Pages): Page | undefined {
   const { pathname, search } = url;
   const names = [`${method} ${pathname}`, pathname + search, pathname, '*'];

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Behaviour } from './strict-provider.ts';
 
-/** An answer or a fault, whatever the request is: a behaviour of an endpoint, or a page. */
+/** An answer or a fault that does not depend on the request: a behaviour of an endpoint, or a page. */
 export type Reply = (response: ServerResponse) => void;
 
 /** Answers with exactly this status, body and these headers. */
@@ -22,13 +22,13 @@ export function json(value: unknown, status = 200, headers: OutgoingHttpHeaders 
   return answer(status, JSON.stringify(value), { ...type, ...headers });
 }
 
-/** Answers with a page for people. */
+/** Answers with an HTML page. */
 export function html(status: number, body: string): Reply {
   const page = `<!doctype html><html><body>${body}</body></html>`;
   return answer(status, page, { 'Content-Type': 'text/html; charset=utf-8' });
 }
 
-/** Sends the browser or the client elsewhere. */
+/** Answers with a redirect. */
 export function redirect(location: string, status = 302): Reply {
   return answer(status, '', { Location: location });
 }
@@ -43,10 +43,10 @@ export const hangUp: Reply = (response) => {
   response.socket?.destroy();
 };
 
-/** Takes the request and never answers. */
+/** Accepts the request and never answers. */
 export const silence: Reply = () => {};
 
-/** Sends the head and this much of the body, and then nothing more, for ever. */
+/** Sends the headers and this much of the body, and then nothing more. */
 export function stall(status: number, begun = '{"'): Reply {
   return (response) => {
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
@@ -54,7 +54,7 @@ export function stall(status: number, begun = '{"'): Reply {
   };
 }
 
-/** Promises a longer body than it sends, then closes the connection. */
+/** Announces a longer body than it sends, then closes the connection. */
 export function truncated(status: number, body: string): Reply {
   return (response) => {
     response.writeHead(status, {
@@ -73,20 +73,20 @@ export function truncatedChunks(status: number, body: string): Reply {
   };
 }
 
-/** Sends the bytes as the answer, whatever HTTP says, and closes the connection. */
+/** Sends the bytes as the answer, even if they are not valid HTTP, and closes the connection. */
 export function rawBytes(bytes: string): Reply {
   return (response) => {
     response.socket?.end(bytes);
   };
 }
 
-/** Sends the head at once and then a byte of a body every 20 ms, for ever. */
+/** Sends the headers at once, and then a byte of the body every 20 ms without end. */
 export const dripBody: Reply = (response) => {
   response.writeHead(200, { 'Content-Type': 'application/json' });
   drip(response, () => response.write(' '));
 };
 
-/** Sends a byte of a head every 20 ms, for ever. */
+/** Sends a byte of a header every 20 ms without end. */
 export const dripHead: Reply = (response) => {
   const { socket } = response;
   socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');

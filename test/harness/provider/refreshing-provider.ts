@@ -1,19 +1,9 @@
-import { hash } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { canary } from '../expect/canaries.ts';
-import { type Serving, serve } from './serve.ts';
+import { answer, json, type Reply, reset } from './provider-behaviours.ts';
+import { revocationPath } from './strict-calls.ts';
+import { type Behaviour, StrictProvider, userRecord } from './strict-provider.ts';
 
-/** A request that the provider got. */
-interface ProviderCall {
-  readonly endpoint: 'code' | 'refresh' | 'revocation';
-  /** The code or token that it is about. */
-  readonly credential: string;
-  readonly scope: string | null;
-}
-
-/** A login: the tokens that came of one code. */
+/** A login: the tokens of one code. */
 interface Family {
   readonly scope: string;
   accessToken: string;
@@ -21,7 +11,7 @@ interface Family {
   isRevoked: boolean;
 }
 
-/** How the provider behaves; tests change it. */
+/** The behaviour of the provider. Tests change it. */
 export interface ProviderMood {
   /** What a refresh does to the refresh token. `none`: there are no refresh tokens at all. */
   rotation: 'rotates' | 'keeps' | 'none';
@@ -29,9 +19,9 @@ export interface ProviderMood {
   expiresIn: number | undefined;
   /** Seconds until a refresh token expires; undefined: the provider does not say. */
   refreshExpiresIn: number | undefined;
-  /** What refreshes and revocations get instead: a status, a reset, or an answer that is no JSON. */
-  trouble: number | 'reset' | 'nonsense' | undefined;
-  /** Refreshes are answered after it. */
+  /** The answer to all calls instead: a status, a reset, a body that is not JSON, or an error that quotes the call. */
+  trouble: number | 'reset' | 'nonsense' | 'quotes' | undefined;
+  /** Refreshes are answered after this promise. */
   patience: Promise<void> | undefined;
 }
 
@@ -44,70 +34,58 @@ const goodMood: ProviderMood = {
 };
 
 /**
- * A provider with refresh tokens, rotation and detection of reuse: a second use of a refresh token ends
- * the login. It speaks `client_secret_post`.
+ * The strict provider with refresh tokens, rotation and detection of reuse: a second use of a refresh
+ * token ends the login. It speaks `client_secret_post`.
  */
-export class RefreshingProvider {
-  readonly client = { clientId: 'client-1', clientSecret: canary('secret') };
-  readonly calls: ProviderCall[] = [];
+export class RefreshingProvider extends StrictProvider {
   readonly mood: ProviderMood = { ...goodMood };
-  readonly #challenges = new Map<string, string | null>();
   /** By every access token and refresh token that was ever issued. */
   readonly #families = new Map<string, Family>();
-  readonly #called = new EventEmitter();
-  #serving: Serving | undefined;
 
-  static async start(): Promise<RefreshingProvider> {
-    const provider = new RefreshingProvider();
-    provider.#serving = await serve(async (request, response) => {
-      const form = new URLSearchParams(await text(request));
-      const path = request.url ?? '';
-      if (!provider.#isClient(form)) json(response, 401, { error: 'invalid_client' });
-      else if (path === '/revoke') provider.#revoke(response, form);
-      else if (path !== '/token') json(response, 404, {});
-      else if (form.get('grant_type') === 'refresh_token') await provider.#refresh(response, form);
-      else provider.#exchange(response, form);
+  static override async start(): Promise<RefreshingProvider> {
+    const provider = new RefreshingProvider({
+      clientId: 'client-1',
+      clientSecret: canary('secret'),
+      redirectUri: 'https://relay.example/auth/provider/callback',
+      tokenRequest: 'body',
+      refreshTokens: true,
     });
+    provider.forget();
+    await provider.listen();
     return provider;
-  }
-
-  async stop(): Promise<void> {
-    await this.#serving?.close();
   }
 
   /** The relay's flags for this provider. */
   get flags() {
-    const url = `http://127.0.0.1:${this.#serving?.port}`;
     return {
-      'authorize-url': `${url}/authorize`,
-      'token-url': `${url}/token`,
-      'user-url': `${url}/user`,
-      'revocation-url': `${url}/revoke`,
+      'authorize-url': this.authorizeUrl,
+      'token-url': this.tokenUrl,
+      'user-url': this.userUrl,
+      'revocation-url': this.origin + revocationPath,
       'token-request': 'body',
     };
   }
 
-  /** Forgets the calls and behaves well again. */
-  forget(): void {
-    this.calls.length = 0;
+  /** Behaves well again. @throws if a call was not as the specification says */
+  override forget(): void {
+    if (this.violations.length > 0) throw new Error(this.violations.join(', '));
+    super.forget();
     Object.assign(this.mood, goodMood);
+    this.onToken = this.#unlessInTrouble(this.#exchange);
+    this.onRevocation = this.#unlessInTrouble(this.#revoke);
+    this.onUser = (response, call) => {
+      (this.accepts(call.credential) ? userRecord : json({}, 401))(response, call);
+    };
+    const refresh = this.#unlessInTrouble(this.#refresh);
+    this.onRefresh = async (response, call) => {
+      await this.mood.patience;
+      refresh(response, call);
+    };
   }
 
-  /** The credentials of the calls to an endpoint, in order. */
-  credentials(endpoint: ProviderCall['endpoint']): string[] {
-    return this.calls.filter((call) => call.endpoint === endpoint).map((call) => call.credential);
-  }
-
-  /** Someone consents: the code for an authorization request. */
-  authorize({ searchParams }: URL): string {
-    const code = canary('code');
-    this.#challenges.set(code, searchParams.get('code_challenge'));
-    return code;
-  }
-
-  /** Resolves once the next refresh has arrived. */
-  async nextRefresh(): Promise<void> {
-    await once(this.#called, 'refresh');
+  override async stop(): Promise<void> {
+    await super.stop();
+    this.forget();
   }
 
   /** Revokes every login. */
@@ -120,65 +98,44 @@ export class RefreshingProvider {
     return this.#families.get(refreshToken)?.refreshToken === refreshToken;
   }
 
-  /** Whether the provider takes the access token. */
+  /** Whether the provider accepts the access token. */
   accepts(accessToken: string): boolean {
     const family = this.#families.get(accessToken);
     return family?.accessToken === accessToken && !family.isRevoked;
   }
 
-  #isClient(form: URLSearchParams): boolean {
-    const { clientId, clientSecret } = this.client;
-    return form.get('client_id') === clientId && form.get('client_secret') === clientSecret;
+  #unlessInTrouble(behaviour: Behaviour): Behaviour {
+    return (response, call) => {
+      const { trouble } = this.mood;
+      const quoting = { error: call.credential, error_description: call.credential };
+      if (trouble === undefined) behaviour(response, call);
+      else if (trouble === 'reset') reset(response);
+      else if (trouble === 'nonsense') answer(200, '<html>', {})(response);
+      else if (trouble === 'quotes') json(quoting, 400)(response);
+      else json({}, trouble)(response);
+    };
   }
 
-  #exchange(response: ServerResponse, form: URLSearchParams): void {
-    const code = form.get('code') ?? '';
-    this.calls.push({ endpoint: 'code', credential: code, scope: null });
-    const challenge = this.#challenges.get(code);
-    this.#challenges.delete(code);
-    const proved = hash('sha256', form.get('code_verifier') ?? '', 'base64url');
-    if (challenge !== proved) {
-      json(response, 400, { error: 'invalid_grant' });
-      return;
-    }
+  readonly #exchange: Behaviour = (response, { credential }) => {
+    const accessToken = this.spend(credential);
     const family = { scope: 'read write', accessToken: '', refreshToken: '', isRevoked: false };
-    this.#grant(response, family, family.scope);
-  }
+    (accessToken === undefined ? refused : this.#grant(family, family.scope))(response);
+  };
 
-  async #refresh(response: ServerResponse, form: URLSearchParams): Promise<void> {
-    const credential = form.get('refresh_token') ?? '';
-    const scope = form.get('scope');
-    this.calls.push({ endpoint: 'refresh', credential, scope });
-    this.#called.emit('refresh');
-    await this.mood.patience;
-    if (this.#isInTrouble(response)) return;
+  readonly #refresh: Behaviour = (response, { credential, scope }) => {
     const family = this.#families.get(credential);
     if (family !== undefined && family.refreshToken !== credential) family.isRevoked = true;
-    if (family === undefined || family.isRevoked) {
-      json(response, 400, { error: 'invalid_grant' });
-      return;
-    }
-    this.#grant(response, family, scope ?? family.scope);
-  }
+    if (family === undefined || family.isRevoked) refused(response);
+    else this.#grant(family, scope ?? family.scope)(response);
+  };
 
-  #revoke(response: ServerResponse, form: URLSearchParams): void {
-    const credential = form.get('token') ?? '';
-    this.calls.push({ endpoint: 'revocation', credential, scope: null });
+  readonly #revoke: Behaviour = (response, { credential }) => {
     const family = this.#families.get(credential);
-    if (this.#isInTrouble(response)) return;
     if (family !== undefined) family.isRevoked = true;
-    json(response, 200, {});
-  }
+    json({})(response);
+  };
 
-  #isInTrouble(response: ServerResponse): boolean {
-    const { trouble } = this.mood;
-    if (trouble === 'reset') response.socket?.resetAndDestroy();
-    else if (trouble === 'nonsense') response.end('<html>');
-    else if (trouble !== undefined) json(response, trouble, {});
-    return trouble !== undefined;
-  }
-
-  #grant(response: ServerResponse, family: Family, scope: string): void {
+  #grant(family: Family, scope: string): Reply {
     const { rotation, expiresIn, refreshExpiresIn } = this.mood;
     const isNew = family.refreshToken === '';
     if (isNew || rotation === 'rotates') family.refreshToken = canary('token');
@@ -186,7 +143,7 @@ export class RefreshingProvider {
     family.accessToken = canary('token');
     this.#families.set(family.accessToken, family);
     if (family.refreshToken !== undefined) this.#families.set(family.refreshToken, family);
-    json(response, 200, {
+    return json({
       access_token: family.accessToken,
       token_type: 'bearer',
       scope,
@@ -197,6 +154,4 @@ export class RefreshingProvider {
   }
 }
 
-function json(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
-}
+const refused = json({ error: 'invalid_grant' }, 400);

@@ -6,12 +6,13 @@ import { createServer as createTcpServer, type Socket, type Server as TcpServer 
 /** A server on a free port of this machine. */
 export interface Serving {
   readonly port: number;
+  /** Breaks its connections. */
   close(): Promise<void>;
 }
 
-/** Serves HTTP. */
-export async function serve(listener: RequestListener): Promise<Serving> {
-  return await listening(createServer(listener));
+/** Serves HTTP, on any free port if none is given. */
+export async function serve(listener: RequestListener, port = 0): Promise<Serving> {
+  return await listening(createServer(listener), port);
 }
 
 /** Serves HTTP over TLS, with key and certificate in one PEM text. */
@@ -19,7 +20,7 @@ export async function serveTls(pem: string, listener: RequestListener): Promise<
   return await listening(createTlsServer({ key: pem, cert: pem }, listener));
 }
 
-/** Serves what is no HTTP. */
+/** Serves TCP. */
 export async function serveTcp(onConnection: (socket: Socket) => void): Promise<Serving> {
   return await listening(
     createTcpServer((socket) => {
@@ -29,7 +30,7 @@ export async function serveTcp(onConnection: (socket: Socket) => void): Promise<
   );
 }
 
-/** Serves as an HTTP proxy that is asked for tunnels. */
+/** Serves the CONNECT requests of an HTTP proxy. */
 export async function serveTunnels(onConnect: (socket: Socket) => void): Promise<Serving> {
   const server = createServer();
   server.on('connect', (_request, socket) => {
@@ -39,19 +40,20 @@ export async function serveTunnels(onConnect: (socket: Socket) => void): Promise
   return await listening(server);
 }
 
-async function listening(server: Server | TcpServer): Promise<Serving> {
+async function listening(server: Server | TcpServer, port = 0): Promise<Serving> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('not a TCP server');
   return {
     port: address.port,
     async close() {
+      if (!server.listening) return;
       server.close();
       for (const socket of sockets) socket.destroy();
       await once(server, 'close');

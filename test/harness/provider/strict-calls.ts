@@ -4,11 +4,12 @@ import type { Call, ClientRegistration } from './strict-provider.ts';
 
 export const tokenPath = '/login/oauth/access_token';
 export const userPath = '/user';
+export const revocationPath = '/revoke';
 
-/** What a call says for itself. */
-type Reading = Pick<Call, 'endpoint' | 'credential' | 'codeVerifier'>;
+/** A call as received. */
+type Reading = Omit<Call, 'connection' | 'requestOnConnection'>;
 
-/** The call's endpoint and credential, or the sentence that says what is wrong with it. */
+/** The call's endpoint and credential, or a sentence about its fault. */
 export function readCall(
   request: IncomingMessage,
   body: string,
@@ -22,8 +23,14 @@ export function readCall(
     if (strangeHeaders.test(name)) return `header ${name} is none of the provider's business`;
   }
   if (!request.headers['user-agent']) return 'User-Agent is missing';
-  if (path === tokenPath)
-    return readTokenCall(request, query.join('?'), body, registration, challenges);
+  const ofClient = [request, query.join('?'), body, registration, challenges] as const;
+  if (registration.refreshTokens && path === revocationPath) {
+    return readClientCall(...ofClient, revocation);
+  }
+  if (registration.refreshTokens && /(^|&)grant_type=refresh_token(&|$)/.test(body)) {
+    return readClientCall(...ofClient, refresh);
+  }
+  if (path === tokenPath) return readTokenCall(...ofClient);
   if (path === userPath) return readUserCall(request, query.join('?'), body);
   return `no such path: ${path}`;
 }
@@ -33,6 +40,28 @@ const strangeHeaders = /^(cookie|origin|referer|forwarded|x-forwarded-.*|x-real-
 /** @see RFC 7636 §4.1 */
 const codeVerifierForm = /^[\w.~-]{43,128}$/;
 
+/** What a kind of call carries besides the client's credentials. */
+interface Kind {
+  readonly endpoint: Call['endpoint'];
+  /** The parameter that the call is about. */
+  readonly subject: string;
+  readonly expected: Readonly<Record<string, string>>;
+  readonly optional: readonly string[];
+}
+
+const refresh: Kind = {
+  endpoint: 'refresh',
+  subject: 'refresh_token',
+  expected: { grant_type: 'refresh_token' },
+  optional: ['scope'],
+};
+const revocation: Kind = {
+  endpoint: 'revocation',
+  subject: 'token',
+  expected: {},
+  optional: ['token_type_hint'],
+};
+
 function readTokenCall(
   request: IncomingMessage,
   query: string,
@@ -40,30 +69,53 @@ function readTokenCall(
   registration: ClientRegistration,
   challenges: ReadonlyMap<string, string>,
 ): Reading | string {
-  const { clientId, clientSecret, redirectUri, tokenRequest, tokenParameters = {} } = registration;
-  const isBasic = tokenRequest === 'basic' || tokenRequest === 'basic-raw';
-  if (request.method !== 'POST') return `token call with method ${request.method}`;
+  const { redirectUri, tokenRequest, tokenParameters = {} } = registration;
+  const isQuery = tokenRequest === 'query';
+  const exchange: Kind = {
+    endpoint: 'token',
+    subject: 'code',
+    expected: {
+      ...tokenParameters,
+      redirect_uri: redirectUri,
+      ...(!isQuery && { grant_type: 'authorization_code' }),
+    },
+    optional: [],
+  };
   if (request.headers.accept !== 'application/json') {
     return `token call with Accept: ${request.headers.accept}`;
   }
-  const expected = new Map([...Object.entries(tokenParameters), ['redirect_uri', redirectUri]]);
+  return readClientCall(request, query, body, registration, challenges, exchange);
+}
+
+function readClientCall(
+  request: IncomingMessage,
+  query: string,
+  body: string,
+  { clientId, clientSecret, tokenRequest }: ClientRegistration,
+  challenges: ReadonlyMap<string, string>,
+  { endpoint, subject, expected: ofKind, optional }: Kind,
+): Reading | string {
+  const isBasic = tokenRequest === 'basic' || tokenRequest === 'basic-raw';
+  if (request.method !== 'POST') return `${endpoint} call with method ${request.method}`;
+  const expected = new Map(Object.entries(ofKind));
   if (!isBasic) {
     expected.set('client_id', clientId).set('client_secret', clientSecret);
   }
-  if (tokenRequest !== 'query') expected.set('grant_type', 'authorization_code');
 
   const form = readForm(tokenRequest === 'query' ? query : body);
-  if (typeof form === 'string') return `token call: ${form}`;
-  const code = form.get('code');
-  if (code === undefined || code === '') return 'token call without code';
-  form.delete('code');
+  if (typeof form === 'string') return `${endpoint} call: ${form}`;
+  const credential = form.get(subject);
+  if (credential === undefined || credential === '') return `${endpoint} call without ${subject}`;
+  form.delete(subject);
   for (const [name, value] of expected) {
-    if (!form.has(name)) return `token call without ${name}`;
-    if (form.get(name) !== value) return `token call with another ${name}`;
+    if (!form.has(name)) return `${endpoint} call without ${name}`;
+    if (form.get(name) !== value) return `${endpoint} call with another ${name}`;
     form.delete(name);
   }
+  const scope = form.get('scope');
+  for (const name of optional) form.delete(name);
   const codeVerifier = form.get('code_verifier');
-  const challenge = challenges.get(code);
+  const challenge = endpoint === 'token' ? challenges.get(credential) : undefined;
   if (challenge !== undefined) {
     if (codeVerifier === undefined) return 'token call without code_verifier';
     if (!codeVerifierForm.test(codeVerifier)) return 'token call with a malformed code_verifier';
@@ -72,25 +124,31 @@ function readTokenCall(
     }
     form.delete('code_verifier');
   }
-  if (form.size > 0) return `token call with extra parameters: ${[...form.keys()].join(', ')}`;
+  if (form.size > 0)
+    return `${endpoint} call with extra parameters: ${[...form.keys()].join(', ')}`;
 
   if (tokenRequest === 'query') {
     if (body !== '') return 'token call with a body';
     if ((request.headers['content-length'] ?? '0') !== '0') return 'token call announces a body';
     if (request.headers['transfer-encoding']) return 'token call announces a body';
   } else {
-    if (query !== '') return 'token call with a query';
+    if (query !== '') return `${endpoint} call with a query`;
     const type = request.headers['content-type']?.split(';')[0];
-    if (type !== 'application/x-www-form-urlencoded') return `token call with a body of ${type}`;
+    if (type !== 'application/x-www-form-urlencoded') return `${endpoint} call with a ${type}`;
   }
   const { authorization } = request.headers;
-  if (!isBasic && authorization !== undefined) return 'token call authorizes itself';
+  if (!isBasic && authorization !== undefined) return `${endpoint} call authorizes itself`;
   const raw = readBasic(authorization);
   const credentials = tokenRequest === 'basic' ? raw?.split(':').map(formDecode) : [raw];
   if (isBasic && credentials?.join(':') !== `${clientId}:${clientSecret}`) {
-    return 'token call with a wrong Authorization';
+    return `${endpoint} call with a wrong Authorization`;
   }
-  return { endpoint: 'token', credential: code, ...(codeVerifier && { codeVerifier }) };
+  return {
+    endpoint,
+    credential,
+    ...(codeVerifier && { codeVerifier }),
+    ...(scope && { scope }),
+  };
 }
 
 function readUserCall(request: IncomingMessage, query: string, body: string): Reading | string {
@@ -104,13 +162,13 @@ function readUserCall(request: IncomingMessage, query: string, body: string): Re
   return { endpoint: 'user', credential: token };
 }
 
-/** The credentials of the header as they were sent. */
+/** The credentials in the header. */
 function readBasic(authorization = ''): string | undefined {
   const credentials = /^Basic ([\w+/]+=*)$/.exec(authorization)?.[1];
   return credentials && Buffer.from(credentials, 'base64').toString();
 }
 
-/** Parameters by name, or what is wrong: each may come once, decoded without guessing. */
+/** The parameters by name, or the fault. Each may come only once, and must decode exactly. */
 export function readForm(text: string): Map<string, string> | string {
   const form = new Map<string, string>();
   if (text === '') return form;

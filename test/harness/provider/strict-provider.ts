@@ -8,49 +8,56 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { canary } from '../expect/canaries.ts';
+import { canary, remember } from '../expect/canaries.ts';
 import { type PageRequest, type Pages, pageFor, pageRequest } from './pages.ts';
 import { html, json } from './provider-behaviours.ts';
 import { readCall, readForm, tokenPath, userPath } from './strict-calls.ts';
 
-/** What the provider knows about its one client, and how that client must authenticate. */
+/** The only client of the provider, and how it must authenticate. */
 export interface ClientRegistration {
   clientId: string;
   clientSecret: string;
   redirectUri: string;
   tokenRequest: 'query' | 'body' | 'basic' | 'basic-raw';
-  /** Parameters that the token request must carry besides the protocol's. */
+  /** Parameters that the token request must have besides the protocol's. */
   tokenParameters?: Readonly<Record<string, string>>;
+  /** Whether the provider takes refresh tokens, and revokes tokens. */
+  refreshTokens?: boolean;
 }
 
-/** A call that followed the specification to the letter. */
+/** A call without a violation of the specification. */
 export interface Call {
-  endpoint: 'token' | 'user';
-  /** Which connection it came on, counted from 1. */
+  endpoint: 'token' | 'user' | 'refresh' | 'revocation';
+  /** The number of its connection, from 1. */
   connection: number;
-  /** Which request on that connection it is, counted from 1: more than 1 means a reused one. */
+  /** Its number on that connection, from 1. A number above 1 means that the connection was reused. */
   requestOnConnection: number;
-  /** The authorization code of a token call; the access token of a user call. */
+  /** The authorization code of a token call; the access token of a user call; the token of another. */
   credential: string;
-  /** The PKCE verifier of a token call; it fits the challenge of the code, or there is no call. */
+  /** The PKCE verifier of a token call. It matches the challenge of the code; otherwise the call is a violation. */
   codeVerifier?: string;
+  /** The scope of a refresh. */
+  scope?: string;
 }
 
-/** Decides what a call gets: an answer, a fault, or nothing at all. */
+/** Answers a call, causes a fault, or does nothing. */
 export type Behaviour = (response: ServerResponse, call: Call) => void;
 
 /**
- * An identity provider that refuses whatever the specification does not say, and remembers it:
- * a test that uses it fails on any recorded violation.
+ * An identity provider that refuses every deviation from the specification, and records it. A test that
+ * uses it fails on any recorded violation.
  */
 export class StrictProvider {
-  /** What a well-formed token call gets; the default issues a token for each code, once. */
+  /** The answer to a valid token call. The default issues a token for each code, once. */
   onToken: Behaviour;
-  /** What a well-formed user call gets; the default knows every token. */
+  /** The answer to a valid user call. The default accepts every token. */
   onUser: Behaviour;
+  /** What a well-formed refresh or revocation gets; the default refuses all. */
+  onRefresh: Behaviour = json({ error: 'invalid_grant' }, 400);
+  onRevocation: Behaviour = json({ error: 'invalid_request' }, 400);
   /** Closes a connection that has been idle for so many milliseconds; never by default. */
   closeIdleAfter: number | undefined;
-  /** What it serves besides its endpoints, such as metadata. */
+  /** The pages besides its endpoints, such as metadata. */
   pages: Pages = {};
   readonly pageRequests: PageRequest[] = [];
   readonly registration: ClientRegistration;
@@ -169,7 +176,7 @@ export class StrictProvider {
     });
   }
 
-  /** Forgets calls and violations and behaves well again. Its pages stay. */
+  /** Forgets calls and violations, and resets its behaviour. Its pages stay. */
   forget(): void {
     this.onToken = this.issueToken;
     this.onUser = userRecord;
@@ -187,17 +194,23 @@ export class StrictProvider {
     await closed;
   }
 
-  /** Issues a token for a code; a code that was spent before gets GitHub's 200 with `error`. */
-  readonly issueToken: Behaviour = (response, call) => {
-    if (this.#tokens.has(call.credential)) {
+  /** Issues a token for a code. A spent code gets GitHub's 200 with `error`. */
+  issueToken: Behaviour = (response, call) => {
+    const token = this.spend(call.credential);
+    if (token === undefined) json({ error: 'bad_verification_code' })(response);
+    else json({ access_token: token, token_type: 'bearer', scope: '' })(response);
+  };
+
+  /** A new token for the code; undefined if the code was spent before, which is a violation. */
+  protected spend(code: string): string | undefined {
+    if (this.#tokens.has(code)) {
       this.violations.push('a code was spent twice');
-      json({ error: 'bad_verification_code' })(response);
-      return;
+      return undefined;
     }
     const token = canary('token');
-    this.#tokens.set(call.credential, token);
-    json({ access_token: token, token_type: 'bearer', scope: '' })(response);
-  };
+    this.#tokens.set(code, token);
+    return token;
+  }
 
   /** Serves the pages and endpoints, also behind another server, such as one with TLS. */
   readonly listener: RequestListener = async (request, response) => {
@@ -220,8 +233,15 @@ export class StrictProvider {
     }
     const call = { ...reading, connection: connection.id, requestOnConnection };
     this.calls.push(call);
+    remember(call.codeVerifier ?? '');
     for (const watcher of this.#watchers) watcher();
-    (call.endpoint === 'token' ? this.onToken : this.onUser)(response, call);
+    const behaviours = {
+      token: this.onToken,
+      user: this.onUser,
+      refresh: this.onRefresh,
+      revocation: this.onRevocation,
+    };
+    behaviours[call.endpoint](response, call);
   };
 
   /** Answers a request for a page; false if it is none. */
@@ -255,7 +275,7 @@ interface Connection {
   timer?: NodeJS.Timeout;
 }
 
-/** The record of whoever holds the token; it names the token, so that a mix-up shows. */
+/** The record of the token's user. It names the token, to detect a mix-up. */
 export const userRecord: Behaviour = (response, call) => {
   json({
     login: `owner-of-${call.credential}`,

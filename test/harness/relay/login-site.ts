@@ -6,35 +6,33 @@ import type {
   ServerResponse,
 } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { type Logger, pino } from 'pino';
 import type { Page } from 'playwright-core';
-import { readConfig } from '../../../src/config/config.ts';
 import { loginConfig } from '../../../src/config/login-config.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
-import { createRelay } from '../../../src/relay/relay.ts';
 import { request } from '../client/request.ts';
 import { type HttpsProxy, startHttpsProxy } from '../provider/https-proxy.ts';
+import { createRelayHere } from './relay-in-process.ts';
 
 const clientId = 'login-site';
 const clientSecret = 'a-client-secret-of-40-characters-0123456';
 const callbackPath = '/auth/provider/callback';
 
 export interface LoginSiteOptions {
-  /** Flags of the relay, by option name, beyond what the site itself has to set. */
+  /** Additional flags of the relay by option name. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** The front end's one page; the demo's, if this is left out. */
+  /** The page of the front end. Default: that of the demo. */
   readonly frontEnd?: (relayUrl: string) => string;
   /** Whether the relay's public address is https. */
   readonly https?: boolean;
   /** Whether the provider refuses a login without a PKCE challenge. */
   readonly pkceRequired?: boolean;
-  /** Changes the form that the relay sends to the token endpoint, on its way there. */
+  /** Changes the form of the relay's token request in transit. */
   readonly tamper?: (form: URLSearchParams) => void;
 }
 
-/** One request to the relay, and what became of it. */
+/** One request to the relay, and its outcome. */
 export interface Exchange {
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
@@ -45,7 +43,7 @@ export interface Exchange {
   readonly setCookies: readonly string[];
 }
 
-/** One call to the provider's token endpoint, as the relay sent it, and what it was answered. */
+/** One call of the relay to the provider's token endpoint, and the answer. */
 export interface TokenCall {
   readonly form: URLSearchParams;
   readonly status: number;
@@ -115,14 +113,14 @@ export class LoginSite {
     this.#clockOffset += minutes * 60_000;
   }
 
-  /** Puts a page on the front end's, the relay's and the attacker's site; answers its path. */
+  /** Puts a page on the sites of the front end, the relay and the attacker. Returns its path. */
   publish(html: string): string {
     const path = `/pages/${this.#pages.size}`;
     this.#pages.set(path, `<!doctype html><title>A page</title>${html}`);
     return path;
   }
 
-  /** The first exchange, past or to come, that is the one looked for. */
+  /** The first matching exchange, past or future. */
   async exchange(matches: (exchange: Exchange) => boolean): Promise<Exchange> {
     for (;;) {
       const found = this.exchanges.find(matches);
@@ -131,14 +129,14 @@ export class LoginSite {
     }
   }
 
-  /** The address of the next callback, which does not reach the relay: the browser stays. */
+  /** The address of the next callback. It does not reach the relay, and the browser stays. */
   async interceptCallback(): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#intercept = resolve;
     return await promise;
   }
 
-  /** Forgets what it has seen, and sets the relay's clock right. */
+  /** Forgets all exchanges, and corrects the relay's clock. */
   forget(): void {
     this.exchanges = [];
     this.tokenCalls = [];
@@ -153,27 +151,22 @@ export class LoginSite {
   }
 
   async #serve(): Promise<void> {
-    const { config } = readConfig({
-      flags: asFlags({
-        port: `${this.#ports.relay.port}`,
-        baseUrl: this.relay,
-        origin: this.frontEnd,
-        clientId,
-        clientSecret,
-        authorizeUrl: `${this.provider}/authorize`,
-        tokenUrl: `http://127.0.0.1:${this.#ports.backChannel.port}/token`,
-        userUrl: `http://127.0.0.1:${this.#ports.provider.port}/me`,
-        scope: 'openid profile',
-        tokenRequest: 'body',
-        ...this.#options.flags,
-      }),
-      environment: {},
-      readFile: () => {
-        throw new Error('there is no file to read');
-      },
-    });
     const now = () => Date.now() + this.#clockOffset;
-    const { listener: relay, close } = await createRelay(config, this.#createLogger(), now);
+    const flags = {
+      port: `${this.#ports.relay.port}`,
+      baseUrl: this.relay,
+      origin: this.frontEnd,
+      clientId,
+      clientSecret,
+      authorizeUrl: `${this.provider}/authorize`,
+      tokenUrl: `http://127.0.0.1:${this.#ports.backChannel.port}/token`,
+      userUrl: `http://127.0.0.1:${this.#ports.provider.port}/me`,
+      scope: 'openid profile',
+      tokenRequest: 'body',
+      ...this.#options.flags,
+    };
+    const onLine = (line: string) => this.#read(line);
+    const { config, listener: relay, close } = await createRelayHere(flags, onLine, now);
     this.#closeRelay = close;
 
     this.#ports.relay.serve(
@@ -214,29 +207,22 @@ export class LoginSite {
     };
   }
 
-  // The relay logs a request when its answer is out: everything about it is known by then.
-  #createLogger(): Logger {
-    return pino(
-      {},
-      {
-        write: (line: string) => {
-          const { requestId, outcome } = JSON.parse(line);
-          for (const exchange of this.#pending) {
-            const { request, response } = exchange;
-            if (response.getHeader('X-Request-Id') !== requestId) continue;
-            this.#pending.delete(exchange);
-            this.#keep({
-              url: new URL(request.url ?? '', this.relay),
-              headers: request.headers,
-              status: response.statusCode,
-              outcome: String(outcome),
-              location: response.getHeader('Location')?.toString(),
-              setCookies: [response.getHeader('Set-Cookie') ?? []].flat().map(String),
-            });
-          }
-        },
-      },
-    );
+  // The relay logs a request after its response. So everything about it is known now.
+  #read(line: string): void {
+    const { requestId, outcome } = JSON.parse(line);
+    for (const exchange of this.#pending) {
+      const { request, response } = exchange;
+      if (response.getHeader('X-Request-Id') !== requestId) continue;
+      this.#pending.delete(exchange);
+      this.#keep({
+        url: new URL(request.url ?? '', this.relay),
+        headers: request.headers,
+        status: response.statusCode,
+        outcome: String(outcome),
+        location: response.getHeader('Location')?.toString(),
+        setCookies: [response.getHeader('Set-Cookie') ?? []].flat().map(String),
+      });
+    }
   }
 
   #keep(exchange: Exchange): void {
@@ -270,7 +256,7 @@ interface Ports {
   readonly proxy: HttpsProxy | undefined;
 }
 
-/** One site for the whole `describe` that this is called in; every test finds it as new. */
+/** One site for the enclosing `describe`. It is reset before each test. */
 export function useLoginSite(options: LoginSiteOptions = {}): () => LoginSite {
   let site: LoginSite | undefined;
   before('start the login site', async () => {
@@ -284,20 +270,16 @@ export function useLoginSite(options: LoginSiteOptions = {}): () => LoginSite {
   };
 }
 
-/** Goes from the front end to the provider's login page, by the front end's own button or link. */
+/** Goes from the front end to the provider's login page with the front end's button or link. */
 export async function startLogin(page: Page): Promise<void> {
   await page.getByText('Log in', { exact: true }).click();
   await page.getByLabel('Your name').waitFor();
 }
 
-/** Logs in at the provider, on whose login page the browser already is. */
+/** Logs in on the provider's login page, which the browser shows. */
 export async function authorize(page: Page, name: string): Promise<void> {
   await page.getByLabel('Your name').fill(name);
   await page.getByRole('button', { name: 'Log in' }).click();
-}
-
-function asFlags(values: Readonly<Record<string, string>>): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
 }
 
 function sendPage(response: ServerResponse, html: string): void {

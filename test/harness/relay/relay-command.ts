@@ -7,23 +7,23 @@ import { fileURLToPath } from 'node:url';
 /** Flags by name without the dashes; a flag that is undefined is left out. */
 export type Flags = Record<string, string | undefined>;
 
-/** How to start the command: what is not given is not set, nothing is inherited but PATH. */
+/** How to start the command. Of the environment, it inherits only PATH. */
 export interface Invocation {
   flags?: Flags;
   env?: Record<string, string>;
-  /** Put before the flags as they are. */
+  /** Arguments before the flags. */
   words?: string[];
-  /** A program and its arguments that starts the command; by default the test does. */
+  /** A program with its arguments that starts the command. Default: the test starts it. */
   launcher?: string[];
 }
 
-/** The words that start a relay; `LOGIN_RELAY` names another executable, such as the binary. */
+/** The command that starts a relay. `LOGIN_RELAY` names another executable, such as the binary. */
 export const relayCommand: [string, ...string[]] = process.env['LOGIN_RELAY']
   ? [process.env['LOGIN_RELAY']]
   : [process.execPath, fileURLToPath(new URL('../../../bin/login-relay.ts', import.meta.url))];
 
-// Hundreds of relays start here. They share the code that Node compiles, which halves the time of a
-// start, unless coverage is measured.
+// Hundreds of relays start here. They share compiled code, which halves the time of a start. This does not
+// work with coverage.
 const compileCache = mkdtempSync(join(tmpdir(), 'login-relay-compiled-'));
 const living = new Set<ChildProcess>();
 

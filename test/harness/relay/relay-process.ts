@@ -5,7 +5,7 @@ import { type Invocation, spawnRelay } from './relay-command.ts';
 
 export { type Flags, type Invocation, relayCommand } from './relay-command.ts';
 
-/** What a command that has ended left behind. */
+/** The result of a command. */
 export interface Ending {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -16,7 +16,7 @@ export interface Ending {
 /** One line of the log. */
 export type LogLine = Record<string, unknown>;
 
-/** A relay that runs as a process of its own. */
+/** A relay as a process. */
 export class RelayProcess {
   readonly ended: Promise<Ending>;
   readonly #child: ChildProcess;
@@ -58,7 +58,7 @@ export class RelayProcess {
     return this.#stdout.split('\n').slice(0, -1).map(parseLogLine);
   }
 
-  /** Resolves with what `find` makes of standard output, once it makes anything of it. */
+  /** Resolves with the first defined result of `find` for standard output. */
   async output<T>(find: (stdout: string) => T | undefined): Promise<T> {
     return await new Promise((resolve, reject) => {
       const watcher = () => {
@@ -85,6 +85,17 @@ export class RelayProcess {
     return await this.output(() => this.logLines.find(matches));
   }
 
+  /** Passes on each line of the log from now on, and stores none. Use it for millions of requests. */
+  passOn(onLine: (line: string) => void = () => {}): void {
+    const watcher = () => {
+      const lines = this.#stdout.split('\n');
+      this.#stdout = lines.pop() ?? '';
+      for (const line of lines) onLine(line);
+    };
+    this.#watchers.add(watcher);
+    watcher();
+  }
+
   /** Asks the process to stop and waits until it has. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
     this.#child.kill(signal);
@@ -96,7 +107,7 @@ export class RelayProcess {
   }
 }
 
-/** Runs a command that ends by itself: a wrong configuration, `--help`. */
+/** Runs a command until it ends, such as `--help`. */
 export async function runRelay(invocation: Invocation): Promise<Ending> {
   return await new RelayProcess(invocation).ended;
 }

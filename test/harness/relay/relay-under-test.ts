@@ -12,7 +12,7 @@ import { type Flags, type Invocation, RelayProcess } from './relay-process.ts';
 
 export * from './relay.ts';
 
-/** A relay that listens, and the strict provider that it was configured with. */
+/** A relay that listens, and its strict provider. */
 export class RelayUnderTest extends Relay {
   readonly provider: StrictProvider;
   /** The file with the client secret. */
@@ -24,10 +24,10 @@ export class RelayUnderTest extends Relay {
     this.secretFile = secretFile;
   }
 
-  /** Stops both; the relay must end well. */
+  /** Stops both. The relay must end with code 0. */
   override async stop(): Promise<void> {
     const ended = super.stop();
-    // Without a provider no call stays in flight, whatever a failed test has left behind.
+    // Stop the provider first, so that no call stays in flight after a failed test.
     await this.provider.stop();
     await ended;
   }
@@ -64,7 +64,7 @@ export function flagsFor(provider: StrictProvider, secretFile: string): Flags {
   };
 }
 
-/** Starts a command and waits until it says that it listens. */
+/** Starts a command, and waits until it logs that it listens. */
 export async function listening(
   invocation: Invocation,
 ): Promise<{ relay: RelayProcess; port: number; callbackUrl: unknown }> {
@@ -74,7 +74,7 @@ export async function listening(
   return { relay, port, callbackUrl };
 }
 
-/** Flags with which a relay has to learn its provider's addresses, and cannot. */
+/** Flags of a relay whose discovery fails. */
 export const undiscovered: Flags = {
   issuer: 'http://127.0.0.1:1',
   'authorize-url': undefined,
@@ -82,10 +82,10 @@ export const undiscovered: Flags = {
   'user-url': undefined,
 };
 
-/** Flags that change the usual ones, or what makes them once the provider listens. */
+/** Flags that change the defaults, or a function that returns them after the provider listens. */
 export type FlagChanges = Flags | ((provider: StrictProvider) => Flags | Promise<Flags>);
 
-/** Starts a relay for the provider; the caller stops them. */
+/** Starts a relay for the provider. The caller stops them. */
 export async function startRelayFor(
   provider: StrictProvider,
   changes: FlagChanges = {},
@@ -100,7 +100,7 @@ export async function startRelayFor(
   return new RelayUnderTest(relay, port, provider, file);
 }
 
-/** Starts a strict provider and a relay for it; the caller stops them. */
+/** Starts a strict provider and a relay for it. The caller stops them. */
 export async function startRelay(
   changes: FlagChanges = {},
   client: Partial<ClientRegistration> = {},
@@ -116,9 +116,9 @@ export async function startRelay(
 }
 
 /**
- * One relay and one provider for the whole `describe` that this is called in. The provider behaves
- * well at the start of every test, and a violation that it records fails the test. At the end, the
- * log is searched for everything that browsers were given.
+ * One relay and one provider for the enclosing `describe`. The provider is reset before every test, and a
+ * violation that it records fails the test. At the end, the log is searched for all secrets that browsers
+ * got.
  */
 export function relayUnderTest(
   flags: FlagChanges = {},
@@ -143,8 +143,8 @@ export function relayUnderTest(
 }
 
 /**
- * Returns a function that starts relays for other providers than the strict one. The relays of a
- * test end with the test, those of a hook with the `describe` that this is called in.
+ * Returns a function that starts relays for other providers than the strict one. A relay that a test starts
+ * ends with the test. A relay that a hook starts ends with the enclosing `describe`.
  */
 export function useRelays(): (
   settings: Omit<Invocation, 'words'> & { readonly client: Client },
@@ -177,16 +177,16 @@ export function useRelays(): (
   };
 }
 
-/** How a relay is started that may be unable to log that it listens. */
+/** The start of a relay that may be unable to log that it listens. */
 interface Surroundings extends Omit<Invocation, 'flags'> {
   readonly flags?: FlagChanges;
-  /** The port that it answers on; any free one, if left out. */
+  /** Its port. Default: any free one. */
   readonly port?: number;
-  /** The address that the provider listens on; 127.0.0.1 if left out. */
+  /** The address that the provider listens on. Default: 127.0.0.1. */
   readonly providerHost?: string;
 }
 
-/** Runs the task with a relay and its provider. Kills both, whether or not the task has ended them. */
+/** Runs the task with a relay and its provider, and kills both at the end. */
 export async function withRelay<T>(
   { flags: changes = {}, providerHost, ...how }: Surroundings,
   task: (underTest: RelayUnderTest) => Promise<T>,
@@ -214,7 +214,7 @@ export async function withRelay<T>(
   }
 }
 
-/** Writes a file that only its owner can read, in a directory of its own. It lasts as long as the tests. */
+/** Writes a file that only its owner can read, in a new directory. The end of the tests removes it. */
 export async function secretFile(content: string): Promise<string> {
   const file = join(mkdtempSync(join(secrets, 'secret-')), 'provider-client-secret');
   await writeFile(file, content, { mode: 0o600 });

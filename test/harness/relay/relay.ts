@@ -5,7 +5,7 @@ import type { LogLine, RelayProcess } from './relay-process.ts';
 
 /** The front end's origin in every test that does not say otherwise. */
 export const frontendOrigin = 'https://app.example';
-/** The relay's address as the outside world sees it: nothing a request says can be mistaken for it. */
+/** The relay's public address. It differs from every host that a test sends. */
 export const baseUrl = 'https://relay.example';
 export const redirectUri = `${baseUrl}/auth/provider/callback`;
 export const loginPath = '/auth/provider';
@@ -16,6 +16,7 @@ export const userPath = '/api/user';
 export class Relay {
   readonly process: RelayProcess;
   readonly port: number;
+  #listening: Promise<LogLine> | undefined;
 
   constructor(process: RelayProcess, port: number) {
     this.process = process;
@@ -52,28 +53,28 @@ export class Relay {
 
   /** The metrics that a relay with `--metrics-port` exports. */
   async metrics(): Promise<string> {
-    const { metricsAddress } = await this.process.logLine(({ msg }) => msg === 'listening');
-    const { port } = new URL(String(metricsAddress));
+    this.#listening ??= this.process.logLine(({ msg }) => msg === 'listening');
+    const { port } = new URL(String((await this.#listening)['metricsAddress']));
     const { status, body } = await send(Number(port), { path: '/metrics' });
     expect(status).to.equal(200);
     return `${body}`;
   }
 
-  /** The log line of the request that came to this end, once it is written. */
+  /** The log line of the request with this outcome, once it is written. */
   async requestLine(outcome: string): Promise<LogLine> {
     return await this.process.logLine(
       (line) => line['msg'] === 'request' && line['outcome'] === outcome,
     );
   }
 
-  /** The first log line on an attempt at discovery that came to this end. */
+  /** The first log line of a discovery attempt with this outcome. */
   async discoveryLine(outcome: 'discovered' | 'failed'): Promise<LogLine> {
     return await this.process.logLine(
       (line) => line['msg'] === 'provider discovery' && line['outcome'] === outcome,
     );
   }
 
-  /** Sends SIGHUP; resolves with the log line about the reload. */
+  /** Sends SIGHUP. Resolves with the log line about the reload. */
   async reload(): Promise<LogLine> {
     const isReload = ({ msg }: LogLine) => /^(not )?reloaded/.test(String(msg));
     const before = this.process.logLines.filter(isReload).length;
@@ -81,7 +82,7 @@ export class Relay {
     return await this.process.output(() => this.process.logLines.filter(isReload)[before]);
   }
 
-  /** Ends it; it must end well, with an empty standard error. */
+  /** Stops it. It must end with code 0 and an empty standard error. */
   async stop(): Promise<void> {
     const { code, stderr } = await this.process.stop();
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

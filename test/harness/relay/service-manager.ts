@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspectForLeaks } from '../expect/canaries.ts';
 
-/** What a call of systemd-notify had: its arguments, its variables, and what descriptor 3 was. */
+/** A call of systemd-notify: its arguments, its variables, and its descriptor 3. */
 interface Notification {
   readonly message: string;
   readonly variables: readonly string[];
   readonly passed: string;
 }
 
-// Node cannot receive what the real one sends.
+// Node cannot receive the datagrams of the real systemd-notify.
 const systemdNotify = (signOfLifeTime: number) => `#!${process.execPath}
 const { readlinkSync } = require('node:fs');
 const { connect } = require('node:net');
@@ -23,7 +23,7 @@ const tell = () => connect(process.env.NOTIFY_SOCKET).end(JSON.stringify(notific
 setTimeout(tell, message === 'WATCHDOG=1' ? ${signOfLifeTime} : 0);
 `;
 
-/** A service manager for one relay; a systemd-notify of the test's own tells it what it hears. */
+/** A service manager for one relay. A fake systemd-notify sends it the messages. */
 export class ServiceManager {
   readonly notifications: Notification[] = [];
   readonly #directory: string;
@@ -41,7 +41,7 @@ export class ServiceManager {
     });
   }
 
-  /** @param signOfLifeTime milliseconds that it takes to tell it a sign of life */
+  /** @param signOfLifeTime milliseconds that a watchdog notification takes */
   static async start(signOfLifeTime = 0): Promise<ServiceManager> {
     const manager = new ServiceManager(await mkdtemp(join(tmpdir(), 'login-relay-manager-')));
     const program = join(manager.#directory, 'systemd-notify');
@@ -52,7 +52,7 @@ export class ServiceManager {
     return manager;
   }
 
-  /** What makes a relay speak to this service manager. */
+  /** The variables of a relay that uses this service manager. */
   get environment(): Record<string, string> {
     return {
       NOTIFY_SOCKET: join(this.#directory, 'socket'),
@@ -60,12 +60,12 @@ export class ServiceManager {
     };
   }
 
-  /** The messages so far, but for signs of life. */
+  /** The messages so far, without watchdog notifications. */
   get messages(): string[] {
     return this.notifications.map(({ message }) => message).filter((text) => text !== 'WATCHDOG=1');
   }
 
-  /** Resolves once so many messages like this have come. */
+  /** Resolves once so many messages of this kind have arrived. */
   async hears(pattern: RegExp, count = 1): Promise<void> {
     const hasHeard = () =>
       this.notifications.filter(({ message }) => pattern.test(message)).length >= count;

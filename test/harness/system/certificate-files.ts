@@ -3,25 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificate, issueCertificate } from './certificate.ts';
 
-/** A certificate and its key in files, as a relay is given them. */
+/** A certificate and its key in files, for a relay. */
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
-  /** What a client has to trust, as PEM. */
+  /** The certificate authority that a client must trust, as PEM. */
   readonly authority: string;
-  /** Puts another certificate for the same name in their place; returns what to trust from then on. */
+  /** Replaces the certificate by another one for the same name. Returns the authority to trust from then on. */
   renew(): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Issues a certificate for this name and writes it to files of a folder of their own. */
+/** Issues a certificate for this name, and writes it to files in a new folder. */
 export async function certificateFiles(name: string): Promise<CertificateFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'login-relay-'));
   const cert = join(folder, 'cert.pem');
   const key = join(folder, 'key.pem');
 
   async function put(certificate: Certificate): Promise<string> {
-    // As those who renew certificates do: whoever reads meanwhile gets the old or the new, not a half.
+    // Rename it, as renewal tools do: readers get the old or the new file, never a part.
     await writeFile(`${key}.new`, certificate.key, { mode: 0o600 });
     await writeFile(`${cert}.new`, certificate.cert);
     await rename(`${key}.new`, key);

@@ -9,13 +9,13 @@ interface Validity {
   readonly until: Date;
 }
 
-/** A server's key and certificate, and the authority that a client has to trust for it. */
+/** A server's key and certificate, and the authority that a client must trust. */
 export interface Certificate {
   readonly key: string;
   readonly cert: string;
   /** The authority, as PEM. */
   readonly authority: string;
-  /** A PEM file, as `NODE_EXTRA_CA_CERTS` takes it. */
+  /** A PEM file for `NODE_EXTRA_CA_CERTS`. */
   readonly authorityFile: string;
   /** Another certificate by the same authority. */
   another(names: readonly string[], validity?: Validity): Promise<{ key: string; cert: string }>;
@@ -26,7 +26,7 @@ const day = 86_400_000;
 const today: Validity = { from: new Date(Date.now() - day), until: new Date(Date.now() + day) };
 
 /**
- * Makes a private key and a certificate that it has signed itself, in one PEM text.
+ * Makes a private key and a self-signed certificate, in one PEM text.
  *
  * @param host the host that the certificate is for
  */
@@ -35,7 +35,7 @@ export async function selfSignedCertificate(host: string, validity = today): Pro
   return key + cert;
 }
 
-/** Makes an authority that nobody knows, and has it certify a server of these names. */
+/** Makes an unknown authority that certifies a server with these names. */
 export async function issueCertificate(...names: string[]): Promise<Certificate> {
   const authority = await certify(['authority.example'], { isAuthority: true });
   const ca = { key: authority.private, cert: authority.cert };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What every user of the machine can see of a process: its command line, as titles change it. */
+/** The command line of a process, which every user of the machine can see. */
 export function commandLineOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 }

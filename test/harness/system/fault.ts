@@ -6,15 +6,15 @@ interface Line {
   readonly done: string;
   readonly expected: string;
   readonly happened: string;
-  /** Milliseconds from the end of the fault to the first answer as if there had been none. */
+  /** Milliseconds from the end of the fault to the first normal answer. */
   readonly recovery: number | undefined;
 }
 
-/** What the test of a fault tells about it. */
+/** The results of a test of a fault. */
 export interface Account {
-  /** What was seen, in words. */
+  /** The observation, as text. */
   happened(text: string): void;
-  /** Times `recover`, which is done once the relay answers as if there had been no fault. */
+  /** Measures the time of `recover`, which ends when the relay answers normally again. */
   recovery(recover: () => Promise<unknown>): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function fault(
   test: (account: Account, context: Mocha.Context) => Promise<void>,
   programs: readonly string[] = [],
 ): void {
-  // The faults are made with what Linux offers.
+  // The faults need Linux.
   const { it } = process.platform === 'linux' ? needsPrograms(...programs) : needs('Linux', false);
   it(`${done}: ${expected}`, async function () {
     const seen: string[] = [];

@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Outgoing connections are given ports from 32768 on: what is chosen here stays free of them.
+// Outgoing connections use ports from 32768 on. A lower port stays free.
 const lowest = 20_000;
 const highest = 32_767;
 const given = new Set<number>();
 
-/** A port of the loopback that nobody listens on, for servers that cannot choose one themselves. */
+/** A free port of the loopback, for servers that cannot choose one themselves. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(lowest, highest + 1);

@@ -10,7 +10,7 @@ export class FullDisk {
     this.#file = file;
   }
 
-  /** Words that run a command whose log finds room for 20,000 bytes only. */
+  /** A command that runs another one, whose log has room for only 20,000 bytes. */
   get launcher(): string[] {
     const redirected = `exec "$0" "$@" >"${this.#file}"`;
     return ['prlimit', '--fsize=20000:unlimited', 'sh', '-c', redirected];

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** Answers every name with 127.0.0.1, refuses to, or says nothing. */
+/** Answers every name with 127.0.0.1, refuses, or does not answer. */
 type Mood = 'answers' | 'fails' | 'is silent';
 
 /** A name server on an address of this machine, port 53. */

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Suites and tests that run only if this machine has what they need. */
+/** Suites and tests that run only if their needs are met on this machine. */
 interface Conditional {
   describe(title: string, body: (this: Mocha.Suite) => void): void;
   it(title: string, body: (this: Mocha.Context) => void | Promise<void>): void;
@@ -15,8 +15,8 @@ process.on('exit', () => {
 });
 
 /**
- * Declares tests that need something which not every machine has. If it is missing, they are
- * pending without any of their hooks, and the end of the run says why. CI allows no pending tests.
+ * Declares tests that need something special. If it is missing, they are pending without their hooks, and
+ * the end of the run says why. CI allows no pending tests.
  *
  * @param need what it is, to complete "tests that need …"
  */

@@ -9,14 +9,14 @@ export const discordUser = `{"id":"90071992547409931","username":"ada","discrimi
 const invalidForm = { code: 50035, message: 'Invalid Form Body', errors: {} };
 
 /**
- * Discord: token requests by form alone, and a User-Agent of its own form.
+ * Discord: token requests only as forms, and a User-Agent in a special form.
  *
  * @see https://docs.discord.com/developers/topics/oauth2
  * @see https://docs.discord.com/developers/reference
  */
 export function discord(client: Client): Pages {
   const grants = new Grants();
-  // Read anew each time: a secret may be changed.
+  // Read it each time: the secret may change.
   const basic = () =>
     `Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`;
   return documented({

@@ -42,7 +42,7 @@ export class Grants {
     return code;
   }
 
-  /** Spends the code of a token request: a token, or what is wrong. */
+  /** Spends the code of a token request. The result is a token, or the failure. */
   redeem(parameters: URLSearchParams): { token: string } | { fault: GrantFault } {
     const code = parameters.get('code') ?? '';
     const request = this.#codes.get(code);
@@ -70,7 +70,7 @@ export class Grants {
     return this.#tokens.delete(token);
   }
 
-  /** Whether the request brings a token that was issued, as a bearer. */
+  /** Whether the request has an issued token as a bearer token. */
   knows({ headers }: PageRequest): boolean {
     return this.#tokens.has(/^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? '');
   }

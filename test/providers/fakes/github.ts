@@ -11,9 +11,9 @@ const eightHours = 8 * 60 * 60;
 const sixMonths = 184 * 24 * 60 * 60;
 
 /**
- * GitHub's web application flow: a failing token request is answered 200, and every token request
- * by a form unless JSON is asked for; the API wants to know the name of the program. A refresh ends the
- * refresh token and the access token before it.
+ * GitHub's web application flow. The status of a failed token request is 200. Token responses are forms
+ * unless the client accepts JSON. The API requires a User-Agent. A refresh ends the previous refresh token
+ * and access token.
  *
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
  * @see https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors

@@ -7,7 +7,7 @@ import { documented, Grants, redirectBack } from './documented-provider.ts';
 export const gitlabUser = `{"id":7,"username":"ada","name":"Ada Lovelace","state":"active","avatar_url":null,"web_url":"https://gitlab.com/ada"}`;
 
 /**
- * GitLab with an application that has the scope `read_user` ticked and no other.
+ * GitLab with an application that has only the scope `read_user`.
  *
  * @see https://docs.gitlab.com/api/oauth2/
  */

@@ -7,7 +7,7 @@ import { documented, Grants, redirectBack } from './documented-provider.ts';
 export const googleUser = `{\n  "sub": "10769150350006150715113082367",\n  "name": "Ada Lovelace",\n  "given_name": "Ada",\n  "family_name": "Lovelace",\n  "picture": "https://lh3.googleusercontent.com/a/x=s96-c"\n}`;
 
 /**
- * Google: authorization responses carry `iss` and much else, token requests are forms.
+ * Google: authorization responses have `iss` and other parameters, and token requests are forms.
  *
  * @see https://developers.google.com/identity/openid-connect/openid-connect
  */

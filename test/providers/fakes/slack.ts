@@ -9,8 +9,8 @@ export const slackUser = `{"ok":true,"sub":"U1","https:\\/\\/slack.com\\/user_id
 const refused = (error: string) => json({ ok: false, error });
 
 /**
- * Slack: whatever is wrong is answered 200, by the user lookup too. A challenge would make the
- * application a public client for good: here it is refused.
+ * Slack: every failure has status 200, also in the user lookup. A challenge would make the application a
+ * public client forever, so the fake refuses it.
  *
  * @see https://docs.slack.dev/reference/methods/openid.connect.token
  * @see https://docs.slack.dev/reference/methods/openid.connect.userInfo

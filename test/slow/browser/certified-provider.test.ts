@@ -30,7 +30,7 @@ describe('a login at oidc-provider, found by discovery, in Chromium', () => {
   });
   after(() => provider.close());
 
-  it('goes through its login and its consent page, and ends at the front end with a token', async () => {
+  it('passes its login and consent pages, and ends at the front end with a token', async () => {
     const page = await openPage();
     await page.route(
       (url) => url.protocol === 'https:',

@@ -49,7 +49,7 @@ describe('the demo in Chromium', () => {
     page.evaluate(`document.querySelector('#picture').decode().then(
       () => document.querySelector('#picture').naturalWidth)`);
 
-  it('logs a person in, shows who they are, and logs them out', async () => {
+  it('logs a person in, shows their name, and logs them out', async () => {
     const page = await openFrontEnd();
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
@@ -81,7 +81,7 @@ describe('the demo in Chromium', () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it('leads to the page that the user record names', async () => {
+  it('links to the page that the user record names', async () => {
     const page = await openFrontEnd();
     await logIn(page, 'Grace Hopper');
     await page.getByRole('link', { name: 'View profile' }).click();
@@ -89,7 +89,7 @@ describe('the demo in Chromium', () => {
     await screenshot(page, '5-page-at-the-provider');
   });
 
-  it('asks for a name again after a log out, so that another can be tried', async () => {
+  it('asks for a name again after a logout', async () => {
     const page = await openFrontEnd();
     await logIn(page, 'Ada Lovelace');
     await card(page).click();
@@ -118,7 +118,7 @@ describe('the demo in Chromium', () => {
     expect(visited.filter((url) => url.includes('access_token'))).to.deep.equal([]);
   });
 
-  it('says so when the person cancels at the provider, and lets them log in again', async () => {
+  it('tells a person who cancels, and lets them log in again', async () => {
     const page = await openFrontEnd();
     const cancel = async () => {
       await page.getByRole('button', { name: 'Cancel' }).click();
@@ -160,7 +160,7 @@ describe('the demo in Chromium', () => {
     ['something between answers no JSON', 'status 503', (route) => route.fulfill({ status: 503 })],
     ['the answer is no user record', 'not a user record', (route) => route.fulfill({ json: [] })],
   ] as readonly [string, string, (route: Route) => Promise<void>][]) {
-    it(`keeps the token where ${what}, says so, and tries again when it is told to`, async () => {
+    it(`keeps the token if ${what}, says so, and retries on request`, async () => {
       const page = await openFrontEnd();
       await logIn(page, 'Ada Lovelace');
       const before = await stored(page);
@@ -180,7 +180,7 @@ describe('the demo in Chromium', () => {
     });
   }
 
-  it('lets a person log out whose lookup fails', async () => {
+  it('lets a person log out even if the lookup fails', async () => {
     const page = await openFrontEnd();
     await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
     await page.route('**/api/user', (route) => route.abort());
@@ -202,7 +202,7 @@ describe('the demo in Chromium', () => {
     ['bare OpenID Connect', { sub: '1' }, '1', ''],
     ['a provider of other fields', { login: 7, who: 'ada' }, 'Somebody', ''],
   ] as const) {
-    it(`shows who somebody is by a record of ${provider}`, async () => {
+    it(`shows the name from a record of ${provider}`, async () => {
       const page = await openFrontEnd();
       await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
       await page.route('**/api/user', (route) => route.fulfill({ json: user }));
@@ -214,7 +214,7 @@ describe('the demo in Chromium', () => {
     });
   }
 
-  it('shows that it is asking while the relay has not answered yet', async () => {
+  it('shows that it waits for the relay', async () => {
     const page = await openFrontEnd();
     await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -229,7 +229,7 @@ describe('the demo in Chromium', () => {
     await page.getByRole('status').getByText('Logged in as ada.').waitFor();
   });
 
-  it('shows an error that comes in the address, and takes it off the address', async () => {
+  it('shows an error from the address, and removes it there', async () => {
     const page = await openFrontEnd(
       {},
       '/?tab=2&error=server_error&error_description=It+broke+%3Cb%3Ehere#top',
@@ -241,7 +241,7 @@ describe('the demo in Chromium', () => {
     expect(page.url()).to.equal(`${frontEnd}/?tab=2#top`);
   });
 
-  it('accepts a token in the fragment, and takes it off the address', async () => {
+  it('accepts a token in the fragment, and removes it there', async () => {
     const page = await openFrontEnd();
     await page.route('**/api/user', (route) => route.fulfill({ json: { login: 'ada' } }));
     await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
@@ -263,7 +263,7 @@ describe('the demo in Chromium', () => {
   }
 
   for (const query of ['access_token=somebody-elses', 'error=access_denied', 'error=x&state=y']) {
-    it(`stays logged in where a link from elsewhere brings ${query}, and says what it was`, async () => {
+    it(`stays logged in after a foreign link with ${query}, and says what it was`, async () => {
       const page = await openFrontEnd();
       await logIn(page, 'Ada Lovelace');
       const before = await stored(page);
@@ -274,7 +274,7 @@ describe('the demo in Chromium', () => {
     });
   }
 
-  it('accepts a token beside the state that this tab sent, once', async () => {
+  it('accepts a token only once with the state that this tab sent', async () => {
     const page = await openFrontEnd();
     await page.route('**/api/user', (route) => route.fulfill({ json: { login: 'ada' } }));
     await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
@@ -284,7 +284,7 @@ describe('the demo in Chromium', () => {
     await page.getByRole('alert').getByText('not started in this tab').waitFor();
   });
 
-  it('sends a state of its own, new for each login', async () => {
+  it('sends a new state for each login', async () => {
     const page = await openFrontEnd();
     const states: (string | null)[] = [];
     page.on('request', (request) => {
@@ -319,7 +319,7 @@ describe('the demo in Chromium', () => {
     });
   }
 
-  it('shows a letter where the picture cannot be loaded', async () => {
+  it('shows a letter if the picture cannot be loaded', async () => {
     const page = await openFrontEnd();
     await page.route('**/*.svg', (route) => route.abort());
     await logIn(page, 'Ada Lovelace');
@@ -327,7 +327,7 @@ describe('the demo in Chromium', () => {
     expect(await page.getByText('A', { exact: true }).isVisible()).to.equal(true);
   });
 
-  it('works with the keyboard alone', async () => {
+  it('works with only the keyboard', async () => {
     const page = await openFrontEnd();
     const focused = () => page.evaluate('document.activeElement.textContent.trim()');
     const outline = () =>

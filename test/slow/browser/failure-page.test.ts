@@ -36,7 +36,7 @@ describe('the failure page in Chromium', () => {
     page.on('console', (message) => complaints.push(message.text()));
     await startLogin(page);
     site().advance(11);
-    // By then a browser has dropped the cookie.
+    // The browser has dropped the cookie by now.
     await page.context().clearCookies({ name: /^lr_/ });
     await authorize(page, 'Ada Lovelace');
     await page.getByRole('heading', { name: 'Login expired' }).waitFor();
@@ -50,7 +50,7 @@ describe('the failure page in Chromium', () => {
     expect(complaints.filter((text) => !text.includes('status of 400'))).to.deep.equal([]);
   });
 
-  it('leads back to the front end, which is told nothing', async () => {
+  it('links to the front end without parameters', async () => {
     const page = await cancelledLogin();
     const referrers: (string | undefined)[] = [];
     page.on('request', (request) => referrers.push(request.headers()['referer']));
@@ -60,7 +60,7 @@ describe('the failure page in Chromium', () => {
     expect(referrers[0]).to.equal(undefined);
   });
 
-  it('says that there is no such page', async () => {
+  it('says that the page does not exist', async () => {
     const page = await openPage();
     await page.goto(`${site().relay}/nothing`);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
@@ -68,14 +68,14 @@ describe('the failure page in Chromium', () => {
     await page.getByLabel('Your name').waitFor();
   });
 
-  it('is not what a script of the front end gets', async () => {
+  it('is not sent to a script of the front end', async () => {
     const page = await openFrontEnd();
     const answer = `fetch('${site().callbackUrl}', { headers: { Accept: 'text/html' } })`;
     const body = await page.evaluate(`${answer}.then((response) => response.json())`);
     expect(body).to.have.all.keys('detail');
   });
 
-  it('works with the keyboard alone', async () => {
+  it('works with only the keyboard', async () => {
     const page = await cancelledLogin();
     const focused = () => page.evaluate('document.activeElement.textContent');
     const outline = () => page.evaluate('getComputedStyle(document.activeElement).outlineStyle');

@@ -16,7 +16,7 @@ const pages: Record<string, LoginSiteOptions> = {
   'the demo’s page': {},
 };
 
-/** What an attacker writes behind the address of the page; `TOKEN` is a token of the attacker. */
+/** What an attacker adds to the address of the page. `TOKEN` is a token of the attacker. */
 const forgeries = [
   'access_token=TOKEN',
   'access_token=TOKEN&state=',
@@ -46,7 +46,7 @@ for (const [name, options] of Object.entries(pages)) {
       return page;
     }
 
-    /** Opens each forged link in the page; after each, the tab must be as it was. */
+    /** Opens each forged link in the page. The tab must not change. */
     async function open(page: Page, settled: (page: Page) => Promise<void>): Promise<void> {
       const before = await stored(page);
       const attacker = await loggedIn('Eve');
@@ -59,7 +59,7 @@ for (const [name, options] of Object.entries(pages)) {
       for (const forgery of forgeries) {
         for (const separator of ['?', '#']) {
           const address = `/${separator}${forgery.replace('TOKEN', token)}`;
-          // Another fragment alone would not load the page again.
+          // A change of only the fragment would not load the page again.
           if (separator === '#') await page.goto('about:blank');
           await page.goto(site().frontEnd + address);
           await settled(page);
@@ -78,12 +78,12 @@ for (const [name, options] of Object.entries(pages)) {
       await open(page, (opened) => logInButton(opened).waitFor());
     });
 
-    it('logs nobody out, and nobody in as somebody else', async () => {
+    it('neither logs a person out nor logs them in as somebody else', async () => {
       const page = await loggedIn('Ada Lovelace');
       await open(page, (opened) => opened.getByText('ada-lovelace').first().waitFor());
     });
 
-    it('does not help whoever has no state of this tab, even while a login is in flight', async () => {
+    it('does not work without the state of this tab, even while a login is in flight', async () => {
       const page = await openPage();
       await page.goto(site().frontEnd);
       await page.evaluate(`sessionStorage.setItem('state', 'of-this-tab')`);
@@ -93,7 +93,7 @@ for (const [name, options] of Object.entries(pages)) {
       expect(page.url()).to.equal(`${site().frontEnd}/`);
     });
 
-    it('does not work a second time with the state of a login that is over', async () => {
+    it('does not work with the state of a finished login', async () => {
       const page = await openPage();
       await page.goto(site().frontEnd);
       let state = '';

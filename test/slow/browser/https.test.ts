@@ -18,7 +18,7 @@ describe('a relay on https in Chromium', () => {
 
   const cookiesOf = (page: Page): Promise<Cookie[]> => page.context().cookies(site().relay);
 
-  it('keeps a login’s cookie under a name that only this host can set, and sends it', async () => {
+  it('stores the cookie of a login under a name that only this host can set, and sends it', async () => {
     const page = await openFrontEnd();
     await startLogin(page);
     const [cookie, ...others] = await cookiesOf(page);
@@ -52,7 +52,7 @@ describe('a relay on https in Chromium', () => {
     expect(cookies[0]).to.deep.include({ secure: true, httpOnly: true, sameSite: 'Lax' });
   });
 
-  it('takes no cookie of that name from a script, on https or http', async () => {
+  it('accepts no cookie of that name from a script, on https or http', async () => {
     const page = await openFrontEnd();
     const path = site().publish('');
     const plain = new URL(path, site().frontEnd);

@@ -11,7 +11,7 @@ import {
 /** A way in which a page can make a browser open an address of another site. */
 interface Vector {
   readonly page: (url: URL) => string;
-  /** How the relay's log names the refusal where the state is missing, and where it is foreign. */
+  /** The outcome in the relay's log if the state is missing, and if it is foreign. */
   readonly outcomes: readonly [string, string];
 }
 
@@ -24,7 +24,7 @@ interface Attack {
 const refused = ['state_missing', 'state_unknown'] as const;
 const framed = ['callback_framed', 'callback_framed'] as const;
 
-// None of them says where it comes from, if the page can help it.
+// None of them sends a referrer if the page can prevent it.
 const navigations: Readonly<Record<string, Vector>> = {
   'a link': {
     page: ({ href }) => `<a id="bait" rel="noreferrer" href="${href}">A kitten</a>`,
@@ -48,7 +48,7 @@ const navigations: Readonly<Record<string, Vector>> = {
       `<button id="bait" onclick="window.open('${href}', '', 'noopener,noreferrer')">A kitten</button>`,
     outcomes: refused,
   },
-  'a script that goes there': {
+  'a script that navigates': {
     page: ({ href }) => `<button id="bait" onclick="location.replace('${href}')">A kitten</button>`,
     outcomes: refused,
   },
@@ -114,7 +114,7 @@ describe('login forgery in Chromium', () => {
   const openPage = useBrowser();
   const site = useLoginSite();
 
-  /** A page that goes to the provider, on the way to a login. */
+  /** A page on its way to the provider, during a login. */
   async function loginInFlight(page: Page): Promise<Page> {
     await page.goto(site().frontEnd);
     await startLogin(page);
@@ -134,7 +134,7 @@ describe('login forgery in Chromium', () => {
     expect(await page.evaluate(`sessionStorage.getItem('token')`)).to.equal(null);
   }
 
-  /** Nobody was logged in, the victim's own login still works, and the code is worth what it was. */
+  /** Checks that nobody is logged in, that the victim's own login still works, and that the code is unspent. */
   async function expectHarmless(victim: Page, pending: Page, { attacker, callback }: Attack) {
     await expectLoggedOut(victim);
     expect(site().tokenCalls).to.deep.equal([]);
@@ -145,7 +145,7 @@ describe('login forgery in Chromium', () => {
     await attacker.getByRole('heading', { name: 'Mallory' }).waitFor();
   }
 
-  /** The attacker's code alone, and with the attacker's own state, each told apart by `via`. */
+  /** The attacker's code alone, and with the attacker's own state. `via` distinguishes them. */
   function attackUrls(callback: URL, via: string): [URL, URL] {
     const withState = new URL(callback);
     withState.searchParams.set('via', `${via}, with a state`);
@@ -219,7 +219,7 @@ describe('login forgery in Chromium', () => {
     expect(site().tokenCalls).to.deep.equal([]);
   });
 
-  it('with images that start logins does not push out one that is in flight', async () => {
+  it('with images that start logins does not end a login in flight', async () => {
     const pending = await loginInFlight(await openPage());
     const attack = await pending.context().newPage();
     const images = Array.from(

@@ -53,7 +53,7 @@ describe('a provider that requires PKCE, in Chromium', () => {
       (form) => form.set('code_verifier', `${form.get('code_verifier')}`.replace(/.$/, swap)),
     ],
   ] satisfies [string, (form: URLSearchParams) => void][]) {
-    describe(`with the verifier ${what} on its way`, () => {
+    describe(`with the verifier ${what} in transit`, () => {
       const site = useLoginSite({ pkceRequired: true, tamper });
 
       it('refuses the code at the provider, and the relay says so', async () => {

@@ -18,7 +18,7 @@ describe('a login in a popup in Chromium', () => {
   }
 
   for (const channel of ['postMessage', 'BroadcastChannel'] as const) {
-    describe(`that hands its answer over by ${channel}`, () => {
+    describe(`that delivers its result with ${channel}`, () => {
       const site = useLoginSite({
         frontEnd: (relay) => popupPage(relay, channel),
         flags: { errorDelivery: 'redirect' },
@@ -30,7 +30,7 @@ describe('a login in a popup in Chromium', () => {
         return page;
       }
 
-      it('logs the page in that opened it, and closes', async () => {
+      it('logs in the page that opened it, and closes', async () => {
         const page = await openFrontEnd();
         const popup = await openPopup(page);
         await screenshot(popup, `popup-${channel}-1-at-the-provider`);

@@ -5,7 +5,7 @@ import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-s
 
 const { describe } = needsChromium();
 
-describe('what Chromium loads ahead of time', () => {
+describe('a prefetch of Chromium', () => {
   const openPage = useBrowser();
   const site = useLoginSite();
 
@@ -40,7 +40,7 @@ describe('what Chromium loads ahead of time', () => {
     expect(exchange.headers['sec-purpose']).to.equal(purpose);
   }
 
-  // A page beside the relay on its own host may ask for more than one on another site.
+  // A page on the relay's own host can prefetch more than a page on another site.
   for (const { what, markup, where, purpose } of [
     { what: 'a prefetching link', markup: links, where: 'frontEnd', purpose: 'prefetch' },
     { what: 'a prefetching link', markup: links, where: 'relay', purpose: 'prefetch' },
@@ -58,7 +58,7 @@ describe('what Chromium loads ahead of time', () => {
     },
   ] as const) {
     const place = where === 'relay' ? 'the relay’s host' : 'the front end';
-    it(`neither starts nor finishes a login for ${what} on ${place}, and no click suffers`, async () => {
+    it(`of ${what} on ${place} neither starts nor finishes a login, and a click works`, async () => {
       const { page, callback } = await nearlyFinished();
       const finishAhead = `${callback}&ahead`;
       const html = markup([startAhead(), finishAhead]);
@@ -75,8 +75,8 @@ describe('what Chromium loads ahead of time', () => {
     });
   }
 
-  it('starts no login for a prefetch rule of a front end, and no click suffers', async () => {
-    // Chromium prefetches from another site only where it has no cookie for it.
+  it('of a rule of a front end starts no login, and a click works', async () => {
+    // Chromium prefetches from another site only if it has no cookie for it.
     const page = await openPage();
     const html = rules('prefetch')([startAhead()]);
     await page.goto(

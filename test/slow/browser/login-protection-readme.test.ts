@@ -27,7 +27,7 @@ describe('the README’s JavaScript in Chromium', () => {
   const button = (page: Page) => page.getByRole('button', { name: 'Log in' });
   const stored = (page: Page) => page.evaluate('({ ...sessionStorage })');
 
-  it('logs a person in, and takes the token off the address bar', async () => {
+  it('logs a person in, and removes the token from the address bar', async () => {
     const { page, complaints } = await openFrontEnd();
     await button(page).waitFor();
     await logIn(page);
@@ -47,7 +47,7 @@ describe('the README’s JavaScript in Chromium', () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it('shows the button again, and keeps no token, where the token is refused', async () => {
+  it('shows the button again and drops the token if the token is refused', async () => {
     const { page, complaints } = await openFrontEnd();
     await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
     await page.goto(`${site().frontEnd}/?access_token=made-up&state=mine&tab=2`);
@@ -66,7 +66,7 @@ describe('the README’s JavaScript in Chromium', () => {
     ['the relay does not answer', (route) => route.abort()],
     ['the provider cannot be reached', (route) => route.fulfill({ status: 502, json: {} })],
   ] as readonly [string, (route: Route) => Promise<void>][]) {
-    it(`keeps the token where ${what}, and says that the lookup failed`, async () => {
+    it(`keeps the token if ${what}, and says that the lookup failed`, async () => {
       const { page, complaints } = await openFrontEnd();
       await logIn(page);
       const before = await stored(page);
@@ -81,7 +81,7 @@ describe('the README’s JavaScript in Chromium', () => {
     });
   }
 
-  it('keeps a token that has just come where the lookup fails', async () => {
+  it('keeps a new token if the lookup fails', async () => {
     const { page } = await openFrontEnd();
     await page.route('**/api/user', (route) => route.fulfill({ status: 503, json: {} }));
     await startLogin(page);
@@ -99,7 +99,7 @@ describe('the README’s JavaScript in Chromium', () => {
     [{ sub: '1' }, '1'],
     [{ display_name: 'Ada Lovelace' }, 'you'],
   ] as const) {
-    it(`greets whose record has ${Object.keys(user).join(' and ')}`, async () => {
+    it(`greets a person whose record has ${Object.keys(user).join(' and ')}`, async () => {
       const { page, complaints } = await openFrontEnd();
       await page.route('**/api/user', (route) => route.fulfill({ json: user }));
       await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);

@@ -24,7 +24,7 @@ describe('login protection in Chromium', () => {
       return page;
     }
 
-    /** A page that is logged in, and the address of the callback that did it. */
+    /** A page that is logged in, and the address of its callback. */
     async function finishedLogin(): Promise<{ page: Page; callback: string }> {
       const page = await openFrontEnd();
       await startLogin(page);
@@ -33,7 +33,7 @@ describe('login protection in Chromium', () => {
       return { page, callback: site().callbacks[0]?.url.href ?? '' };
     }
 
-    it('logs 20 tabs in that start at once and finish in reverse order', async function () {
+    it('logs in 20 tabs that start at once and finish in reverse order', async function () {
       this.timeout(60_000);
       const first = await openFrontEnd();
       const others = Array.from({ length: 19 }, async () => {
@@ -42,7 +42,7 @@ describe('login protection in Chromium', () => {
         return page;
       });
       const tabs = [first, ...(await Promise.all(others))];
-      // No click of the mouse: that would wait for a tab to be painted, so for one after the other.
+      // Don't click with the mouse: that waits until the tab is painted, one tab after the other.
       await Promise.all(
         tabs.map((tab) => tab.evaluate(`document.querySelector('#login').click()`)),
       );
@@ -65,7 +65,7 @@ describe('login protection in Chromium', () => {
       { more: 19, outcome: 'ok' },
       { more: 20, outcome: 'state_unknown' },
     ]) {
-      it(`answers ${outcome} where ${more} logins were started after this one`, async () => {
+      it(`answers ${outcome} if ${more} logins were started after this one`, async () => {
         const page = await openFrontEnd();
         await startLogin(page);
         const other = await page.context().newPage();
@@ -83,13 +83,13 @@ describe('login protection in Chromium', () => {
       });
     }
 
-    it('leaves no cookie of a login behind but the note which ones are finished', async () => {
+    it('leaves only the cookie that remembers finished logins', async () => {
       const { page } = await finishedLogin();
       const cookies = await page.context().cookies(site().relay);
       expect(cookies.map(({ name }) => name)).to.deep.equal(['lr_finished']);
     });
 
-    it('logs in a tab that was left for nine minutes', async () => {
+    it('logs in a tab after nine minutes at the provider', async () => {
       const page = await openFrontEnd();
       await startLogin(page);
       site().advance(9);
@@ -98,7 +98,7 @@ describe('login protection in Chromium', () => {
       expect(site().tokenCalls).to.have.length(1);
     });
 
-    it('tells a tab that was left for eleven minutes to start again, and lets it', async () => {
+    it('tells a tab to start again after eleven minutes, and the new login works', async () => {
       const page = await openFrontEnd();
       await startLogin(page);
       site().advance(11);
@@ -115,7 +115,7 @@ describe('login protection in Chromium', () => {
       await card(page).waitFor();
     });
 
-    it('tells so as well where the browser has dropped the cookie by then', async () => {
+    it('tells a tab to start again if the browser has dropped the cookie', async () => {
       const page = await openFrontEnd();
       await startLogin(page);
       site().advance(11);
@@ -126,7 +126,7 @@ describe('login protection in Chromium', () => {
       expect(site().tokenCalls).to.deep.equal([]);
     });
 
-    it('says that a login is finished when its callback is opened, reloaded and come back to', async () => {
+    it('says that a login is finished if its callback is opened again, reloaded or revisited', async () => {
       const { page, callback } = await finishedLogin();
       const before = await token(page);
       const visits = [
@@ -173,7 +173,7 @@ describe('login protection in Chromium', () => {
       expect(site().tokenCalls).to.have.length(1);
     });
 
-    it('says that a cancelled login is finished when its answer is reloaded', async () => {
+    it('says that a cancelled login is finished if its callback is reloaded', async () => {
       const page = await openFrontEnd();
       await startLogin(page);
       await page.getByRole('button', { name: 'Cancel' }).click();
@@ -184,7 +184,7 @@ describe('login protection in Chromium', () => {
       expect(site().tokenCalls).to.deep.equal([]);
     });
 
-    it('does not disturb a login that is in flight in another tab', async () => {
+    it('does not affect a login in another tab', async () => {
       const { page, callback } = await finishedLogin();
       const other = await page.context().newPage();
       await other.goto(site().frontEnd);
@@ -201,10 +201,10 @@ describe('login protection in Chromium', () => {
     });
   });
 
-  describe('that takes failures to the front end', () => {
+  describe('that redirects failures to the front end', () => {
     const site = useLoginSite({ flags: { errorDelivery: 'redirect' } });
 
-    it('lets a tab that was left for eleven minutes read why, and start again with one click', async () => {
+    it('tells a tab after eleven minutes why it failed, and one click starts again', async () => {
       const page = await openPage();
       await page.goto(site().frontEnd);
       await startLogin(page);
@@ -224,7 +224,7 @@ describe('login protection in Chromium', () => {
       expect(site().tokenCalls).to.have.length(1);
     });
 
-    it('shows that a login is finished when its callback is opened again', async () => {
+    it('shows that a login is finished if its callback is opened again', async () => {
       const page = await openPage();
       await page.goto(site().frontEnd);
       await startLogin(page);

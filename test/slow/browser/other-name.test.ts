@@ -8,7 +8,7 @@ describe('a login that starts under another name of the relay, in Chromium', () 
   const openPage = useBrowser();
   const site = useLoginSite({ flags: { errorDelivery: 'page' } });
 
-  it('fails with a page that names the base URL, and leads to a login under it', async () => {
+  it('fails with a page that names the base URL and links to a login there', async () => {
     const page = await openPage();
     const { port } = new URL(site().relay);
     await page.goto(`http://127.0.0.1:${port}/auth/provider`);

@@ -3,7 +3,7 @@ import { check } from '../../check/support/check.ts';
 import { withProvider } from '../../check/support/provider.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
 
-/** What is said of the clock where every answer of the provider tells this time. */
+/** The finding on the clock if every answer of the provider has this time. */
 async function clockWhenProviderIsAt(date: string) {
   const refusal = json({ error: 'invalid_grant' }, 401, { Date: date });
   const all = { authorize: refusal, token: refusal, user: refusal };
@@ -21,7 +21,7 @@ function fromNow(milliseconds: number): string {
 }
 
 describe('login-relay check, about the clock', () => {
-  it('accepts it if it agrees with the provider’s', async () => {
+  it('accepts a clock that agrees with the provider’s', async () => {
     expect(await clockWhenProviderIsAt(fromNow(0))).to.include({ verdict: 'ok' });
   });
 
@@ -41,7 +41,7 @@ describe('login-relay check, about the clock', () => {
     });
   });
 
-  it('says nothing if the provider tells no time', async () => {
+  it('reports nothing if the provider sends no Date', async () => {
     expect(await clockWhenProviderIsAt('yesterday')).to.equal(undefined);
   });
 });

@@ -17,7 +17,7 @@ describe('login-relay check, about the configuration', () => {
   });
   after('remove it', async () => await rm(directory, { recursive: true }));
 
-  it('shows where each value came from', async () => {
+  it('shows the source of each value', async () => {
     await withProvider({}, async (flags) => {
       const result = await check({ flags, env: { LOG_LEVEL: 'debug', HOST: '' } });
       const shown = ['--port', '--host', '--log-level', '--origin', '--base-url', '--issuer'];
@@ -42,7 +42,7 @@ describe('login-relay check, about the configuration', () => {
     });
   });
 
-  it('shows the addresses that follow from others', async () => {
+  it('shows the addresses that are derived from others', async () => {
     await withProvider({}, async (flags) => {
       const result = await check({
         flags: { ...flags, 'base-url': undefined, origin: 'http://localhost:3000', port: '8123' },
@@ -59,7 +59,7 @@ describe('login-relay check, about the configuration', () => {
     });
   });
 
-  it('shows what the preset says of the provider, and what replaces it', async () => {
+  it('shows the values of the preset, and those that override them', async () => {
     const flags = {
       provider: 'gitea',
       'provider-host': 'gitea.invalid',
@@ -81,7 +81,7 @@ describe('login-relay check, about the configuration', () => {
     ]);
   });
 
-  it('masks the client secret, and shows where it was read', async () => {
+  it('masks the client secret, and shows its source', async () => {
     const none = { 'client-secret-file': undefined };
     await withProvider({}, async (flags) => {
       const given: [source: string, result: Result][] = [
@@ -150,7 +150,7 @@ describe('login-relay check, about the configuration', () => {
     }
   });
 
-  it('shows each redirect URI, and the state check that follows from --token-delivery', async () => {
+  it('shows each redirect URI, and the state check that --token-delivery implies', async () => {
     await withProvider({}, async (flags) => {
       const plain = await check({ flags });
       expect(plain.setting('--redirect-uri')).to.include({
@@ -190,7 +190,7 @@ describe('login-relay check, about the configuration', () => {
     });
   });
 
-  it('names every fault at once, with exit code 2, and contacts nobody', async () => {
+  it('names every fault at once, with exit code 2, and makes no call', async () => {
     await withProvider({}, async (flags, arrivals) => {
       const { code, report } = await check({
         flags: {
@@ -221,7 +221,7 @@ describe('login-relay check, about the configuration', () => {
     });
   });
 
-  it('shows no wrong value that may be a secret in the wrong place', async () => {
+  it('does not show a wrong value that may be a secret', async () => {
     const misplaced = canary('secret');
     const { code, report } = await check({
       flags: {

@@ -19,7 +19,7 @@ import { freePort } from '../../harness/system/free-port.ts';
 
 const endpoints = ['authorization endpoint', 'token endpoint', 'user lookup'];
 
-/** What is said of the endpoints at the address, which has to be the same of each. */
+/** The finding on the endpoints at the address. It must be the same for each. */
 async function complaint(address: string, checkup: Checkup = {}): Promise<[string, string | null]> {
   const result = await check({
     ...checkup,
@@ -37,7 +37,7 @@ async function complaint(address: string, checkup: Checkup = {}): Promise<[strin
   return [first?.message ?? '', first?.fix ?? null];
 }
 
-/** Runs the task with what serves, and its port. */
+/** Runs the task with the server and its port. */
 async function using<T>(serving: Promise<Serving>, task: (port: number) => Promise<T>): Promise<T> {
   const server = await serving;
   try {
@@ -71,20 +71,20 @@ describe('login-relay check, about the way to the provider', () => {
     return { NODE_EXTRA_CA_CERTS: file };
   }
 
-  it('names a host name that does not resolve', async () => {
+  it('reports a host name that does not resolve', async () => {
     const [message, fix] = await complaint('https://provider.invalid');
     expect(message).to.equal('the host name cannot be resolved (provider.invalid)');
     expect(fix).to.match(/^check the host name/);
   }).timeout(60_000);
 
-  it('names a provider that is not there', async () => {
+  it('reports that nothing listens at the provider’s address', async () => {
     const port = await freePort();
     const [message, fix] = await complaint(`http://127.0.0.1:${port}`);
     expect(message).to.equal(`nothing listens at the address (127.0.0.1:${port})`);
     expect(fix).to.match(/^check host and port/);
   });
 
-  it('names a provider that does not answer in time', async () => {
+  it('reports a provider that does not answer in time', async () => {
     await using(
       serveTcp(() => {}),
       async (port) => {
@@ -95,7 +95,7 @@ describe('login-relay check, about the way to the provider', () => {
     );
   });
 
-  it('names what does not speak HTTP', async () => {
+  it('reports a server that does not speak HTTP', async () => {
     const greet = serveTcp((socket) => socket.end('SSH-2.0-server\r\n'));
     await using(greet, async (port) => {
       const [message] = await complaint(`http://127.0.0.1:${port}`);
@@ -103,7 +103,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names https at a port without TLS', async () => {
+  it('reports https at a port without TLS', async () => {
     await using(serve(providerWith({}).listener), async (port) => {
       const [message, fix] = await complaint(`https://localhost:${port}`);
       expect(message).to.equal(`the port does not speak TLS (localhost:${port})`);
@@ -111,7 +111,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names http at a port with TLS', async () => {
+  it('reports http at a port with TLS', async () => {
     await using(serveTls(trusted, providerWith({}).listener), async (port) => {
       const [message, fix] = await complaint(`http://localhost:${port}`);
       expect(message).to.match(/^the connection was cut /);
@@ -119,7 +119,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names a certificate of an unknown authority', async () => {
+  it('reports a certificate of an unknown authority', async () => {
     await using(serveTls(trusted, providerWith({}).listener), async (port) => {
       const [message, fix] = await complaint(`https://localhost:${port}`);
       expect(message).to.match(/^the certificate is self-signed, or /);
@@ -156,7 +156,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names a certificate that has expired', async () => {
+  it('reports a certificate that has expired', async () => {
     const env = await trusting(expired);
     await using(serveTls(expired, providerWith({}).listener), async (port) => {
       const [message] = await complaint(`https://localhost:${port}`, { env });
@@ -164,7 +164,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names a certificate that is not valid yet', async () => {
+  it('reports a certificate that is not valid yet', async () => {
     const env = await trusting(early);
     await using(serveTls(early, providerWith({}).listener), async (port) => {
       const [message] = await complaint(`https://localhost:${port}`, { env });
@@ -172,7 +172,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names a certificate for another host', async () => {
+  it('reports a certificate for another host', async () => {
     const env = await trusting(foreign);
     await using(serveTls(foreign, providerWith({}).listener), async (port) => {
       const [message] = await complaint(`https://localhost:${port}`, { env });
@@ -180,7 +180,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names an expired certificate at the base URL as a problem: no browser accepts it', async () => {
+  it('reports an expired certificate at the base URL as a problem, because browsers refuse it', async () => {
     const env = await trusting(expired);
     await using(serveTls(expired, providerWith({}).listener), async (port) => {
       await withProvider({}, async (flags) => {
@@ -193,7 +193,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names a proxy that is not there, and not the provider', async () => {
+  it('blames a dead proxy, and not the provider', async () => {
     const port = await freePort();
     const env = { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${port}` };
     const result = await check({ flags: endpointsAt('https://provider.invalid'), env });
@@ -211,13 +211,13 @@ describe('login-relay check, about the way to the provider', () => {
     }
   });
 
-  it('blames no proxy if plain http fails: it goes without one', async () => {
+  it('does not blame the proxy if plain http fails, which uses no proxy', async () => {
     const env = { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` };
     const [message] = await complaint(`http://127.0.0.1:${await freePort()}`, { env });
     expect(message).to.match(/^nothing listens at the address /);
   });
 
-  it('names a proxy whose name does not resolve', async () => {
+  it('reports a proxy whose name does not resolve', async () => {
     const env = { HTTPS_PROXY: 'http://proxy.invalid:3128' };
     const flags = { ...endpointsAt('https://127.0.0.1:9'), 'provider-timeout': '30' };
     const result = await check({ flags, env });
@@ -227,7 +227,7 @@ describe('login-relay check, about the way to the provider', () => {
     expect(result.finding('token endpoint').message).to.match(/^not reached: the proxy/);
   }).timeout(60_000);
 
-  it('names a proxy that lets nothing through', async () => {
+  it('reports a proxy that refuses connections to the provider', async () => {
     const refuse = serveTunnels((socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'));
     await using(refuse, async (port) => {
       const env = { https_proxy: `http://user:hunter2@127.0.0.1:${port}` };
@@ -237,7 +237,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('only warns of a dead proxy that the provider is not behind', async () => {
+  it('only warns of a dead proxy if the provider is reached without it', async () => {
     const env = {
       ...(await trusting(trusted)),
       HTTPS_PROXY: `http://127.0.0.1:${await freePort()}`,
@@ -251,7 +251,7 @@ describe('login-relay check, about the way to the provider', () => {
     });
   });
 
-  it('names a file with authorities that cannot be read, or holds none', async () => {
+  it('reports a file with authorities that cannot be read, or has none', async () => {
     const missing = join(directory, 'missing.pem');
     const wrong = join(directory, 'wrong.pem');
     await writeFile(wrong, 'not a certificate\n');
@@ -261,7 +261,7 @@ describe('login-relay check, about the way to the provider', () => {
         [wrong, 'the file that NODE_EXTRA_CA_CERTS names holds no PEM certificate'],
       ] as const) {
         const env = { NODE_EXTRA_CA_CERTS: file };
-        // Node may warn of the file by itself, on standard error and without saying what to do.
+        // Node may also warn of the file on standard error, without advice.
         const ending = await checkAsText({ flags, env }, '--json');
         const result = new Result({ ...ending, stderr: '' });
         expect(result.code).to.equal(1);

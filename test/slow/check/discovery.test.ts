@@ -22,7 +22,7 @@ describe('login-relay check, about discovery', () => {
       /^the metadata is not a JSON object$/,
       correctIssuer,
     ],
-    'an issuer that answers with an error of its own': [
+    'an issuer that answers with a server error': [
       json({}, 503),
       /^the address of the metadata answers with status 503, a server error$/,
       'try again later: a relay that runs keeps trying',
@@ -42,7 +42,7 @@ describe('login-relay check, about discovery', () => {
       /^the provider requires a client that authenticates without a client secret/,
       /another kind of provider/,
     ],
-    'metadata that is enormous': [
+    'metadata that is too large': [
       (response) => {
         response.writeHead(200, { 'Content-Type': 'application/json' });
         response.end(' '.repeat(1024 * 1024 + 1));
@@ -62,7 +62,7 @@ describe('login-relay check, about discovery', () => {
     ],
   };
   for (const [name, [fault, message, fix]] of Object.entries(faults)) {
-    it(`names ${name}`, async () => {
+    it(`explains ${name}`, async () => {
       await withProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
         const patience = name === 'metadata that is slow' ? '0.5' : '10';
         const result = await check({ flags: { issuer, 'provider-timeout': patience } });
@@ -92,7 +92,7 @@ describe('login-relay check, about discovery', () => {
     );
   });
 
-  it('names an issuer that is not there', async () => {
+  it('reports that nothing listens at the issuer', async () => {
     const port = await freePort();
     const result = await check({ flags: { issuer: `http://127.0.0.1:${port}` } });
     expect(result.code).to.equal(1);
@@ -101,7 +101,7 @@ describe('login-relay check, about discovery', () => {
     );
   });
 
-  it('looks at nothing else if the issuer does not tell', async () => {
+  it('checks no endpoints if discovery fails', async () => {
     await withProvider({}, async (_flags, arrivals, issuer) => {
       const { report } = await check({ flags: { issuer } });
       expect(report.findings.map((finding) => finding.subject)).to.deep.equal([
@@ -117,7 +117,7 @@ describe('login-relay check, about discovery', () => {
     });
   });
 
-  it('shows the endpoints that the issuer tells', async () => {
+  it('shows the endpoints from the metadata', async () => {
     await withProvider(
       { metadata: metadataWith(() => ({})) },
       async (_flags, _arrivals, issuer) => {

@@ -26,7 +26,7 @@ describe('login-relay check, with a certified OpenID provider', () => {
     };
   }
 
-  it('finds all well by discovery', async () => {
+  it('finds no problem with discovery', async () => {
     const { code, report } = await check({ flags: { issuer } });
     expect(report.findings.map(({ subject, verdict }) => [subject, verdict])).to.deep.equal([
       ['addresses', 'ok'],
@@ -44,12 +44,12 @@ describe('login-relay check, with a certified OpenID provider', () => {
     expect(code).to.equal(0);
   });
 
-  it('finds all well with endpoints given by hand', async () => {
+  it('finds no problem with configured endpoints', async () => {
     const { code, complaints } = await check({ flags: byHand() });
     expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
   });
 
-  it('names a wrong client secret, and where it was read', async () => {
+  it('names a wrong client secret, and its source', async () => {
     const { code, complaints } = await check({ flags: byHand(), secret: canary('secret') });
     expect(code).to.equal(1);
     expect(complaints).to.deep.equal([
@@ -76,7 +76,7 @@ describe('login-relay check, with a certified OpenID provider', () => {
     );
   });
 
-  it('finds out that the provider does not take the request in the query', async () => {
+  it('reports that the provider does not accept the request in the query', async () => {
     const { code, complaints } = await check({ flags: { ...byHand(), 'token-request': 'query' } });
     expect(code).to.equal(1);
     expect(complaints).to.deep.equal([
@@ -108,7 +108,7 @@ describe('login-relay check, with a certified OpenID provider', () => {
     ]);
   });
 
-  it('tells which callback URL to register', async () => {
+  it('names the callback URL to register', async () => {
     const { report } = await check({ flags: { issuer } });
     expect(report.callbackUrl).to.equal(redirectUri);
   });

@@ -51,7 +51,7 @@ describe('completions', () => {
 
   after('the completions are removed', () => rmSync(directory, { recursive: true }));
 
-  /** What the shell offers for the last word of the line, sorted. */
+  /** The completions of the shell for the last word of the line, sorted. */
   function complete(shell: Shell, line: string): string[] {
     const script = fileURLToPath(new URL(`support/complete.${shell}`, import.meta.url));
     const words = shell === 'bash' ? line.split(/(?<==)| |(?==)/) : [line];
@@ -84,7 +84,7 @@ describe('completions', () => {
         });
       }
 
-      it('offer a command its own flags only', () => {
+      it('offer only the flags of the command', () => {
         const found = (line: string) => complete(shell, line).filter((word) => word !== '-h');
         expect(found('login-relay demo --')).to.deep.equal(['--help', '--port']);
         expect(found('login-relay providers --')).to.deep.equal(['--help']);
@@ -92,7 +92,7 @@ describe('completions', () => {
         expect(found('login-relay --js')).to.deep.equal([]);
       });
 
-      it('offer what a command takes', () => {
+      it('offer the arguments of a command', () => {
         expect(complete(shell, 'login-relay completion ')).to.deep.equal(['bash', 'fish', 'zsh']);
         expect(complete(shell, 'login-relay config ')).to.deep.equal(['check', 'print', 'schema']);
         expect(complete(shell, 'login-relay help prov')).to.deep.equal(['providers']);
@@ -121,7 +121,7 @@ describe('completions', () => {
         expect(complete(shell, line)).to.have.length(1);
       });
 
-      it('offer files where an option names one', () => {
+      it('offer files for an option that names a file', () => {
         for (const flag of ['--client-secret-file', '--key-file']) {
           const found = complete(shell, `login-relay ${flag} secret`);
           expect(found.map((path) => path.replaceAll(/\\(?= )|\/$/g, ''))).to.deep.equal([
@@ -131,7 +131,7 @@ describe('completions', () => {
         }
       });
 
-      it('offer nothing where any text may stand', () => {
+      it('offer nothing for an option that accepts any text', () => {
         for (const flag of ['--port', '--client-id', '--origin']) {
           expect(complete(shell, `login-relay ${flag} `)).to.deep.equal([]);
         }
@@ -140,7 +140,7 @@ describe('completions', () => {
   }
 
   needsPrograms('zsh').describe('for zsh', () => {
-    it('can be sourced as well', () => {
+    it('can also be sourced', () => {
       const script = `autoload -Uz compinit; compinit -u -D; source ${files.zsh}; print $_comps[login-relay]`;
       const { code, stdout, stderr } = run('zsh', ['-f', '-c', script], { cwd: directory });
       expect({ code, stdout, stderr }).to.deep.equal({

@@ -50,7 +50,7 @@ describe('the manual page', () => {
     ]);
   });
 
-  it('tells of every option its flag, help, variable and default', () => {
+  it('has the flag, help, variable and default of every option', () => {
     const section = /^OPTIONS$[\s\S]*(?=^ENVIRONMENT$)/m.exec(page)?.[0] ?? '';
     for (const { flag, argument, help, variable, ...option } of Object.values<Option>(options)) {
       const usage = [flag, argument?.slice(1, -1)].filter(Boolean).join(' ');
@@ -64,14 +64,14 @@ describe('the manual page', () => {
     }
   });
 
-  it('tells of no flag that there is not', () => {
+  it('has only existing flags', () => {
     const flags = new Set(page.match(/--[a-z-]+/g));
     const known = Object.values(options).map(({ flag }) => flag as string);
     const ownFlags = ['--version', '--help', '--json', '--template', '--socket', '--settings'];
     expect([...flags]).to.have.members([...known, ...ownFlags]);
   });
 
-  it('tells of every command what help tells', () => {
+  it('describes every command as help does', () => {
     const section = /^COMMANDS$[\s\S]*(?=^OPTIONS$)/m.exec(page)?.[0] ?? '';
     for (const command of program.createHelp().visibleCommands(program)) {
       const item = new RegExp(`^ +login-relay ${command.name()}\\b.*\\n +(.*)`, 'm').exec(section);
@@ -79,12 +79,12 @@ describe('the manual page', () => {
     }
   });
 
-  it('carries the version, and the date that the release is built with', () => {
+  it('has the version, and the date of the release', () => {
     const footer = page.trim().split('\n').at(-1);
     expect(footer).to.match(new RegExp(`^login-relay ${packageJson.version}\\s+2023-11-14\\s`));
   });
 
-  it('gives mandoc nothing to complain of', () => {
+  it('causes no warning of mandoc', () => {
     expect(run('mandoc', ['-T', 'lint', '-W', 'all', file])).to.deep.equal({
       code: 0,
       stdout: '',
@@ -92,7 +92,7 @@ describe('the manual page', () => {
     });
   });
 
-  it('gives groff nothing to warn of', () => {
+  it('causes no warning of groff', () => {
     const args = ['--warnings', '-E', 'UTF-8', '--local-file', '-Tutf8', '-Z', file];
     const { stderr } = run('man', args, { env: { LC_ALL: 'C.UTF-8', MANWIDTH: '80' } });
     expect(stderr).to.equal('');

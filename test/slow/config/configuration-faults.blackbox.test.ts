@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { type FlagName, flagNames, variables } from '../../harness/project/option-names.ts';
+import { type Serving, serveTcp } from '../../harness/provider/serve.ts';
 import {
   type Ending,
   type Flags,
@@ -21,7 +20,7 @@ interface Fault {
   of: FlagName[];
 }
 
-/** Flags that have no fault, but for what is changed. */
+/** Flags without a fault, with these changes. */
 function sound(file: string): Flags {
   return {
     origin: 'https://app.example',
@@ -49,7 +48,7 @@ const malformedEndpoint = [
   'https://provider%00.example/',
   'https://provider.example:99999/',
   'https://provider.example/ with a space',
-  // Link-local and metadata addresses, in every spelling that URL parsers and resolvers take.
+  // Link-local and metadata addresses, in every spelling that URL parsers and resolvers accept.
   'https://169.254.169.254/',
   'https://169.254.0.1/',
   'https://169.254.169.254./',
@@ -72,7 +71,7 @@ const malformedEndpoint = [
   'https://metadata.google.internal./',
 ];
 
-/** For each option, what it must not be. */
+/** Wrong values for each option. */
 const malformed: Partial<Record<FlagName, string[]>> = {
   port: ['eighty', '-1', '65536', '80.5', '1e3', '0x1f90', 'Infinity', '８０００', '99999999999'],
   host: ['not a host', 'http://127.0.0.1'],
@@ -186,7 +185,7 @@ const secrets: Record<string, (file: string) => Fault | Promise<Fault>> = {
     flags: { 'client-secret-file': dirname(file) },
     of: ['client-secret-file'],
   }),
-  'a secret file in what is no directory': (file) => ({
+  'a secret file below a path that is not a directory': (file) => ({
     flags: { 'client-secret-file': join(file, 'secret') },
     of: ['client-secret-file'],
   }),
@@ -194,7 +193,7 @@ const secrets: Record<string, (file: string) => Fault | Promise<Fault>> = {
     flags: { 'client-secret-file': await beside(file, '') },
     of: ['client-secret-file'],
   }),
-  'a secret file of a final newline alone': async (file) => ({
+  'a secret file with only a newline': async (file) => ({
     flags: { 'client-secret-file': await beside(file, '\n') },
     of: ['client-secret-file'],
   }),
@@ -202,11 +201,11 @@ const secrets: Record<string, (file: string) => Fault | Promise<Fault>> = {
     flags: { 'client-secret-file': await beside(file, `${canary('secret')}\nmore\n`) },
     of: ['client-secret-file'],
   }),
-  'a secret file with bytes that are no text': async (file) => ({
+  'a secret file with bytes that are not text': async (file) => ({
     flags: { 'client-secret-file': await beside(file, `${canary('secret')}\xff\0`) },
     of: ['client-secret-file'],
   }),
-  'a secret that no client secret can be': () => ({
+  'a secret that is not printable ASCII': () => ({
     flags: { 'client-secret-file': undefined, 'client-secret': `${canary('secret')}\n` },
     of: ['client-secret'],
   }),
@@ -222,7 +221,7 @@ const secrets: Record<string, (file: string) => Fault | Promise<Fault>> = {
   }),
 };
 
-/** A file with this content in a directory of its own next to the one given. */
+/** A file with this content, in a new directory next to the given file. */
 async function beside(file: string, content: string): Promise<string> {
   const directory = join(dirname(file), canary('code'));
   await mkdir(directory);
@@ -231,19 +230,19 @@ async function beside(file: string, content: string): Promise<string> {
   return path;
 }
 
-/** The lines of a report that are about an option. */
+/** The lines of a report about an option. */
 function faultLines({ stderr }: Ending): string[] {
   return stderr.split('\n').filter((line) => /^\s*--/.test(line));
 }
 
-/** The command ended as one does that was used wrongly. */
+/** Checks that the command ended with a usage error. */
 function expectRefusal({ code, stdout, stderr }: Ending): void {
   expect(code, stderr).to.equal(2);
   expect(stdout).to.equal('');
   expect(stderr, 'a stack trace').not.to.match(/^\s+at |node:|\.ts:\d/m);
 }
 
-/** One line of the report names both flag and variable. */
+/** Checks that one line of the report names both flag and variable. */
 function expectNamed(ending: Ending, name: FlagName): void {
   const named = faultLines(ending).some(
     (line) => line.includes(`--${name} `) && new RegExp(`\\b${variables[name]}\\b`).test(line),
@@ -251,18 +250,18 @@ function expectNamed(ending: Ending, name: FlagName): void {
   expect(named, `--${name} and ${variables[name]} in one line of: ${ending.stderr}`).to.equal(true);
 }
 
-/** A report of faults in these options and in no others. */
+/** Checks that the report has faults of exactly these options. */
 function expectReport(ending: Ending, faults: FlagName[]): void {
   expectRefusal(ending);
   for (const name of faults) expectNamed(ending, name);
-  // A fault in two options at once may be one line.
+  // A fault of two options may be one line.
   expect(faultLines(ending).length, ending.stderr).to.be.at.least(1).and.at.most(faults.length);
 }
 
 /** Options whose values may be secret. */
 const unquoted: ReadonlySet<FlagName> = new Set(['token-params']);
 
-/** The fault quotes the value, up to a query or fragment, unless it may be a secret. */
+/** Checks that the fault quotes the value, up to a query or fragment, unless it may be a secret. */
 function expectQuoted(ending: Ending, name: FlagName, value: string): void {
   const line = faultLines(ending).find((one) => one.includes(`--${name} `)) ?? '';
   expect(ending.stderr).not.to.contain('hunter2');
@@ -270,7 +269,7 @@ function expectQuoted(ending: Ending, name: FlagName, value: string): void {
   else expect(line).to.contain(JSON.stringify(value.replace(/[?#].*/, '…')));
 }
 
-/** A wrong value, and the run of the command in which it is tried. */
+/** A wrong value, and the run of the command that tries it. */
 interface Row {
   flag: FlagName;
   value: string;
@@ -279,7 +278,7 @@ interface Row {
 
 /**
  * Every wrong value, each in a run with wrong values of other options: all are reported at once.
- * Origins come after the front-end URLs, which can only be judged where the origin is sound.
+ * Origins come after the front-end URLs, which are checked only if the origin is valid.
  */
 function tabulate(): Row[] {
   const pages = malformed['frontend-url']?.length ?? 0;
@@ -293,14 +292,12 @@ function tabulate(): Row[] {
 }
 
 describe('a configuration with faults', () => {
-  // The port is taken: a fault that is reported only after listening would end with another code.
-  let taken: Server;
+  // The port is in use. So a fault that is found only after listening would end with another code.
+  let taken: Serving;
   let port: string;
   before(async () => {
-    taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    port = String(typeof address === 'object' ? address?.port : undefined);
+    taken = await serveTcp(() => {});
+    port = `${taken.port}`;
   });
   after(() => taken.close());
 
@@ -312,12 +309,12 @@ describe('a configuration with faults', () => {
     return await runRelay({ flags: { port, ...sound(file), ...flags }, ...(env && { env }) });
   }
 
-  it('is refused where everything required is missing, all at once', async () => {
+  it('is refused without all required settings, with all faults at once', async () => {
     const ending = await runRelay({ flags: { port } });
     expectReport(ending, ['origin', 'client-id', 'client-secret']);
   });
 
-  it('is refused where everything required is empty in the environment', async () => {
+  it('is refused if all required variables are empty', async () => {
     const ending = await runRelay({
       flags: { port },
       env: Object.fromEntries(Object.values(variables).map((variable) => [variable, ''])),
@@ -341,7 +338,7 @@ describe('a configuration with faults', () => {
     });
   }
 
-  it('is refused for port 0 without a base URL: no redirect URI is known', async () => {
+  it('is refused for port 0 without a base URL', async () => {
     const ending = await runWith(() => ({ flags: { port: '0', 'base-url': undefined } }));
     expectReport(ending, ['base-url']);
   });
@@ -356,7 +353,7 @@ describe('a configuration with faults', () => {
         const flags: Flags = {};
         const env: Record<string, string> = {};
         for (const [index, { flag, value }] of rows.filter((row) => row.run === run).entries()) {
-          // Turn about as a flag and as a variable; the other way is left unset.
+          // The value is given as a flag or as a variable, in turn.
           flags[flag] = (run + index) % 2 === 0 ? value : undefined;
           if (flags[flag] === undefined) env[variables[flag]] = value;
         }
@@ -374,7 +371,7 @@ describe('a configuration with faults', () => {
       });
     }
 
-    it('nothing else', () => {
+    it('no other option', () => {
       for (const [run, ending] of endings.entries()) {
         const faulty = rows.filter((row) => row.run === run).map((row) => row.flag);
         expect(faultLines(ending), ending.stderr).to.have.lengthOf(faulty.length);
@@ -382,13 +379,13 @@ describe('a configuration with faults', () => {
     });
   });
 
-  it('is refused for INSECURE_HTTP that is neither true nor false', async () => {
+  it('is refused if INSECURE_HTTP is neither true nor false', async () => {
     const ending = await runWith(() => ({ env: { INSECURE_HTTP: 'perhaps' } }));
     expectReport(ending, ['insecure-http']);
     expectQuoted(ending, 'insecure-http', 'perhaps');
   });
 
-  it('is refused for link-local addresses even where plain http is allowed', async () => {
+  it('is refused for link-local addresses even if plain http is allowed', async () => {
     const ending = await runWith(() => ({
       flags: { 'user-url': 'http://169.254.169.254/latest/meta-data' },
       env: { INSECURE_HTTP: 'true' },
@@ -406,7 +403,7 @@ describe('a configuration with faults', () => {
         return { ...(flags && { flags }), ...(env && { env }) };
       });
       expectReport(ending, faults);
-      // Neither the secret nor where it lies: the scan for canaries looks for the former.
+      // The output shows neither the secret, which the scan for canaries would find, nor its path.
       expect(ending.stderr).not.to.contain('login-relay-');
     });
   }
@@ -417,7 +414,7 @@ describe('a configuration with faults', () => {
     });
   }
 
-  it('is refused for a port that is none, beside a certificate that is fine', async () => {
+  it('is refused for a malformed port beside a valid certificate', async () => {
     const { cert, key, remove } = await issueCertificate('localhost');
     try {
       const ending = await runWith(async (file) => ({
@@ -434,7 +431,7 @@ describe('a configuration with faults', () => {
     }
   });
 
-  it('is refused for one port for both requests and metrics', async () => {
+  it('is refused if requests and metrics have the same port', async () => {
     const ending = await runWith(() => ({ flags: { 'metrics-port': port } }));
     expectReport(ending, ['metrics-port']);
   });
@@ -447,14 +444,14 @@ describe('a configuration with faults', () => {
   };
   for (const [name, parameters] of Object.entries(added)) {
     for (const parameter of parameters) {
-      it(`is refused for ${parameter} in the query of --${name}: it would be there twice`, async () => {
+      it(`is refused for ${parameter} in the query of --${name}, because the relay adds it`, async () => {
         const flags = { [name]: `https://provider.example/?tenant=a&${parameter}=own` };
         expectReport(await runWith(() => ({ flags })), [name as FlagName]);
       });
     }
   }
 
-  it('says of an issuer what is wrong with it', async () => {
+  it('has a specific fault for each kind of wrong issuer', async () => {
     for (const [issuer, words] of [
       ['https://169.254.169.254/', 'metadata address'],
       ['https://someone:hunter2@provider.example/', 'user name'],
@@ -467,7 +464,7 @@ describe('a configuration with faults', () => {
     }
   });
 
-  it('has every fault reported at once, one line each', async () => {
+  it('has all faults reported at once, one per line', async () => {
     const values: Flags = {
       port: '70000',
       host: 'not a host',
@@ -515,13 +512,13 @@ describe('a configuration with faults', () => {
     }
   });
 
-  it('is refused where certificates are not to be checked', async () => {
+  it('is refused with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     const ending = await runWith(() => ({ env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }));
     expect(ending.code).to.equal(2);
     expect(ending.stderr).to.contain('NODE_TLS_REJECT_UNAUTHORIZED');
   });
 
-  it('is refused where Node would write requests, or open a debugger', async () => {
+  it('is refused if Node would write requests, or open a debugger', async () => {
     for (const [name, value] of [
       ['NODE_DEBUG', 'http,https,net'],
       ['NODE_OPTIONS', '--inspect=127.0.0.1:0'],
@@ -534,13 +531,11 @@ describe('a configuration with faults', () => {
 });
 
 describe('a port that cannot be opened', () => {
-  let taken: Server;
-  let port = '';
+  let taken: Serving;
+  let port: string;
   before(async () => {
-    taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    port = String(typeof address === 'object' ? address?.port : undefined);
+    taken = await serveTcp(() => {});
+    port = `${taken.port}`;
   });
   after(() => taken.close());
 
@@ -554,19 +549,19 @@ describe('a port that cannot be opened', () => {
     return stderr;
   }
 
-  it('ends the relay with one clear line and exit code 1, where it is in use', async () => {
+  it('ends the relay with one line and exit code 1 if it is in use', async () => {
     expect(await complaint({ port }))
       .to.contain(port)
       .and.to.contain('in use');
   });
 
-  it('is told apart where it is the one for metrics', async () => {
+  it('is named as the metrics port if it is that', async () => {
     expect(await complaint({ 'metrics-port': port }))
       .to.contain('metrics')
       .and.to.contain('in use');
   });
 
-  it('is explained where the host is not one of this machine', async () => {
+  it('is explained if the host is not an address of this machine', async () => {
     const host = '192.0.2.1';
     expect(await complaint({ host })).to.contain(`${host} is not an address of this machine`);
   });

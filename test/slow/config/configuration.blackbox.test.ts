@@ -27,7 +27,7 @@ import {
 import { freePort } from '../../harness/system/free-port.ts';
 import { needs } from '../../harness/system/needs.ts';
 
-/** Starts a relay in a way of its own, lets the test look at it, and stops it. */
+/** Starts a relay with its own flags and variables, runs the test, and stops the relay. */
 async function withRelay(
   client: Partial<ClientRegistration>,
   invoke: (provider: StrictProvider, file: string) => Invocation | Promise<Invocation>,
@@ -56,7 +56,7 @@ const hasIPv6 = ownAddresses.some(({ address }) => address === '::1');
 const { it: itOnIPv6 } = needs('IPv6', hasIPv6);
 
 describe('configuration', () => {
-  it('works from the environment alone', async () => {
+  it('can be given only by the environment', async () => {
     const client: Partial<ClientRegistration> = {
       redirectUri: 'https://relay.example/below/auth/acme/callback',
       tokenRequest: 'body',
@@ -129,7 +129,7 @@ describe('configuration', () => {
           LOG_LEVEL: '',
           LOG_FORMAT: '',
           INSECURE_HTTP: '',
-          // Variables of other programs are nobody's configuration.
+          // The relay ignores variables of other programs.
           NODE_ENV: 'development',
           HTTP_PROXY: 'http://127.0.0.1:1',
           http_proxy: 'http://127.0.0.1:1',
@@ -148,7 +148,7 @@ describe('configuration', () => {
   describe('takes the client secret', () => {
     const secret = `${canary('secret')} & more = +%41 "quoted" ~`;
 
-    it('from a flag, which then is in no list of processes', async () => {
+    it('from a flag, and hides it in the list of processes', async () => {
       await withRelay(
         { clientSecret: secret },
         (provider) => ({
@@ -279,7 +279,7 @@ describe('configuration', () => {
     );
   });
 
-  it('takes plain http beyond loopback where it is told to', async () => {
+  it('allows plain http beyond loopback with --insecure-http', async () => {
     for (const insecure of [
       { words: ['--insecure-http'] },
       { env: { INSECURE_HTTP: 'true' } },
@@ -304,7 +304,7 @@ describe('configuration', () => {
     }
   });
 
-  it('takes plain http on loopback, in each of its spellings', async () => {
+  it('allows plain http on loopback, in every spelling', async () => {
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000']) {
       await withRelay(
         { redirectUri: 'http://[::1]:8000/auth/provider/callback' },
@@ -316,7 +316,7 @@ describe('configuration', () => {
     }
   });
 
-  it('says the same with the command serve', async () => {
+  it('is the same with the command serve', async () => {
     await withRelay(
       {},
       (provider, file) => ({ words: ['serve'], flags: flagsFor(provider, file) }),

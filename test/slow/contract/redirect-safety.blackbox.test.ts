@@ -13,12 +13,12 @@ import {
   relayUnderTest,
 } from '../../harness/relay/relay-under-test.ts';
 
-// As a query carries it: what cannot stand there is encoded, and nothing else.
+// The payload in a query: only characters that are not allowed there are encoded.
 const asQuery = (payload: string) =>
   payload
     .toWellFormed()
     .replaceAll(/[^\x21-\x7e]|#/gu, (character) => encodeURIComponent(character));
-// As a header carries it: UTF-8, without what would end it.
+// The payload in a header: UTF-8, without the characters that would end the header.
 const asHeader = (payload: string) =>
   Buffer.from(payload)
     .toString('latin1')
@@ -29,7 +29,7 @@ function get(target: string, headers: Readonly<Record<string, string>> = {}): st
   return `GET ${target} HTTP/1.1\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`;
 }
 
-/** Every place of a request that could reach a Location. */
+/** Every part of a request that could reach a Location header. */
 const inputs: Record<string, (payload: string) => string> = {
   "the front end's state": (payload) => get(`${loginPath}?state=${asQuery(payload)}`),
   'parameters that others redirect to': (payload) => {
@@ -77,7 +77,7 @@ const inputs: Record<string, (payload: string) => string> = {
   'the host of the target': (payload) => get(`http://${asQuery(payload)}${loginPath}`),
 };
 
-describe(`nothing leads a browser astray: ${redirectPayloads.length} payloads`, () => {
+describe(`no payload changes the target of a redirect: ${redirectPayloads.length} payloads`, () => {
   for (const flags of [
     {},
     { 'error-delivery': 'redirect', 'token-delivery': 'fragment' },
@@ -85,7 +85,7 @@ describe(`nothing leads a browser astray: ${redirectPayloads.length} payloads`, 
     describe(`with ${JSON.stringify(flags)}`, () => {
       const underTest = relayUnderTest(flags);
 
-      /** Where the browser is sent, which is to the provider or to the front end. */
+      /** The target of a redirect, which must be the provider or the front end. */
       function expectOwnTarget(location: string): URL {
         expect(location).to.match(/^[\x21-\x7e]+$/);
         const url = new URL(location);
@@ -117,7 +117,7 @@ describe(`nothing leads a browser astray: ${redirectPayloads.length} payloads`, 
             const target = location === undefined ? undefined : expectOwnTarget(location).origin;
             const statuses = location === undefined ? [400, 404] : [307];
             expect(statuses, redirectPayloads[index]).to.include(answer.status);
-            // The same answer has the same headers, whatever was sent.
+            // The headers of an answer do not depend on the payload.
             const kind = `${answer.status} ${target} ${answer.body}`;
             const shape = answer.headers.map(([name]) => name).join();
             expect(shape, redirectPayloads[index]).to.equal(shapes.get(kind) ?? shape);
@@ -147,7 +147,7 @@ describe(`nothing leads a browser astray: ${redirectPayloads.length} payloads`, 
           passedOn += 1;
         }
         agent.destroy();
-        // Most are tokens like any other: it is not for being a test that they lead nowhere.
+        // Most payloads are valid tokens. So these answers are real redirects, and not refusals.
         expect(passedOn).to.be.greaterThan(300);
       });
 

@@ -16,7 +16,7 @@ import { frontendOrigin, loginPath, relayUnderTest } from '../../harness/relay/r
 
 const page = `${frontendOrigin}/signed-in?theme=dark`;
 
-/** Redirect URIs that are no registered one, made of a payload. */
+/** Redirect URIs with a payload. None of them is registered. */
 const redirectUris: Readonly<Record<string, (payload: string) => Parameters['redirect_uri']>> = {
   'the payload': (payload) => payload,
   'a registered one, and then the payload': (payload) => [page, payload],
@@ -37,7 +37,7 @@ const redirectUris: Readonly<Record<string, (payload: string) => Parameters['red
 
 const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: relay.example\r\n\r\n`;
 
-describe(`no redirect_uri leads a browser astray: ${redirectPayloads.length} payloads`, () => {
+describe(`no redirect_uri changes the target of a redirect: ${redirectPayloads.length} payloads`, () => {
   const underTest = relayUnderTest({ 'redirect-uri': `${page} ${frontendOrigin}/other` });
 
   for (const [what, redirectUriOf] of Object.entries(redirectUris)) {

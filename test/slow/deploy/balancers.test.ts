@@ -26,7 +26,7 @@ import { strongSuites, weakSuites } from '../../harness/system/cipher-suites.ts'
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer, type BalancerKind } from './support/balancer.ts';
 import { caddy } from './support/caddy.ts';
-import { DyingRelay } from './support/dying-relay.ts';
+import { type DyingRelay, startDyingRelay } from './support/dying-relay.ts';
 import { haproxy } from './support/haproxy.ts';
 import { hostileRequests } from './support/hostile-requests.ts';
 import { nginx } from './support/nginx.ts';
@@ -36,7 +36,7 @@ const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
 for (const [name, kind] of Object.entries(kinds)) {
   const { describe } = needsPrograms(kind.program);
 
-  describe(`${name}, as deploy has it, in front of two relays`, () => {
+  describe(`${name}, configured as in deploy, in front of two relays`, () => {
     let provider: StrictProvider;
     let relays: RelayUnderTest[];
     let balancer: Balancer;
@@ -67,10 +67,10 @@ for (const [name, kind] of Object.entries(kinds)) {
       return await send(balancer.port, { path: userPath, headers: [authorization] });
     }
 
-    it('passes logins and lookups on, to either relay', async () => {
+    it('forwards logins and lookups to both relays', async () => {
       const hasServed = ({ process: relay }: RelayUnderTest) =>
         relay.logLines.some(({ route }) => route === userPath || route === callbackPath);
-      // Some choose by chance.
+      // Some balancers choose at random.
       while (!relays.every(hasServed)) {
         await logIn();
         expectUser(await lookUp());
@@ -78,7 +78,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect(provider.violations).to.deep.equal([]);
     });
 
-    it('passes the longest state and code on that the relay takes, and leaves longer ones to it', async () => {
+    it('forwards the longest state and code that the relay accepts, and also longer ones', async () => {
       await logIn(`?state=${encodeURIComponent('\u{1f511}'.repeat(512))}`);
       const path = (length: number) => `${callbackPath}?code=${'a'.repeat(length)}`;
       expect((await send(balancer.port, { path: path(4096) })).status).to.equal(307);
@@ -86,7 +86,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect(expectError(tooLong, 400)).to.match(/too long/);
     });
 
-    it('takes no TLS 1.2 cipher suite without authenticated encryption', async () => {
+    it('accepts no TLS 1.2 cipher suite without authenticated encryption', async () => {
       const shakeHands = async (ciphers: string) => {
         const port = balancer.tlsPort;
         const offer = { port, host: '127.0.0.1', maxVersion: 'TLSv1.2', ciphers } as const;
@@ -101,11 +101,11 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
 
     for (const [what, bytes] of Object.entries(hostileRequests)) {
-      it(`takes no relay out for ${what}`, async () => {
+      it(`keeps all relays in rotation after ${what}`, async () => {
         for (let time = 0; time < 6; time += 1) {
           const connection = await RawConnection.open(balancer.port);
           connection.say(bytes);
-          // Some answer, some wait for more, some hang up.
+          // Some balancers answer, some wait for more, and some close the connection.
           await Promise.race([connection.closed, once(connection.socket, 'data'), delay(100)]);
           connection.close();
           const starts = Array.from({ length: 4 }, () => send(balancer.port, { path: loginPath }));
@@ -129,7 +129,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       await ask();
     });
 
-    it('writes neither codes, tokens, states nor cookies to its log', async () => {
+    it('logs no codes, tokens, states and cookies', async () => {
       await logIn('?state=the-state-of-the-front-end');
       await send(balancer.port, { path: `${callbackPath}?code=${canary('code')}&code=` });
       await send(balancer.port, {
@@ -147,7 +147,7 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
   });
 
-  describe(`${name}, as deploy has it, in front of a relay that limits rates`, () => {
+  describe(`${name}, configured as in deploy, in front of a relay with a rate limit`, () => {
     let underTest: RelayUnderTest;
     let balancer: Balancer;
 
@@ -160,7 +160,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       await underTest.stop();
     });
 
-    it('tells it the address of the client, whatever address the client claims', async () => {
+    it('sends it the address of the client, whatever address the client claims', async () => {
       const statuses: number[] = [];
       for (const claimed of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
         const headers: [string, string][] = [
@@ -174,24 +174,24 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
   });
 
-  describe(`${name}, as deploy has it, in front of a relay and one that dies with every request`, () => {
+  describe(`${name}, configured as in deploy, in front of a relay and one that dies with every request`, () => {
     let underTest: RelayUnderTest;
     let dying: DyingRelay;
     let balancer: Balancer;
 
     before('start them', async () => {
       underTest = await startRelay();
-      dying = await DyingRelay.start();
+      dying = await startDyingRelay();
       balancer = await Balancer.start(kind, [dying.port, underTest.port]);
     });
     beforeEach(() => underTest.provider.forget());
     after('stop them', async () => {
       await balancer.stop();
-      await dying.stop();
+      await dying.close();
       await underTest.stop();
     });
 
-    it('never passes a callback on twice, and says in JSON that it failed', async () => {
+    it('never forwards a callback twice, and answers the failure in JSON', async () => {
       const { provider } = underTest;
       dying.requests.length = 0;
       for (let time = 1; dying.requests.length === 0 || provider.calls.length === 0; time += 1) {
@@ -203,7 +203,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       }
     });
 
-    it('asks another relay for a lookup and for the start of a login', async () => {
+    it('retries a lookup and the start of a login at another relay', async () => {
       dying.requests.length = 0;
       const headers: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
       while (!dying.requests.includes(userPath)) {
@@ -214,8 +214,8 @@ for (const [name, kind] of Object.entries(kinds)) {
       }
     });
 
-    it('says in JSON that no relay answers, and logs no code then either', async () => {
-      await dying.stop();
+    it('answers in JSON if no relay answers, and logs no code', async () => {
+      await dying.close();
       await underTest.process.stop();
       for (const path of [callbackPath, loginPath, userPath]) {
         const query = `?code=${canary('code')}`;

@@ -12,7 +12,7 @@ import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer } from './support/balancer.ts';
 import { drain, haproxy, undrain } from './support/haproxy.ts';
 
-// Each replica is restarted as often; `make test-rolling` asks for more.
+// The number of restarts of each replica. `make test-rolling` sets a larger one.
 const restarts = Number(process.env['RESTARTS'] ?? 1);
 const requestsPerSecond = 60;
 
@@ -48,7 +48,7 @@ describe('three replicas behind HAProxy', () => {
     }
   }
 
-  it('lose no request and no login while they are restarted in turn, again and again', async function () {
+  it('lose no request and no login during many restarts in turn', async function () {
     this.timeout(30_000 + restarts * 30_000);
     await withReplicas(async (replicas, balancer, target) => {
       const traffic = new LoginTraffic(target);
@@ -78,7 +78,7 @@ describe('three replicas behind HAProxy', () => {
     });
   });
 
-  it('lose no login that is between its start and its callback when one is killed', async () => {
+  it('lose no login between its start and its callback if one replica is killed', async () => {
     await withReplicas(async (replicas, balancer, target) => {
       for (const replica of replicas) {
         const browsers = Array.from({ length: 6 }, () => new FakeBrowser(target));
@@ -94,7 +94,7 @@ describe('three replicas behind HAProxy', () => {
     });
   });
 
-  it('answer a callback that was in flight with an error that a new login mends', async () => {
+  it('answer a callback in flight with an error, and a new login succeeds', async () => {
     await withReplicas(async ([victim, ...others], balancer, target) => {
       const { provider } = target();
       const browser = new FakeBrowser(target);
@@ -117,7 +117,7 @@ describe('three replicas behind HAProxy', () => {
   });
 });
 
-/** A relay that always listens on the same port, whichever process that is. */
+/** A relay that listens on the same port after every restart. */
 class Replica {
   readonly name: string;
   readonly port: number;

@@ -1,6 +1,6 @@
-/** What was seen of the relay at one moment of a run. */
+/** Measurements of the relay at one moment of a run. */
 export interface Sample {
-  /** Requests done by then. */
+  /** The number of finished requests. */
   readonly requests: number;
   /** In MiB. */
   readonly residentMemory: number;
@@ -24,7 +24,7 @@ const left = 50;
 const height = 120;
 const gap = 50;
 
-/** Draws the samples as an SVG image, a panel for each thing that was watched. */
+/** Draws the samples as an SVG image, with a panel for each measurement. */
 export function plot(samples: readonly Sample[]): string {
   const last = samples.at(-1)?.requests ?? 1;
   const total = panels.length * (height + gap) + gap;
@@ -56,7 +56,7 @@ ${lines.join('\n')}
 <polyline points="${points.join(' ')}" fill="none" stroke="#1f5fbf" stroke-width="1.5"/>`;
 }
 
-/** The least of 1, 2, 5, 10, 20, 50 … that is not less. */
+/** The smallest of 1, 2, 5, 10, 20, 50 … that is not below the value. */
 function roundUp(value: number): number {
   const unit = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((step) => step * unit).find((mark) => mark >= value) ?? value;

@@ -1,35 +1,35 @@
 /** A tab or window of a browser. */
 export interface Tab {
   open(url: string): Promise<void>;
-  /** Clicks what the selector finds, once it can be seen. */
+  /** Clicks the element of the selector once it is visible. */
   click(selector: string): Promise<void>;
-  /** Types into the field that the selector finds, once it can be seen. */
+  /** Types into the field of the selector once it is visible. */
   type(selector: string, text: string): Promise<void>;
-  /** Resolves once what the selector finds shows this text. */
+  /** Resolves once the element of the selector shows this text. */
   shows(selector: string, text: string): Promise<void>;
   url(): Promise<string>;
-  /** Resolves once the address begins so. */
+  /** Resolves once the address has this beginning. */
   arrives(url: string): Promise<void>;
 }
 
-/** A browser with a profile of its own that nobody has used yet. */
+/** A browser with a new profile. */
 export interface Visitor {
   openTab(): Promise<Tab>;
-  /** The tab or window that the page opens while `act` goes on. */
+  /** The tab or window that the page opens during `act`. */
   popup(act: () => Promise<void>): Promise<Tab>;
   leave(): Promise<void>;
 }
 
-/** A browser engine that is driven as its makers mean it to be. */
+/** A browser engine with its own driver. */
 export interface Engine {
   readonly name: string;
-  /** Starts what is needed; throws where it is not installed. */
+  /** Starts the engine. Throws if it is not installed. */
   start(): Promise<void>;
   newVisitor(): Promise<Visitor>;
   stop(): Promise<void>;
 }
 
-/** Milliseconds that a page may take for what it is expected to do. */
+/** The time in milliseconds that a page may take for an action. */
 export const patience = 15_000;
 
 /** Resolves once the condition holds. */

@@ -42,7 +42,7 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
           return tab;
         }
 
-        it('brings the person back to the front end, with no token in the address', async () => {
+        it('returns the person to the front end, without a token in the address', async () => {
           const tab = await openFrontEnd();
           await tab.click('#login');
           await authorize(tab, 'Ada Lovelace');
@@ -54,7 +54,7 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
           expect(callback?.setCookies.some((cookie) => finished.test(cookie))).to.equal(true);
         });
 
-        it('goes on in two tabs at once, whichever is finished first', async () => {
+        it('finishes in two tabs at once, in any order', async () => {
           const first = await openFrontEnd();
           await first.click('#login');
           await first.arrives(site().provider);
@@ -68,7 +68,7 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
           expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['ok', 'ok']);
         });
 
-        it('is refused where the callback was not started in this browser', async () => {
+        it('is refused if this browser did not start it', async () => {
           const tab = await openTab();
           const callback = `${site().callbackUrl}?code=of-somebody-else`;
           await tab.open(site().attacker + site().publish(`<a href="${callback}">A prize</a>`));
@@ -78,7 +78,7 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
           expect(site().tokenCalls).to.deep.equal([]);
         });
 
-        it('is told apart from one that is finished when its callback is opened again', async () => {
+        it('is reported as finished if its callback is opened again', async () => {
           const tab = await openFrontEnd();
           await tab.click('#login');
           await authorize(tab, 'Ada Lovelace');
@@ -91,13 +91,13 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
     }
 
     for (const channel of ['postMessage', 'BroadcastChannel'] as const) {
-      describe(`in a popup that hands its answer over by ${channel}`, () => {
+      describe(`in a popup that delivers its result with ${channel}`, () => {
         const site = useLoginSite({
           frontEnd: (relay) => popupPage(relay, channel),
           flags: { errorDelivery: 'redirect' },
         });
 
-        it('logs the page in that opened it', async () => {
+        it('logs in the page that opened it', async () => {
           const tab = await openTab();
           await tab.open(site().frontEnd);
           if (visitor === undefined) throw new Error('nobody is there');

@@ -50,7 +50,7 @@ function tab(page: Page): Tab {
   page.setDefaultTimeout(patience);
   return {
     open: async (url) => void (await page.goto(url)),
-    // A tab in the background is not painted, and what is not painted cannot be clicked.
+    // A tab in the background is not painted, so its elements cannot be clicked.
     async click(selector) {
       await page.bringToFront();
       await page.locator(selector).click();

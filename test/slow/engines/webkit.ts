@@ -56,7 +56,7 @@ export const webkit: Engine = {
     };
   },
   async stop() {
-    // With the display that xvfb-run has made for it.
+    // It uses the display of xvfb-run.
     if (service?.pid !== undefined) process.kill(-service.pid);
   },
 };
@@ -66,7 +66,7 @@ let service: ChildProcess | undefined;
 
 type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
 
-/** WebDriver knows one current window: whoever needs another switches to it, and nobody between. */
+/** WebDriver has one current window. This switches to another one for the whole of an action. */
 function turns(): InTurn {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
@@ -86,7 +86,7 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
     const [element] = await driver.findElements(By.css(selector));
     return element !== undefined && (await element.isDisplayed()) ? element : undefined;
   };
-  /** Tries again while the page changes under its hands. */
+  /** Retries while the page changes. */
   const eventually = (what: string, act: () => Promise<boolean>) =>
     until(what, () => here(() => act().catch(() => false)));
   return {

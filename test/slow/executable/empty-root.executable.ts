@@ -18,7 +18,7 @@ import { needsRoot } from '../../harness/system/needs.ts';
 
 const { describe } = needsRoot('ldd', 'chroot');
 
-describe('the executable, alone with the libraries that it is linked with', () => {
+describe('the executable with only its linked libraries', () => {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-empty-root-'));
   const root = join(directory, 'root');
   const executable = process.env['LOGIN_RELAY'] ?? '';
@@ -27,7 +27,7 @@ describe('the executable, alone with the libraries that it is linked with', () =
   before('the root is made', () => {
     const { code, stderr } = run('deploy/docker/image-root.sh', [executable, root]);
     expect(code, stderr).to.equal(0);
-    // Where the tests call it.
+    // The path under which the tests call it.
     mkdirSync(join(root, dirname(executable)), { recursive: true });
     renameSync(join(root, 'usr/bin/login-relay'), join(root, executable));
   });
@@ -45,7 +45,7 @@ describe('the executable, alone with the libraries that it is linked with', () =
     await use(provider, inside({ flags, env })).finally(() => provider.stop());
   }
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     expect(await runRelay(inside({ words: ['--version'] }))).to.include({
       code: 0,
       stdout: `${packageJson.version}\n`,
@@ -53,13 +53,13 @@ describe('the executable, alone with the libraries that it is linked with', () =
     });
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const { code, stdout } = await runRelay(inside({ words: ['--help'] }));
     expect(code).to.equal(0);
     expect(stdout).to.match(/^Usage: login-relay /);
   });
 
-  it('logs in, and looks a user up', async () => {
+  it('logs in and looks up a user', async () => {
     await withProvider(async (provider, invocation) => {
       const { relay, port } = await listening(invocation);
       const underTest = new RelayUnderTest(relay, port, provider);

@@ -58,7 +58,7 @@ describe('descriptors that run out', () => {
         await withRelay({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
           const { provider, process: relay } = underTest;
           await prepare(underTest);
-          // The provider keeps everyone waiting: each lookup takes two descriptors.
+          // The provider does not answer, so each lookup uses two descriptors.
           provider.onUser = () => {};
           const seen: number[] = [];
           const answers = Array.from({ length: 60 }, async () => {

@@ -14,7 +14,7 @@ import { FullDisk } from '../../harness/system/full-disk.ts';
 
 const lostLines = 'lines of the log were lost';
 
-/** Words that run a command with its standard output somewhere else. */
+/** A command that runs another one with a different standard output. */
 const redirected = (redirection: string) => ['sh', '-c', `exec "$0" "$@" ${redirection}`];
 
 async function expectService(underTest: RelayUnderTest): Promise<void> {
@@ -48,13 +48,13 @@ describe('a log that cannot be written', () => {
   });
   afterEach(async () => await rm(directory, { recursive: true }));
 
-  /** Runs the task with a relay that writes to a pipe, and the end of it that nobody reads yet. */
+  /** Runs the task with a relay that writes to a pipe, and the unread end of the pipe. */
   async function withPipe(
     task: (underTest: RelayUnderTest, reader: Socket) => Promise<void>,
   ): Promise<void> {
     const pipe = join(directory, 'log');
     execFileSync('mkfifo', [pipe]);
-    // Open for both, so that neither side waits for the other.
+    // Opened for reading and writing, so that neither side waits for the other.
     const reader = new Socket({ fd: openSync(pipe, 'r+'), readable: true, writable: false });
     try {
       const launcher = redirected(`>"${pipe}"`);

@@ -8,7 +8,7 @@ import { fault } from '../../harness/system/fault.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A control group of its own, in whose memory a command runs. */
+/** A control group that limits the memory of a command. */
 class MemoryGroup {
   readonly #path = `/sys/fs/cgroup/memory/login-relay-${process.pid}`;
 
@@ -17,12 +17,12 @@ class MemoryGroup {
     writeFileSync(`${this.#path}/memory.limit_in_bytes`, `${mebibytes * mebibyte}`);
   }
 
-  /** Words that run a command in it. */
+  /** A command that runs another one in it. */
   get launcher(): string[] {
     return ['sh', '-c', `echo $$ >"${this.#path}/tasks" && exec "$0" "$@"`];
   }
 
-  /** The most that was used, in MiB. */
+  /** The maximum use, in MiB. */
   peak(): number {
     const bytes = readFileSync(`${this.#path}/memory.max_usage_in_bytes`, 'utf8');
     return Math.round(Number(bytes) / mebibyte);
@@ -47,7 +47,7 @@ async function withMemory(
   }
 }
 
-/** 256 lookups at once, as many times, each for the largest record that is passed on. */
+/** 256 lookups at once, so many times, each for the largest possible record. */
 async function lookUpLargeRecords(underTest: RelayUnderTest, times: number): Promise<number[]> {
   const padding = 'x'.repeat(mebibyte - 100);
   underTest.provider.onUser = answer(200, `{"login":"ada","padding":"${padding}"}`);

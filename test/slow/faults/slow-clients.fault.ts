@@ -70,7 +70,7 @@ describe('clients that are slow on purpose', () => {
             socket.on('close', () => {
               closed += 1;
             });
-            // Unless what the relay says is read, its end is not seen.
+            // The end of the connection is only seen if the relay's bytes are read.
             socket.resume();
           }
           await Promise.all(some.map((socket) => once(socket, 'connect')));

@@ -15,7 +15,7 @@ describe('a connection that ends within the token answer', () => {
     },
     reset: (whole, at) => (response) => {
       const { socket } = response;
-      // A reset overtakes what was written before: it waits until the relay can have read that.
+      // A reset can overtake earlier bytes. So wait until the relay has read them.
       socket?.write(whole.slice(0, at), () => setTimeout(() => socket.resetAndDestroy(), 2));
     },
   };
@@ -33,14 +33,14 @@ describe('a connection that ends within the token answer', () => {
           const code = canary('code');
           provider.forget();
           provider.onToken = endingAt(whole, at);
-          // On a new connection: one that died while idle would be replaced.
+          // Use a new connection: a call on a closed keep-alive connection would be retried.
           for (const socket of provider.openSockets) socket.destroy();
           expectError(await underTest().logIn(code), 502);
           expect(provider.credentials('token'), `after ${at} bytes`).to.deep.equal([code]);
         }
         provider.onToken = endingAt(whole, whole.length);
         expect(expectToken(await underTest().logIn())).to.equal(token);
-        // A request that is taken just before the reset would be made again.
+        // A request that is read just before the reset would be retried.
         await eventually(async () => expect(provider.openSockets).to.deep.equal([]));
         provider.forget();
         expectToken(await underTest().logIn());

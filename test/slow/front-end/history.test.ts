@@ -10,15 +10,10 @@ const { describe } = needsChromium();
 
 const attackersVerifier = 'v'.repeat(43);
 
-const libraries = {
-  'oidc-client-ts': { script: 'oidc-client-ts.js', flags: {} },
-  'react-oauth2-code-pkce': { script: 'react.jsx', flags: { 'refresh-tokens': 'bearer' } },
-};
-
-for (const [library, options] of Object.entries(libraries)) {
+for (const library of ['oidc-client-ts', 'react-oauth2-code-pkce'] as const) {
   describe(`an address with a code, at a page with ${library}`, () => {
     const openPage = useBrowser();
-    const site = useFrontEndSite(options);
+    const site = useFrontEndSite({ library, flags: { 'refresh-tokens': 'bearer' } });
     const stored = (page: Page) => page.evaluate('JSON.stringify({ ...localStorage })');
     const greeting = 'Hello, The person ada';
 

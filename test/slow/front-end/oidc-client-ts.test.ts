@@ -4,12 +4,12 @@ import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chr
 import { logIn, useFrontEndSite } from './support/front-end-site.ts';
 
 const { describe } = needsChromium();
-const script = 'oidc-client-ts.js';
+const library = 'oidc-client-ts';
 const storageKeys = 'Object.keys({ ...localStorage, ...sessionStorage })';
 
 describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
   const openPage = useBrowser();
-  const site = useFrontEndSite({ script });
+  const site = useFrontEndSite({ library });
 
   async function loggedIn(login = 'ada'): Promise<Page> {
     const page = await openPage();
@@ -99,7 +99,8 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
 describe('oidc-client-ts in Chromium, with a scope at every request', () => {
   const openPage = useBrowser();
   const flags = { scope: 'openid profile' };
-  const site = useFrontEndSite({ script, flags, options: { scope: 'profile' } });
+  const settings = `scope: 'profile', omitScopeWhenRequesting: false, refreshTokenAllowedScope: undefined,`;
+  const site = useFrontEndSite({ library, flags, settings });
 
   it('logs in and renews, and the user lookup takes both tokens', async () => {
     const page = await openPage();
@@ -115,7 +116,10 @@ describe('oidc-client-ts in Chromium, with a scope at every request', () => {
 describe('oidc-client-ts in Chromium, shortly before the token expires', () => {
   const openPage = useBrowser();
   // The tokens of the provider last 600 seconds.
-  const site = useFrontEndSite({ script, options: { renewEarly: 598 } });
+  const site = useFrontEndSite({
+    library,
+    settings: 'accessTokenExpiringNotificationTimeInSeconds: 598,',
+  });
 
   it('renews it by itself, without a redirect or a frame', async () => {
     const page = await openPage();

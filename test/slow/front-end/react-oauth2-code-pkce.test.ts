@@ -4,13 +4,13 @@ import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chr
 import { logIn, useFrontEndSite } from './support/front-end-site.ts';
 
 const { describe } = needsChromium();
-const script = 'react.jsx';
+const library = 'react-oauth2-code-pkce';
 const flags = { 'refresh-tokens': 'bearer' };
 const stored = (name: string) => `JSON.parse(localStorage.getItem('ROCP_${name}'))`;
 
 describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
   const openPage = useBrowser();
-  const site = useFrontEndSite({ script, flags });
+  const site = useFrontEndSite({ library, flags });
 
   async function loggedIn(login = 'ada'): Promise<Page> {
     const page = await openPage();
@@ -27,6 +27,13 @@ describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
     expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
     expect(page.url()).to.equal(`${site().frontEnd}/`);
     expect(await page.getByRole('alert').textContent()).to.equal('');
+  });
+
+  it('keeps the refresh token as long as the relay says, not as long as the access token', async () => {
+    const page = await loggedIn();
+    const ends = Number(await page.evaluate(stored('refreshTokenExpire')));
+    const days = (ends - Date.now() / 1000) / 86_400;
+    expect(days).to.be.within(29.9, 30);
   });
 
   it('renews the token in two tabs at once, with one call to the provider', async () => {
@@ -51,7 +58,7 @@ describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
 describe('react-oauth2-code-pkce in Chromium, with a token that has expired', () => {
   const openPage = useBrowser();
   // The library takes a token for expired 30 seconds before its end.
-  const site = useFrontEndSite({ script, flags, options: { tokenExpiresIn: 20 } });
+  const site = useFrontEndSite({ library, flags, settings: 'tokenExpiresIn: 20,' });
 
   it('renews it when the page is loaded: StrictMode asks twice, the provider is called once', async () => {
     const page = await openPage();
@@ -64,6 +71,6 @@ describe('react-oauth2-code-pkce in Chromium, with a token that has expired', ()
     await page.waitForFunction(`${stored('token')} !== '${token}'`);
     await page.getByText('Hello, The person ada').waitFor();
     expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
-    expect(await page.title()).to.equal('Front end');
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
   });
 });

@@ -6,69 +6,116 @@ import {
   startRelayFor,
 } from '../../front-end/support/login-providers.ts';
 import { OAuthPage } from '../../front-end/support/oauth4webapi-page.ts';
-import { useRelays } from '../../harness/relay/relay-under-test.ts';
+import { type Relay, useRelays } from '../../harness/relay/relay-under-test.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { Balancer } from '../deploy/support/balancer.ts';
+import { Balancer, type BalancerKind } from '../deploy/support/balancer.ts';
+import { caddy } from '../deploy/support/caddy.ts';
 import { haproxy } from '../deploy/support/haproxy.ts';
+import { nginx } from '../deploy/support/nginx.ts';
 
-const { describe } = needsPrograms(haproxy.program);
 const tabs = 20;
 
-describe('tabs with one refresh token, in front of three replicas behind HAProxy', () => {
+/** Three relays with one key file, at oidc-provider, for the `describe` that this is called in. */
+function useReplicas() {
   const startRelay = useRelays();
-  let provider: LoginProvider;
-  let balancer: Balancer;
-  const target = () => balancer;
-
-  before('start the provider, three relays and HAProxy', async () => {
-    provider = await certifiedProvider();
+  const replicas: Relay[] = [];
+  let running: LoginProvider | undefined;
+  before('start the provider and three relays', async () => {
+    const provider = await certifiedProvider();
+    running = provider;
     const flags = { 'trusted-proxies': '127.0.0.1' };
-    const relays = await Promise.all(
-      [1, 2, 3].map(() => startRelayFor(provider, startRelay, flags)),
-    );
-    balancer = await Balancer.start(
-      haproxy,
-      relays.map(({ port }) => port),
-    );
+    for (let count = 0; count < 3; count += 1) {
+      replicas.push(await startRelayFor(provider, startRelay, flags));
+    }
   });
-  after('stop them', async () => {
-    await balancer.stop();
-    await provider.close();
-  });
+  after('stop the provider', () => running?.close());
+  return {
+    replicas,
+    get provider(): LoginProvider {
+      if (running === undefined) throw new Error('the provider has not started');
+      return running;
+    },
+  };
+}
 
-  it('log in at one replica, and refresh at any other', async () => {
+describe('20 tabs with one refresh token, whose requests reach three replicas in turn', () => {
+  const site = useReplicas();
+  let turn = 0;
+  const target = () => {
+    turn += 1;
+    const replica = site.replicas[turn % site.replicas.length];
+    if (replica === undefined) throw new Error('there is no replica');
+    return replica;
+  };
+
+  it('stay logged in if they take turns under a lock, and each uses the newest refresh token', async () => {
     const page = await OAuthPage.open(target);
-    let tokens = await page.logIn(target, provider);
-    for (let refresh = 0; refresh < 6; refresh += 1) tokens = await page.refresh(tokens);
+    let tokens = await page.logIn(target, site.provider);
+    for (let tab = 0; tab < tabs; tab += 1) tokens = await page.anotherTab().refresh(tokens);
     expect(await page.lookUp(tokens)).to.equal(200);
   });
 
-  it('without a lock in the page, an old refresh token at another replica logs all tabs out', async () => {
+  it('are all logged out without a lock: the provider takes the second use for theft', async () => {
     const page = await OAuthPage.open(target);
-    const tokens = await page.logIn(target, provider);
-    const answers = [];
-    for (let tab = 0; tab < tabs; tab += 1) {
-      answers.push(
-        await page
-          .anotherTab()
-          .refresh(tokens)
-          .catch((error: unknown) => error),
-      );
+    const tokens = await page.logIn(target, site.provider);
+    const first = await page.refresh(tokens);
+    const others = Array.from({ length: tabs - 1 }, () => page.anotherTab().refresh(tokens));
+    const answers = await Promise.allSettled(others);
+    const refused = answers.filter(({ status }) => status === 'rejected');
+    expect(refused).not.to.deep.equal([]);
+    for (const { reason } of refused.filter((answer) => 'reason' in answer)) {
+      expect(reason).to.be.instanceOf(ResponseBodyError);
+      expect(reason).to.include({ error: 'invalid_grant', status: 400 });
     }
-    expect(answers.some((answer) => answer instanceof ResponseBodyError)).to.equal(true);
-  });
-
-  it('with a lock in the page, all stay logged in', async () => {
-    const page = await OAuthPage.open(target);
-    // What navigator.locks and storage do for real tabs: one refresh at a time, of the newest token.
-    let newest = page.logIn(target, provider);
-    const pages = Array.from({ length: tabs }, () => page.anotherTab());
-    await Promise.all(
-      pages.map((tab) => {
-        newest = newest.then((tokens) => tab.refresh(tokens));
-        return newest;
-      }),
-    );
-    expect(await page.lookUp(await newest)).to.equal(200);
+    expect(await page.lookUp(first)).to.equal(401);
+    const again = await page.refresh(first).catch((error: unknown) => error);
+    expect(again).to.include({ error: 'invalid_grant' });
   });
 });
+
+const kinds: Readonly<Record<string, BalancerKind>> = { HAProxy: haproxy, nginx, Caddy: caddy };
+
+for (const [name, kind] of Object.entries(kinds)) {
+  const { describe } = needsPrograms(kind.program);
+
+  describe(`20 tabs with one refresh token, at three replicas behind ${name}, as deploy has it`, () => {
+    const site = useReplicas();
+    let balancer: Balancer;
+    const target = () => balancer;
+
+    before('start the balancer', async () => {
+      const ports = site.replicas.map(({ port }) => port);
+      balancer = await Balancer.start(kind, ports);
+    });
+    after('stop the balancer', () => balancer.stop());
+
+    /** The replicas that got token requests. */
+    const asked = () =>
+      site.replicas.filter(({ process }) =>
+        process.logLines.some(({ route, method }) => `${method} ${route}` === tokenRequest),
+      );
+
+    it('refresh at once without a lock: one replica, one call, nobody is logged out', async () => {
+      const page = await OAuthPage.open(target);
+      const tokens = await page.logIn(target, site.provider);
+      const calls = site.provider.tokenCalls();
+      const refreshes = Array.from({ length: tabs }, () => page.anotherTab().refresh(tokens));
+      for (const answer of await Promise.all(refreshes)) {
+        expect(await page.lookUp(answer)).to.equal(200);
+      }
+      expect(site.provider.tokenCalls()).to.equal(calls + 1);
+      expect(asked()).to.have.lengthOf(1);
+    });
+
+    it('refresh at another replica when theirs is gone', async () => {
+      const page = await OAuthPage.open(target);
+      const tokens = await page.logIn(target, site.provider);
+      const second = await page.refresh(tokens);
+      for (const { process } of asked()) await process.stop();
+      const third = await page.refresh(second);
+      expect(await page.lookUp(third)).to.equal(200);
+    });
+  });
+}
+
+const tokenRequest = 'POST /auth/provider/token';

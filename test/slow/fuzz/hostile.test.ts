@@ -35,7 +35,7 @@ describe('a relay among enemies', function () {
     const { requests, refused } = await honest.observe();
     await honest.stop();
     expect([...report.faults, ...provider.faults]).to.deep.equal([]);
-    expect(provider.calls).to.include.keys('code', 'refresh', 'revocation');
+    expect(provider.calls).to.have.all.keys('callback', 'redemption', 'refresh', 'revocation');
     expect(report.answered).to.be.greaterThan(report.sent / 2);
     expect(refused).to.deep.equal([]);
     expect(requests).to.be.greaterThan(0);

@@ -17,7 +17,7 @@ const key = randomBytes(32);
 const signer = createStateSigner([key, randomBytes(32)], client);
 const secret = randomBytes(32);
 
-/** A way to spoil text at a position, possibly none. */
+/** A way to change text at a position. It may change nothing. */
 type Spoil = (text: string, position: number, other: string) => string;
 
 const spoils: readonly Spoil[] = [
@@ -78,7 +78,7 @@ const logins = fc.record({
 });
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 
-/** Whether a text passes as a state that was sealed here for the browser with this secret. */
+/** Whether a text is accepted as a state for the browser with this secret. */
 function passes(state: string, browserSecret: Buffer): boolean {
   const received = parseState(state);
   return received !== undefined && signer.verify(received, browserSecret);
@@ -86,7 +86,7 @@ function passes(state: string, browserSecret: Buffer): boolean {
 
 // 100,000 states and cookies in all.
 describe('of any states and cookies', () => {
-  it('those that are sealed come back as they were', () => {
+  it('genuine ones are accepted with their content', () => {
     fc.assert(
       fc.property(logins, secrets, (login, browserSecret) => {
         const state = signer.sign(login, browserSecret);
@@ -97,7 +97,7 @@ describe('of any states and cookies', () => {
     );
   });
 
-  it('none that is made up passes', () => {
+  it('made-up ones are refused', () => {
     const lookalike = fc
       .uint8Array({ minLength: 48, maxLength: 200 })
       .map((bytes) => Buffer.from([3, ...bytes]).toString('base64url'));
@@ -109,7 +109,7 @@ describe('of any states and cookies', () => {
     );
   });
 
-  it('none that is spoilt passes', () => {
+  it('altered ones are refused', () => {
     const genuine = Array.from({ length: 20 }, (_, index) =>
       signer.sign(
         {
@@ -144,7 +144,7 @@ describe('of any states and cookies', () => {
     });
     const pick = <Value>(part: (login: (typeof logins)[number]) => Value) =>
       fc.constantFrom(...logins.map(part));
-    // Header values, as Node decodes them: any byte but control characters.
+    // Header values as Node decodes them: any byte except control characters.
     const headerText = (texts: fc.Arbitrary<string>) =>
       texts.map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ''));
 
@@ -173,7 +173,7 @@ describe('of any states and cookies', () => {
       .tuple(fc.array(pairs, { maxLength: 5 }), fc.constantFrom('; ', ';', ', ', ' '))
       .map(([all, separator]) => all.join(separator));
 
-    it('none passes but a genuine state beside its own genuine cookie', () => {
+    it('only a genuine state with its own genuine cookie is accepted', () => {
       let passed = 0;
       fc.assert(
         fc.property(states, cookieHeaders, (state, cookie) => {
@@ -193,11 +193,11 @@ describe('of any states and cookies', () => {
         }),
         { numRuns: 30_000 },
       );
-      // The genuine ones among them are many: what is refused is not refused for being a test.
+      // Many of them are genuine and accepted. So the others are not refused because of the test itself.
       expect(passed).to.be.greaterThan(300);
     });
 
-    it('none keeps a login from being started', () => {
+    it('none prevents the start of a login', () => {
       fc.assert(
         fc.property(cookieHeaders, fc.string({ unit: 'binary', maxLength: 512 }), (cookie, own) => {
           const ctx = koaContext({ cookie });

@@ -6,7 +6,6 @@ import {
   type Login,
 } from '../../harness/browser/fake-browser.ts';
 import { expectNoneRemembered } from '../../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../../harness/login/key-file.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import {
@@ -20,8 +19,7 @@ const oldKey = 'the-old-key-of-these-replicas-0001';
 const newKey = 'the-new-key-of-these-replicas-0002';
 const otherKey = 'the-key-of-some-other-relay-000003';
 
-describe('replicas share pending logins without talking to each other', () => {
-  const keyFile = temporaryKeyFile();
+describe('replicas share pending logins without communication', () => {
   let provider: StrictProvider;
   let replicas: RelayUnderTest[];
   let browser: FakeBrowser;
@@ -43,7 +41,7 @@ describe('replicas share pending logins without talking to each other', () => {
     expect(provider.violations).to.deep.equal([]);
   });
 
-  /** Starts one more process; from now on the browser is sent to it. */
+  /** Starts another process. The browser uses it from now on. */
   async function startReplica(changes: Flags = {}): Promise<RelayUnderTest> {
     current = await startRelayFor(provider, changes);
     replicas.push(current);
@@ -51,7 +49,7 @@ describe('replicas share pending logins without talking to each other', () => {
   }
 
   async function startReplicaWithKeys(...keys: string[]): Promise<RelayUnderTest> {
-    return await startReplica({ 'key-file': await keyFile.write(...keys) });
+    return await startReplica({ 'key-file': await secretFile(keys.join('\n')) });
   }
 
   async function expectFinished(login: Login): Promise<void> {
@@ -67,7 +65,7 @@ describe('replicas share pending logins without talking to each other', () => {
     'a key file': () => startReplicaWithKeys(oldKey),
   })) {
     describe(`with ${kind}`, () => {
-      it('a login that starts at one finishes at the other, either way', async () => {
+      it('a login that starts at one finishes at the other, in both directions', async () => {
         const one = await start();
         const first = await browser.start();
         const two = await start();
@@ -87,7 +85,7 @@ describe('replicas share pending logins without talking to each other', () => {
         expect(location.searchParams.get('state')).to.equal('own');
       });
 
-      it('a login that one of them finished is finished for the other', async () => {
+      it('a login that one has finished is finished for the other', async () => {
         await start();
         const login = await browser.start();
         await expectFinished(login);
@@ -107,7 +105,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectFinished(login);
     });
 
-    it('new logins are sealed with the first key alone', async () => {
+    it('new logins are signed only with the first key', async () => {
       await startReplicaWithKeys(newKey, oldKey);
       const [one, two] = [await browser.start(), await browser.start()];
       await startReplicaWithKeys(oldKey);
@@ -116,7 +114,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectFinished(one);
     });
 
-    it('a replica that was told of both keys first takes the logins of either', async () => {
+    it('a replica that has both keys first accepts the logins of each key', async () => {
       const withOld = await startReplicaWithKeys(oldKey, newKey);
       const first = await browser.start();
       await startReplicaWithKeys(newKey, oldKey);
@@ -126,7 +124,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectFinished(second);
     });
 
-    it('a key that is no longer in the file finishes nothing', async () => {
+    it('a key that is no longer in the file finishes no login', async () => {
       await startReplicaWithKeys(oldKey);
       const login = await browser.start();
       await startReplicaWithKeys(newKey);
@@ -136,8 +134,8 @@ describe('replicas share pending logins without talking to each other', () => {
     });
   });
 
-  describe('but take no login of a relay with', () => {
-    it('another key, either way', async () => {
+  describe('but refuse the login of a relay with', () => {
+    it('another key, in both directions', async () => {
       const one = await startReplicaWithKeys(oldKey);
       const first = await browser.start();
       await startReplicaWithKeys(otherKey);
@@ -147,7 +145,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectAltered(second);
     });
 
-    it('another client secret, where keys are derived from it', async () => {
+    it('another client secret, if keys are derived from it', async () => {
       const another = await secretFile(`${provider.registration.clientSecret}x`);
       await startReplica({ 'client-secret-file': another });
       const login = await browser.start();
@@ -155,7 +153,7 @@ describe('replicas share pending logins without talking to each other', () => {
       await expectAltered(login);
     });
 
-    it('a key file, where the key is the client secret itself', async () => {
+    it('a key file that contains the client secret', async () => {
       const { clientSecret } = provider.registration;
       await startReplicaWithKeys(clientSecret.padEnd(32, '0'));
       const login = await browser.start();
@@ -164,7 +162,7 @@ describe('replicas share pending logins without talking to each other', () => {
     });
 
     it('another client at the provider', async () => {
-      const keys = { 'key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await secretFile(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'client-id': 'client-2' });
@@ -172,7 +170,7 @@ describe('replicas share pending logins without talking to each other', () => {
     });
 
     it('another address', async () => {
-      const keys = { 'key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await secretFile(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'base-url': 'https://other.example' });
@@ -180,7 +178,7 @@ describe('replicas share pending logins without talking to each other', () => {
     });
 
     it('another path name', async () => {
-      const keys = { 'key-file': await keyFile.write(oldKey) };
+      const keys = { 'key-file': await secretFile(oldKey) };
       await startReplica(keys);
       const login = await browser.start();
       await startReplica({ ...keys, 'path-name': 'other' });

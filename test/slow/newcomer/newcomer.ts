@@ -8,8 +8,8 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { projectRoot } from '../../harness/project/run.ts';
 
 /**
- * The npm that comes with each Node.js, whether the pinned Node.js runs on that machine, and the tests that
- * run there. Five runs of all tests would take too long.
+ * The npm of each Node.js, whether the pinned Node.js runs on that machine, and the tests to run there. Five
+ * runs of all tests would take too long.
  */
 const machines = {
   'node-18': { npm: 'npm-9', hasPinned: true, tests: 'test' },
@@ -48,10 +48,10 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
     writeFileSync(join(bin, 'npm'), `#!/bin/sh\n${command}\n`, { mode: 0o755 });
     execFileSync('git', ['clone', '--quiet', projectRoot, clone]);
 
-    // The registry may be behind a proxy of this machine's own authority.
+    // The registry may be behind a proxy with a private authority.
     const { code, output } = await make('setup', {
       NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt',
-      // Settings of users that would refuse or leave out what the project needs.
+      // User settings that would refuse or omit parts of the project.
       npm_config_engine_strict: 'true',
       NODE_ENV: 'production',
     }).ended;
@@ -93,7 +93,7 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
       expect(answer.status).to.equal(200);
       expect(await answer.text()).to.contain('Log in');
     } finally {
-      // As Ctrl-C does: to make and to all that it started.
+      // Like Ctrl-C, it goes to make and all its children.
       if (child.exitCode === null) process.kill(-pid, 'SIGINT');
     }
     await ended;
@@ -108,11 +108,11 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
 
   it(`make ${tests}: every test passes`, async () => {
     const { code, output } = await make(tests).ended;
-    // Indented by more than spaces, so that CI does not count these tests.
+    // The prefix keeps CI from counting these tests.
     expect(code, output().replaceAll(/^/gm, '| ')).to.equal(0);
     expect(output()).to.match(/^ +\d+ passing/m);
     if (tests !== 'test') return;
-    // The end says what was left out.
+    // The last lines name the tests that were left out.
     expect(output()).to.match(/left out on this machine: tests that need .*curl/);
     expect(output()).to.contain('make test-all');
   });

@@ -27,7 +27,7 @@ import {
   withRelay,
 } from '../../harness/relay/relay-under-test.ts';
 
-/** Holds every lookup at the provider; the result lets them go on. */
+/** Holds every lookup at the provider. The result releases them. */
 function holdLookups({ provider }: RelayUnderTest): () => void {
   const held: (() => void)[] = [];
   const hold: Behaviour = (response, call) => {
@@ -40,7 +40,7 @@ function holdLookups({ provider }: RelayUnderTest): () => void {
   };
 }
 
-/** The TCP sockets on which the process listens, by inode; none where the system does not tell. */
+/** The TCP sockets on which the process listens, by inode; none if the system has no /proc. */
 async function listeningSockets(pid: number): Promise<string[]> {
   if (process.platform !== 'linux') return [];
   const links = (await readdir(`/proc/${pid}/fd`)).map((fd) => readlink(`/proc/${pid}/fd/${fd}`));
@@ -57,7 +57,7 @@ async function listeningSockets(pid: number): Promise<string[]> {
 }
 
 describe('the life of a relay', () => {
-  it('ends on SIGTERM once the requests in flight are answered, and takes no new ones', async () => {
+  it('ends on SIGTERM after the requests in flight are answered, and accepts no new ones', async () => {
     await withRelay({}, async (underTest) => {
       const release = holdLookups(underTest);
       const lookup = underTest.lookUp();
@@ -68,7 +68,7 @@ describe('the life of a relay', () => {
         () => 'answered',
         ({ code }) => code,
       );
-      // Reset, where the connection was made just before the port closed.
+      // The connection is reset if it was opened just before the port closed.
       expect(refused).to.be.oneOf(['ECONNREFUSED', 'ECONNRESET']);
       release();
       const answered = await lookup;
@@ -78,7 +78,7 @@ describe('the life of a relay', () => {
     });
   });
 
-  it('is not held up by connections that are kept, or that never sent anything', async () => {
+  it('does not wait for idle connections when it stops', async () => {
     const underTest = await startRelay();
     const agent = new Agent({ keepAlive: true });
     await send(underTest.port, { path: loginPath, agent });
@@ -89,7 +89,7 @@ describe('the life of a relay', () => {
     agent.destroy();
   });
 
-  it('answers what comes on kept connections while it stops', async () => {
+  it('answers requests on keep-alive connections while it stops', async () => {
     await withRelay({}, async (underTest) => {
       const agent = new Agent({ keepAlive: true });
       const requests = () =>
@@ -106,10 +106,10 @@ describe('the life of a relay', () => {
     const underTest = await startRelay();
     const listeners = await listeningSockets(underTest.process.pid);
     process.kill(underTest.process.pid, 'SIGUSR1');
-    // A debugger is opened by a thread of its own: it has had its time once these are answered.
+    // Node opens the debugger in another thread, which has had enough time once these are answered.
     for (let request = 0; request < 100; request += 1) await underTest.get('/healthz');
     expect(await listeningSockets(underTest.process.pid)).to.deep.equal(listeners);
-    // Where it fails to open one, Node complains on standard error, which has to be empty.
+    // If Node failed to open a debugger, it would write to standard error, which must be empty.
     await underTest.stop();
   });
 
@@ -133,7 +133,7 @@ describe('the life of a relay', () => {
     });
     afterEach(() => underTest.stop());
 
-    it('reads the client secret again, and goes on with the new one', async () => {
+    it('reads the client secret again, and uses the new one', async () => {
       const { provider, secretFile } = underTest;
       await writeFile(secretFile, 'wrong');
       await underTest.reload();
@@ -157,7 +157,7 @@ describe('the life of a relay', () => {
       expect(line).to.not.have.property('changed');
     });
 
-    it('warns if it has read the copies of systemd, which change at a restart alone', async () => {
+    it('warns if its files are credentials, which systemd copies only at a restart', async () => {
       const file = await secretFile(underTest.provider.registration.clientSecret);
       const env = { CREDENTIALS_DIRECTORY: dirname(file) };
       const flags = { 'client-secret-file': undefined };
@@ -179,7 +179,7 @@ describe('the life of a relay', () => {
     });
   });
 
-  describe('is told apart', () => {
+  describe('reports its health', () => {
     it('as alive and ready', async () => {
       const underTest = await startRelay();
       for (const [path, status] of [
@@ -194,7 +194,7 @@ describe('the life of a relay', () => {
       await underTest.stop();
     });
 
-    it('as alive but not ready while the issuer has not told the provider’s addresses', async () => {
+    it('as alive but not ready until discovery succeeds', async () => {
       const relay = await startRelay(undiscovered);
       expect((await relay.get('/healthz')).status).to.equal(200);
       const answered = await relay.get('/readyz');
@@ -203,7 +203,7 @@ describe('the life of a relay', () => {
     });
   });
 
-  it('is asked for its health by a command, which ends accordingly', async () => {
+  it('with login-relay health, by its exit code', async () => {
     const underTest = await startRelay();
     const port = String(underTest.port);
     const asked = await runRelay({ words: ['health', '--port', port] });
@@ -219,7 +219,7 @@ describe('the life of a relay', () => {
     expect(nowhere.stderr).to.contain('must be a whole number');
   });
 
-  it('keeps probes out of the log', async () => {
+  it('without log lines for probes', async () => {
     const underTest = await startRelay();
     await underTest.get('/healthz');
     await underTest.get('/readyz');

@@ -20,12 +20,12 @@ import { freePort } from '../../harness/system/free-port.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 
 const supervisor = fileURLToPath(new URL('../../harness/relay/supervise.sh', import.meta.url));
-// `make test-restarts` asks for 20, and for the figures.
+// `make test-restarts` sets 20, and prints the figures.
 const restarts = Number(process.env['RESTARTS'] ?? 3);
 const requestsPerSecond = 200;
 const bearer: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
 
-/** A relay that is started by systemd-socket-activate, on a port that it is not configured with. */
+/** A relay that systemd-socket-activate starts, on a port that is not configured. */
 async function withActivatedRelay(
   act: (underTest: RelayUnderTest) => Promise<void>,
   { launcher = [], flags = {} }: Pick<Invocation, 'launcher' | 'flags'> = {},
@@ -44,7 +44,7 @@ async function withActivatedRelay(
   );
 }
 
-/** A start of a login, a callback, or a lookup, which is answered as it should be. */
+/** Sends a start of a login, a callback or a lookup, and checks the answer. */
 async function everyKind(port: number, index: number, how: { agent?: Agent }): Promise<void> {
   const code = canary('code');
   const kinds = [
@@ -58,7 +58,7 @@ async function everyKind(port: number, index: number, how: { agent?: Agent }): P
 const { describe } = needsPrograms('systemd-socket-activate');
 
 describe('a relay on a socket that systemd has passed', () => {
-  it('answers there, not at the configured port, and says so', async () => {
+  it('answers there, and not at the configured port, and logs that', async () => {
     const flags = {
       'trusted-proxies': '127.0.0.1',
       'token-request': 'query',
@@ -96,7 +96,7 @@ describe('a relay on a socket that systemd has passed', () => {
             .slice(-1)
             .map((pid) => process.kill(pid, 'SIGTERM'));
         const load = loadSteadily(requestsPerSecond, (index) => {
-          // Every other request on a connection of its own.
+          // Every second request has a new connection.
           return everyKind(port, Math.floor(index / 2), index % 2 === 0 ? {} : { agent });
         });
         try {
@@ -115,7 +115,7 @@ describe('a relay on a socket that systemd has passed', () => {
           expect(answered).to.be.at.least((restarts * requestsPerSecond) / 2);
         } finally {
           const ended = supervised.stop('SIGKILL');
-          // Whom nobody supervises any more.
+          // It has no supervisor any more.
           endLatest();
           await ended;
         }
@@ -125,7 +125,7 @@ describe('a relay on a socket that systemd has passed', () => {
     agent.destroy();
   });
 
-  it('opens its own port where the socket was passed to another process', async () => {
+  it('opens its own port if the socket was passed to another process', async () => {
     const underTest = await startRelay({}, {}, { env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
     const line = await underTest.process.logLine(({ msg }) => msg === 'listening');
     expect(line).to.not.have.property('socketActivated');

@@ -7,13 +7,13 @@ const { describe } = needs('Linux', process.platform === 'linux');
 
 describe('a relay that is started by a service manager', () => {
   let manager: ServiceManager;
-  // One each: what a relay has said may come after its end.
+  // One for each test, because messages of a relay may arrive after its end.
   beforeEach(async () => {
     manager = await ServiceManager.start();
   });
   afterEach(async () => await manager.stop());
 
-  it('tells when it is ready, when it reads its configuration again, and when it stops', async () => {
+  it('notifies when it is ready, when it reloads, and when it stops', async () => {
     await withRelay({ env: manager.environment }, async ({ process: relay }) => {
       await manager.hears(/^READY=1$/);
       process.kill(relay.pid, 'SIGHUP');
@@ -26,14 +26,14 @@ describe('a relay that is started by a service manager', () => {
     });
   });
 
-  it('gives a sign of life again and again where one is awaited', async () => {
+  it('sends watchdog notifications if a watchdog is set', async () => {
     const env = { ...manager.environment, WATCHDOG_USEC: '200000' };
     await withRelay({ env }, async () => {
       await manager.hears(/^WATCHDOG=1$/, 3);
     });
   });
 
-  it('gives none where another process is watched', async () => {
+  it('sends no watchdog notifications if another process is watched', async () => {
     const env = { ...manager.environment, WATCHDOG_USEC: '2000', WATCHDOG_PID: '1' };
     await withRelay({ env }, async ({ process: relay }) => {
       await manager.hears(/^READY=1$/);
@@ -46,7 +46,7 @@ describe('a relay that is started by a service manager', () => {
     });
   });
 
-  it('hands nothing else on to systemd-notify: no variable, no descriptor', async () => {
+  it('passes no other variable or descriptor to systemd-notify', async () => {
     const launcher = ['sh', '-c', 'exec 3</dev/null "$@"', 'sh'];
     const act = async () => {
       await manager.hears(/^READY=1$/);
@@ -57,7 +57,7 @@ describe('a relay that is started by a service manager', () => {
     await withRelay({ env: manager.environment, launcher }, act);
   });
 
-  it('ends in time where signs of life take longer to be told than there is between them', async () => {
+  it('ends in time even if watchdog notifications are slower than their interval', async () => {
     const slow = await ServiceManager.start(300);
     try {
       const env = { ...slow.environment, WATCHDOG_USEC: '2000' };
@@ -72,7 +72,7 @@ describe('a relay that is started by a service manager', () => {
     }
   });
 
-  it('says once that there is no systemd-notify, and goes on', async () => {
+  it('logs once that systemd-notify is missing, and continues', async () => {
     const env = { ...manager.environment, PATH: '/nowhere', WATCHDOG_USEC: '2000' };
     await withRelay({ env }, async (underTest) => {
       const { process: relay } = underTest;

@@ -5,8 +5,8 @@ import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
 
 /**
- * Authlib's authorization server: OAuth without OpenID Connect, metadata of RFC 8414 alone. It
- * takes credentials in the header alone, and does not decode them.
+ * Authlib's authorization server: OAuth without OpenID Connect, with metadata of RFC 8414. It accepts
+ * credentials only in the header, and does not decode them.
  *
  * @see https://docs.authlib.org/en/v1.2.0/flask/2/authorization-server.html
  */

@@ -21,7 +21,7 @@ import {
 
 const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
 
-/** Each of these means something in a form, in a header or in both. */
+/** Characters with a meaning in a form, in a header or in both. */
 const punctuation = `:%+ &=%41%zz/?#"'<>()[]{}|\\^~\`!$*,;@`;
 
 describe('oidc-provider, found by discovery', () => {
@@ -29,7 +29,7 @@ describe('oidc-provider, found by discovery', () => {
   let provider: CertifiedProvider;
   let relay: Relay;
 
-  /** Starts both sides; the relay has what the provider registered, unless told otherwise. */
+  /** Starts provider and relay. The default configuration is the registered client. */
   async function start(
     options: CertifiedProviderOptions,
     flags: Record<string, string> | ((issuer: string) => Record<string, string>) = {},
@@ -94,7 +94,7 @@ describe('oidc-provider, found by discovery', () => {
       });
     }
 
-    it('with the dialect that is configured, where it takes several', async () => {
+    it('with the configured dialect, if the provider accepts several', async () => {
       const clientAuthentication = ['client_secret_basic', 'client_secret_post'] as const;
       await start({ client: newClient(), clientAuthentication }, { 'token-request': 'body' });
       await expectLogin(new FakeBrowser(() => relay));
@@ -114,12 +114,12 @@ describe('oidc-provider, found by discovery', () => {
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
     });
 
-    it('a client that sends its secret where it does not look: the token is refused', async () => {
+    it('a client that sends its secret in another place: the token is refused', async () => {
       await start({ client: newClient() }, { 'token-request': 'query' });
       expectFailedVisit(await logIn(new FakeBrowser(() => relay)), 'token_refused');
     });
 
-    it('a client with another redirect URI: it says so on its own page', async () => {
+    it('a client with another redirect URI: the provider shows its own error page', async () => {
       await start({ client: { ...newClient(), redirectUri: `${redirectUri}/other` } });
       const page = await new FakeBrowser(() => relay).visit(loginPath);
       expect(page.url.origin).to.equal(provider.issuer);
@@ -129,7 +129,7 @@ describe('oidc-provider, found by discovery', () => {
       expect(provider.tokenRequests).to.deep.equal([]);
     });
 
-    it('a client that it does not know: it says so on its own page', async () => {
+    it('an unknown client: the provider shows its own error page', async () => {
       const client = newClient();
       await start({ client }, {}, { ...client, clientId: 'another' });
       const page = await new FakeBrowser(() => relay).visit(loginPath);
@@ -138,7 +138,7 @@ describe('oidc-provider, found by discovery', () => {
       expect(`${page.body}`).to.contain('invalid_client');
     });
 
-    it('a stranger, where the authorize URL given by hand forbids it to ask who that is', async () => {
+    it('a person without a session if the authorize URL has prompt=none', async () => {
       const authorizeUrl = (issuer: string) => ({ 'authorize-url': `${issuer}/auth?prompt=none` });
       await start({ client: newClient() }, authorizeUrl);
       const page = await new FakeBrowser(() => relay).visit(loginPath);
@@ -164,7 +164,7 @@ describe('oidc-provider, found by discovery', () => {
       expect(records.map(expectUser)).to.deep.equal([recordOf('grace'), recordOf('ada')]);
     });
 
-    it('tells of someone who cancels', async () => {
+    it('reports that a person cancelled', async () => {
       const browser = new FakeBrowser(() => relay);
       const loginPage = await browser.visit(loginPath);
       expectFailedVisit(await browser.visit(`${loginPage.url}/abort`), 'access_denied');
@@ -174,7 +174,7 @@ describe('oidc-provider, found by discovery', () => {
       expectFailure(await relay.userOf('another'), 'token_invalid');
     });
 
-    it('is asked for its metadata at the start alone, never for a request', async () => {
+    it('gets a request for its metadata only at the start', async () => {
       await expectLogin(new FakeBrowser(() => relay));
       await relay.get(loginPath);
       const lines = relay.process.logLines.filter(({ msg }) => msg === 'provider discovery');
@@ -208,7 +208,7 @@ describe('oidc-provider, found by discovery', () => {
       });
     }
 
-    it('promises iss: a plain client that leaves it out is refused as well', async () => {
+    it('promises iss: a plain client without it is refused, too', async () => {
       const spent = provider.tokenRequests.length;
       expectFailure(await relay.get(`${callbackPath}?code=any`), 'issuer_missing');
       expect(provider.tokenRequests).to.have.length(spent);

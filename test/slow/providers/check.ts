@@ -1,15 +1,15 @@
 import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import type { Outcome } from './matrix.ts';
 
-/** One finding of `login-relay check --json`, as far as it matters here. */
+/** One finding of `login-relay check --json`, with the fields that matter here. */
 interface Finding {
   readonly subject: string;
   readonly verdict: string;
-  /** All that it says. */
+  /** The whole text. */
   readonly text: string;
 }
 
-/** What `login-relay check` says of a configuration. */
+/** The result of `login-relay check` for a configuration. */
 export class Checkup {
   readonly #ending: Ending;
   readonly #findings: readonly Finding[];
@@ -31,12 +31,12 @@ export class Checkup {
     return new Checkup(await runRelay({ words: ['check', '--json'], flags, env }));
   }
 
-  /** Everything that the command has printed. */
+  /** The whole output of the command. */
   get output(): string {
     return this.#ending.stdout + this.#ending.stderr;
   }
 
-  /** What it found wrong, and what it found odd. */
+  /** The problems and warnings. */
   get complaints(): readonly string[] {
     return this.#findings.filter(isComplaint).map(({ text }) => text);
   }
@@ -48,13 +48,13 @@ export class Checkup {
   }
 
   /**
-   * Whether it leads to what is wrong: something that it has found at the server is about that and
-   * no problem there is about anything else, or it says that it did not look. Otherwise this throws.
+   * Whether the findings lead to the cause: one of them at the server is about it, and no problem is about
+   * anything else. A finding may also be "not checked". Otherwise this throws.
    *
-   * @param cause the words for what is wrong
+   * @param cause matches the text of findings about the cause
    */
   outcomeFor(cause: RegExp): Outcome {
-    // It compares a relay that runs with its own configuration, too: that shows nothing here.
+    // These two compare the running relay with the configuration. They show nothing about the server.
     const atServer = this.#findings.filter(
       ({ subject }) => subject !== 'base URL' && subject !== 'front end',
     );

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /** Runs `login-relay check` with the right configuration, and with wrong ones. */
 export function describeChecks(rig: Rig, matrix: Matrix, world: () => World): void {
-  it('finds nothing wrong with the right configuration', async () => {
+  it('finds no problem with the right configuration', async () => {
     await matrix.attempt(rig.name, 'right configuration', async () => {
       const { complaints } = await world().check();
       expect(complaints).to.deep.equal([]);
@@ -15,7 +15,7 @@ export function describeChecks(rig: Rig, matrix: Matrix, world: () => World): vo
   });
 
   for (const { column, cause, make } of wrongConfigurations) {
-    it(`names what is wrong, or says that it cannot see it: ${column}`, async () => {
+    it(`names the cause, or reports it as not checked: ${column}`, async () => {
       const mistake = await make(rig, world());
       if (mistake === undefined) return matrix.note(rig.name, column, '—');
       await matrix.attempt(rig.name, column, async () => {
@@ -26,7 +26,7 @@ export function describeChecks(rig: Rig, matrix: Matrix, world: () => World): vo
     });
   }
 
-  it('has nothing to complain about once its advice on --token-request is followed', async () => {
+  it('reports no problem after its advice on --token-request is followed', async () => {
     const { check } = world();
     const wrong = await check({ flags: { 'token-request': rig.wrongTokenRequest } });
     if (wrong.outcomeFor(/--token-request/) === 'not checked') return;

@@ -9,8 +9,8 @@ import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
 
 /**
- * Django with django-oauth-toolkit. Its metadata is at an address with a slash at the end: Django
- * answers the one without it by a redirect.
+ * Django with django-oauth-toolkit. The address of its metadata ends with a slash. Django redirects the
+ * address without it.
  *
  * @see https://django-oauth-toolkit.readthedocs.io/en/1.7.0/oidc.html
  */
@@ -25,7 +25,7 @@ export const djangoOauthToolkit: Rig = {
   start,
 };
 
-/** The same behind nginx, which ends TLS and says so to Django, or does not. */
+/** The same behind nginx, which terminates TLS, and tells Django about it or not. */
 export function djangoBehindNginx({ saysHttps }: { saysHttps: boolean }): Rig {
   return {
     ...djangoOauthToolkit,
@@ -111,7 +111,7 @@ location / {
   return { ...django, issuer, authority: certificate.authorityFile, close };
 }
 
-// The tutorial lets people log in at the administration's page, which wants them to be staff.
+// In the tutorial, people log in at the page of the administration, which admits only staff.
 const contents = `
 import os
 from django.contrib.auth.models import User

@@ -38,7 +38,7 @@ function rig(variant: string, parameters: Readonly<Record<string, unknown>>): Ri
   };
 }
 
-// The package's database knows this administrator from the start.
+// The database of the package contains this administrator.
 const administrator = { username: 'admin', password: 'password' };
 
 async function start(
@@ -154,7 +154,7 @@ async function logIn(page: Page): Promise<void> {
   await page.locator('#loginbut').click();
 }
 
-/** The pages of the package, with the configuration where they look for it. */
+/** The pages of the package, with their configuration in the right place. */
 async function layOutPages(folder: string): Promise<void> {
   await cp('/usr/share/glewlwyd/webapp', folder, { recursive: true, dereference: true });
   await rm(`${folder}/config.json`, { recursive: true });

@@ -8,7 +8,7 @@ import type { Rig, RunningServer, Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
 
 /**
- * LemonLDAP::NG with its own demonstration accounts, behind nginx.
+ * LemonLDAP::NG with its demonstration accounts, behind nginx.
  *
  * @see idpopenidconnect.html, openidconnectservice.html and confignginx.html of lemonldap-ng-doc
  */
@@ -27,7 +27,7 @@ function rig(variant: string, options: Readonly<Record<string, unknown>>): Rig {
       'nginx',
       'lemonldap-ng-fastcgi-server',
       'liblemonldap-ng-portal-perl',
-      // Without these, which it recommends, its portal does not start.
+      // The portal does not start without these recommended packages.
       'libgd-securityimage-perl',
       'libimage-magick-perl',
       'libstring-random-perl',
@@ -48,7 +48,7 @@ async function start(
   const port = await freePort();
   const issuer = `http://localhost:${port}/`;
   try {
-    // Its server refuses to run as root, nginx's workers run as somebody else as well.
+    // Its server refuses to run as root, and the workers of nginx do not run as root either.
     const owner = process.getuid?.() === 0 ? { name: 'www-data', uid: 33, gid: 33 } : undefined;
     const folders = ['conf', 'cache', 'sessions', 'sessions/lock', 'psessions', 'psessions/lock'];
     for (const folder of ['.', ...folders]) {
@@ -145,7 +145,7 @@ async function start(
       await consent(page, page.getByRole('button', { name: 'Accept' }));
     },
     refuse: async (page) => {
-      // Somebody else: it remembers who has consented.
+      // Use another person, because it remembers consents.
       await logIn(page, 'rtyler');
       await page.getByRole('button', { name: 'Refuse' }).click();
     },

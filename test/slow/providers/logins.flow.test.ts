@@ -31,10 +31,10 @@ interface Example {
   readonly authorize: string;
   readonly token: string;
   readonly lookup: string;
-  /** The status with which it refuses a code or a secret. */
+  /** The status for a refused code or secret. */
   readonly refusal: 'error status' | 200;
   readonly pkce: boolean;
-  /** The name in which it answers, where the preset knows that. */
+  /** Its issuer, if the preset knows it. */
   readonly issuer?: string;
 }
 
@@ -95,7 +95,7 @@ const examples: readonly Example[] = [
   },
 ];
 
-describe('a provider that answers as its documentation says', () => {
+describe('a provider that behaves as documented', () => {
   const startRelay = useRelays();
   let certificate: Certificate;
 
@@ -108,7 +108,7 @@ describe('a provider that answers as its documentation says', () => {
   for (const example of examples) {
     const { preset, documented, user, refusal } = example;
 
-    describe(`${preset}, of which the relay knows no more than the name`, () => {
+    describe(`${preset}, configured only by the name of its preset`, () => {
       const client = { clientId: 'client-1', clientSecret: canary('secret') };
       let provider: StrictProvider;
       let https: Serving;
@@ -124,7 +124,7 @@ describe('a provider that answers as its documentation says', () => {
         proxy = await ForwardProxy.start(
           Object.fromEntries(hosts.map((host) => [host, https.port])),
         );
-        // For the relay, what the proxy knows is all there is.
+        // The relay reaches only hosts that the proxy knows.
         relay = await startRelay({
           client,
           flags: { provider: preset },
@@ -147,19 +147,19 @@ describe('a provider that answers as its documentation says', () => {
         expect(found?.url.host, address).to.equal(host);
       }
 
-      it('logs in, and passes the record of the user on to the byte', async () => {
+      it('logs in, and passes the record of the user on byte for byte', async () => {
         await expectLogin(relay, browser, user);
         expectRequest(example.token);
         expectRequest(example.lookup);
       });
 
-      it(`is ${example.pkce ? 'sent' : 'spared'} a challenge`, async () => {
+      it(`gets ${example.pkce ? 'a' : 'no'} challenge`, async () => {
         await browser.visit(loginPath);
         const request = browser.visited(example.authorize).searchParams;
         expect(request.get('code_challenge_method')).to.equal(example.pkce ? 'S256' : null);
       });
 
-      /** A 200 without a token is an empty token, whatever else the answer says. */
+      /** A 200 without a token counts as an empty token, whatever else it contains. */
       function detailOf(code: FailureCode): string {
         const { detail } = new RelayError(code);
         const condition = refusal === 200 ? 'The access token is empty' : 'Token retrieval failed';
@@ -172,7 +172,7 @@ describe('a provider that answers as its documentation says', () => {
         expect((await relay.requestLine(code))['providerError']).to.be.a('string');
       });
 
-      it('refuses a client secret that is not the one it knows', async () => {
+      it('refuses a wrong client secret', async () => {
         const { clientSecret } = client;
         client.clientSecret = canary('secret');
         try {
@@ -189,12 +189,12 @@ describe('a provider that answers as its documentation says', () => {
       });
 
       if (example.issuer === undefined) {
-        it('may call itself what it likes, as nobody knows its name', async () => {
+        it('can send any iss, because the preset has no issuer', async () => {
           browser.detour = inCallback((query) => query.set('iss', 'https://any.example'));
           expect(tokenIn(await browser.visit(loginPath))).not.to.equal('');
         });
       } else {
-        it('is not believed where it answers in the name of another', async () => {
+        it('causes a failure if it sends the iss of another provider', async () => {
           browser.detour = inCallback((query) => query.set('iss', 'https://evil.example'));
           const asked = provider.pageRequests.length;
           expectFailedVisit(await browser.visit(loginPath), 'issuer_mismatch');
@@ -202,18 +202,18 @@ describe('a provider that answers as its documentation says', () => {
           expect(since, 'no token request').to.deep.equal(['GET']);
         });
 
-        it('is believed where it answers in its own name', async () => {
+        it('can send its own iss', async () => {
           browser.detour = inCallback((query) => query.set('iss', example.issuer ?? ''));
           expect(tokenIn(await browser.visit(loginPath))).not.to.equal('');
         });
       }
 
-      it('is believed without iss, which it may not send to everybody', async () => {
+      it('can omit iss', async () => {
         browser.detour = inCallback((query) => query.delete('iss'));
         expect(tokenIn(await browser.visit(loginPath))).not.to.equal('');
       });
 
-      it('tells of someone who cancels', async () => {
+      it('reports that a person cancelled', async () => {
         browser.detour = inCallback((query) => {
           query.delete('code');
           query.set('error', 'access_denied');
@@ -222,7 +222,7 @@ describe('a provider that answers as its documentation says', () => {
       });
     });
 
-    it(`${preset}, at addresses given by hand, logs in as well`, async () => {
+    it(`${preset} with endpoints given by hand logs in, too`, async () => {
       const client = { clientId: 'client-1', clientSecret: canary('secret') };
       const provider = await StrictProvider.start(registration());
       provider.pages = documented(client);

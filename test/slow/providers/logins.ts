@@ -7,19 +7,19 @@ import type { Matrix } from './matrix.ts';
 import type { Rig } from './rig.ts';
 import { createWorld, type World } from './world.ts';
 
-/** What logins need. */
+/** The requirements of a login. */
 export interface LoginSetup {
-  /** Opens a page that trusts every certificate, as the machines of an organization do. */
+  /** Opens a page that trusts every certificate, like the machines of an organization. */
   readonly openPage: () => Promise<Page>;
   readonly world: () => World;
   readonly clientSecret: string;
 }
 
-/** Logs people in at the server, and fails to. */
+/** Logs in at the server, and also tests failing logins. */
 export function describeLogins(rig: Rig, matrix: Matrix, setup: LoginSetup): void {
   const { openPage, world, clientSecret } = setup;
 
-  it('logs a person in, and looks the person up', async () => {
+  it('logs a person in, and looks up their record', async () => {
     let token = '';
     await matrix.attempt(rig.name, 'login', async () => {
       token = await tokenOf(await openPage(), world());
@@ -31,7 +31,7 @@ export function describeLogins(rig: Rig, matrix: Matrix, setup: LoginSetup): voi
     });
   });
 
-  it('tells a refused consent from a fault', async () => {
+  it('reports a refused consent as cancelled', async () => {
     const { refuse } = world().server;
     if (refuse === undefined) return matrix.note(rig.name, 'refused consent', '—');
     await matrix.attempt(rig.name, 'refused consent', async () => {
@@ -41,14 +41,14 @@ export function describeLogins(rig: Rig, matrix: Matrix, setup: LoginSetup): voi
     });
   });
 
-  it('says of an expired code that the code was refused', async () => {
+  it('reports an expired code as refused', async () => {
     if (!rig.refusesExpiredCodes) return matrix.note(rig.name, 'expired code', '—');
     await matrix.attempt(rig.name, 'expired code', async () => {
       const shortLived = await createWorld(rig, clientSecret, { codeSeconds: 1 });
       try {
         const callback = await end(await openPage(), shortLived, async (page) => {
           const opened = page.waitForRequest(startingWith(shortLived.callbackUrl));
-          // The callback waits for the relay, and the code grows old.
+          // The callback is delayed until the code has expired.
           process.kill(shortLived.relay.pid, 'SIGSTOP');
           const allowed = shortLived.server.allow(page);
           await Promise.race([opened, allowed]);
@@ -66,7 +66,7 @@ export function describeLogins(rig: Rig, matrix: Matrix, setup: LoginSetup): voi
   });
 }
 
-/** Logs in, and answers the token that the front end gets. */
+/** Logs in, and returns the token that the front end gets. */
 export async function tokenOf(page: Page, world: World): Promise<string> {
   await end(page, world, world.server.allow);
   await page.waitForLoadState();
@@ -76,13 +76,13 @@ export async function tokenOf(page: Page, world: World): Promise<string> {
   return token;
 }
 
-/** Looks up whose token it is. */
+/** Looks up the user of the token. */
 export async function lookUp(token: string, world: World): Promise<Answer> {
   const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
   return await world.send({ path: '/api/user', headers });
 }
 
-/** Starts a login, does this at the server, and answers what the relay says to the callback. */
+/** Starts a login, acts at the server, and returns the relay's answer to the callback. */
 async function end(
   page: Page,
   { loginUrl, callbackUrl }: World,
@@ -90,14 +90,14 @@ async function end(
 ): Promise<Response> {
   page.setDefaultTimeout(15_000);
   const callback = page.waitForResponse(startingWith(callbackUrl), { timeout: 30_000 });
-  // What the page fails with says more than that no callback came.
+  // The error of the page says more than that no callback came.
   callback.catch(() => {});
   await page.goto(loginUrl);
   await act(page);
   return await callback;
 }
 
-/** What the relay has logged as the outcome of this request. */
+/** The outcome of this request in the relay's log. */
 async function outcomeOf(answer: Response, { relay }: World): Promise<unknown> {
   const id = await answer.headerValue('x-request-id');
   const { outcome } = await relay.logLine(({ msg, requestId }) => {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** What came of one thing that was tried at a server. */
+/** The outcome of one test at a server. */
 export type Outcome = 'yes' | 'named' | 'not checked' | 'no' | '—';
 
 /** The columns of the matrix, in order. */
@@ -20,14 +20,14 @@ const columns = [
   'private CA missing',
 ] as const;
 
-/** Something that is tried at every server. */
+/** One test for every server. */
 export type Column = (typeof columns)[number];
 
-/** What came of everything that was tried at all servers. */
+/** The outcomes of all tests at all servers. */
 export class Matrix {
   readonly #outcomes = new Map<string, Map<Column, Set<Outcome>>>();
 
-  /** Tries something, and notes what came of it: `no` if it throws. */
+  /** Runs a test, and records its outcome: `no` if it throws. */
   async attempt(server: string, column: Column, task: () => Promise<Outcome>): Promise<void> {
     let outcome: Outcome = 'no';
     try {
@@ -42,12 +42,12 @@ export class Matrix {
     this.#outcomes.set(server, row.set(column, (row.get(column) ?? new Set()).add(outcome)));
   }
 
-  /** Whether everything has been tried at these servers. */
+  /** Whether all tests of these servers have run. */
   covers(servers: readonly string[]): boolean {
     return servers.every((server) => this.#outcomes.get(server)?.size === columns.length);
   }
 
-  /** The matrix as a Markdown table: a line a server, in the order in which they were tried. */
+  /** The matrix as a Markdown table with a line for each server, in the order of the tests. */
   toMarkdown(): string {
     const rows = [...this.#outcomes].map(([server, row]) => [
       server,
@@ -58,7 +58,7 @@ export class Matrix {
       .join('');
   }
 
-  /** Replaces what is between two comments of a document. */
+  /** Replaces the text between two comments of a document. */
   async writeInto(file: string): Promise<void> {
     const [begin, end] = ['<!-- made by `make test-providers` -->\n', '<!-- end -->\n'];
     const text = await readFile(file, 'utf8');
@@ -68,7 +68,7 @@ export class Matrix {
   }
 }
 
-/** What is not the same with every secret counts as its worse half. */
+/** The worse outcome counts if it depends on the secret. */
 function cell(outcomes: ReadonlySet<Outcome> | undefined): Outcome {
   if (outcomes === undefined || outcomes.has('no')) return 'no';
   if (outcomes.has('not checked')) return 'not checked';

@@ -3,7 +3,7 @@ import type { Column } from './matrix.ts';
 import type { Rig } from './rig.ts';
 import type { Mistake, World } from './world.ts';
 
-/** A wrong configuration, and the words that lead to it. */
+/** A wrong configuration, and the words of a finding about it. */
 export interface WrongConfiguration {
   readonly column: Column;
   readonly cause: RegExp;
@@ -11,7 +11,7 @@ export interface WrongConfiguration {
   make(rig: Rig, world: World): Mistake | undefined | Promise<Mistake>;
 }
 
-/** What operators get wrong. */
+/** Mistakes of operators. */
 export const wrongConfigurations: readonly WrongConfiguration[] = [
   {
     column: 'client secret',

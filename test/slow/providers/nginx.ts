@@ -1,6 +1,6 @@
 import type { Workspace } from './workspace.ts';
 
-/** Starts nginx with one server; what nginx.conf has around it is the least that it needs. */
+/** Starts nginx with one server and a minimal nginx.conf. */
 export async function serveWithNginx(
   workspace: Workspace,
   { port, user, server }: { port: number; user: string | undefined; server: string },

@@ -3,9 +3,9 @@ import { Events, type MutableResponse, OAuth2Server } from 'oauth2-mock-server';
 import type { Rig, RunningServer } from './rig.ts';
 
 /**
- * oauth2-mock-server: nobody is asked to log in, and every client, redirect URI and code is
- * accepted. Its events change two things here: its metadata, which lists `none` alone as a way of
- * client authentication, and its user lookup, which accepts made-up tokens.
+ * oauth2-mock-server: it has no login page, and accepts every client, redirect URI and code. Event handlers
+ * fix two things: its metadata, which lists only `none` as client authentication, and its user lookup,
+ * which accepts made-up tokens.
  *
  * @see https://github.com/axa-group/oauth2-mock-server#readme
  */

@@ -2,13 +2,12 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mock } from 'node:test';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import type { Page } from 'playwright-core';
+import { serve } from '../../harness/provider/serve.ts';
 import { freePort } from '../../harness/system/free-port.ts';
-import { serveOnLoopback } from './loopback-server.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 
 /**
- * oidc-provider with its own pages for trying out. It decodes Basic credentials as RFC 6749 §2.3.1
- * has them encoded.
+ * oidc-provider with its development pages. It decodes Basic credentials as RFC 6749 §2.3.1 encodes them.
  *
  * @see https://github.com/panva/node-oidc-provider/blob/v9.x/docs/README.md
  */
@@ -24,7 +23,7 @@ export const oidcProvider: Rig = {
 };
 
 async function start({ registration, codeSeconds }: Setup): Promise<RunningServer> {
-  // It warns of its pages and its store, which are meant for trying out.
+  // It warns of its pages and its store, which are for development.
   const muted = [mock.method(console, 'warn', () => {}), mock.method(console, 'info', () => {})];
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
@@ -59,7 +58,7 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
       claims: () => ({ sub: id, name: person.name }),
     }),
   });
-  const stop = await serveOnLoopback(port, provider.callback());
+  const server = await serve(provider.callback(), port);
   return {
     issuer,
     flags: {},
@@ -72,7 +71,7 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
       await page.getByRole('link', { name: 'Cancel' }).click();
     },
     async close() {
-      await stop();
+      await server.close();
       for (const { mock } of muted) mock.restore();
     },
   };

@@ -4,7 +4,7 @@ import type { Context } from 'mocha';
 /** Skips the suite if one of these Debian packages is not installed; on CI it fails. */
 export function needPackages(suite: Context, packages: readonly string[]): void {
   const missing = packages.filter((name) => {
-    // Null if there is no such command, on a machine that is not Debian.
+    // Null if the command does not exist, because the machine is not Debian.
     const stdout: string | null = spawnSync('dpkg-query', ['--status', name], {
       encoding: 'utf8',
     }).stdout;

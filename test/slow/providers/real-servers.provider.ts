@@ -48,7 +48,7 @@ describe('real servers', function () {
       expectError(await world().send({ path: '/auth/provider' }), 503);
     });
 
-    it('check names what the server demands, and nothing else', async () => {
+    it('check names the unsupported requirement of the server, and nothing else', async () => {
       const checkup = await world().check();
       expect(checkup.outcomeFor(/pushed authorization requests/)).to.equal('named');
     });
@@ -57,13 +57,13 @@ describe('real servers', function () {
   describe(`${lemonldapSigned.name} (${lemonldapSigned.variant})`, () => {
     const world = useWorld(lemonldapSigned);
 
-    it('does not pass a signed user record on as if it were JSON', async () => {
+    it('does not pass a signed user record on as JSON', async () => {
       const answer = await lookUp(await tokenOf(await openPage(), world()), world());
       expect(expectError(answer, 502)).not.to.match(/try again/i);
     });
   });
 
-  describe('django-oauth-toolkit, behind a proxy that does not say https', () => {
+  describe('django-oauth-toolkit, behind a proxy that sends no X-Forwarded-Proto', () => {
     const world = useWorld(djangoBehindNginx({ saysHttps: false }));
 
     it('check advises X-Forwarded-Proto', async () => {
@@ -72,17 +72,17 @@ describe('real servers', function () {
     });
   });
 
-  describe('django-oauth-toolkit, once the proxy says https', () => {
+  describe('django-oauth-toolkit, behind a proxy that sends X-Forwarded-Proto', () => {
     const world = useWorld(djangoBehindNginx({ saysHttps: true }));
 
-    it('check has nothing to complain about, and a person can log in', async () => {
+    it('check reports no problem, and a person can log in', async () => {
       expect((await world().check()).complaints).to.deep.equal([]);
       await tokenOf(await openPage(), world());
     });
   });
 });
 
-/** A world of its own for the enclosing suite. */
+/** A separate world for the enclosing suite. */
 function useWorld(rig: Rig, clientSecret = awkwardSecret()): () => World {
   let world: World | undefined;
   before('start the server and the relay', async function () {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import type { Column } from './matrix.ts';
 
-/** The relay as it is registered at a server. */
+/** The relay as registered at a server. */
 interface Registration {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -16,37 +16,37 @@ export interface Setup {
   readonly codeSeconds: number;
 }
 
-/** Who logs in at every server. */
+/** The person who logs in at every server. */
 export const person = { login: 'ada', password: 'analytical-engine', name: 'Ada Lovelace' };
 
-/** A server that runs, with one client and one person. */
+/** A running server with one client and one person. */
 export interface RunningServer {
   readonly issuer: string;
-  /** What the relay needs beside issuer, client identifier and client secret. */
+  /** The settings of the relay besides issuer, client identifier and client secret. */
   readonly flags: Flags;
-  /** A PEM file with the authority of its certificate, if that is a private one. */
+  /** A PEM file with the authority of its certificate, if that is private. */
   readonly authority?: string;
   /** Logs in, and gives consent if asked. */
   allow(page: Page): Promise<void>;
-  /** Logs in, and refuses consent; missing if its pages offer no such choice. */
+  /** Logs in, and refuses consent. Undefined if its pages do not offer that. */
   refuse?(page: Page): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An OAuth or OpenID Connect server that is not ours, and how it is installed and configured. */
+/** A third-party OAuth or OpenID Connect server, with its installation and configuration. */
 export interface Rig {
   readonly name: string;
-  /** What is particular about its configuration. */
+  /** The peculiarity of its configuration. */
   readonly variant: string;
   /** Debian packages that have to be installed. */
   readonly packages: readonly string[];
-  /** What the user record says of the person. */
+  /** The fields of the person's user record. */
   readonly user: Readonly<Record<string, unknown>>;
-  /** A value of `--token-request` that it does not take from a client with an awkward secret. */
+  /** A value of `--token-request` that it refuses for a client with an awkward secret. */
   readonly wrongTokenRequest: 'query' | 'body' | 'basic';
   /** Whether it refuses codes that are too old; some accept any. */
   readonly refusesExpiredCodes: boolean;
-  /** Mistakes that it shows to nobody before a login, so that `check` cannot see them. */
+  /** Mistakes that only a login shows, so that `check` cannot see them. */
   readonly hides: readonly Column[];
   start(setup: Setup): Promise<RunningServer>;
 }

@@ -6,7 +6,7 @@ export interface SecretKind {
   make(): string;
 }
 
-/** Secrets as people make them; HTTP Basic authentication treats each in its own way. */
+/** Typical secrets. HTTP Basic authentication treats each in a different way. */
 export const secretKinds: readonly SecretKind[] = [
   { name: 'a secret from openssl rand -base64 24', make: awkwardSecret },
   {
@@ -15,7 +15,7 @@ export const secretKinds: readonly SecretKind[] = [
   },
 ];
 
-/** 24 random bytes in base64, with both characters that mean something else in a form. */
+/** 24 random bytes in base64, with both characters that have a meaning in a form. */
 export function awkwardSecret(): string {
   for (;;) {
     const secret = randomBytes(24).toString('base64');

@@ -12,8 +12,8 @@ process.on('exit', () => {
 });
 
 /**
- * A temporary folder that holds everything a server writes, and the processes that run in it. With
- * the variable `SERVER_OUTPUT` what they print is shown.
+ * A temporary folder for all files of a server, and the processes that run in it. The variable
+ * `SERVER_OUTPUT` shows their output.
  */
 export class Workspace {
   readonly folder: string;
@@ -28,19 +28,19 @@ export class Workspace {
     return new Workspace(await mkdtemp(join(tmpdir(), 'login-relay-')));
   }
 
-  /** Where a file of this name is, or will be. */
+  /** The path of a file with this name, which may not exist yet. */
   path(name: string): string {
     return join(this.folder, name);
   }
 
-  /** Writes a file that only its owner can read, and returns where it is. */
+  /** Writes a file that only its owner can read, and returns its path. */
   async write(name: string, content: string): Promise<string> {
     const path = this.path(name);
     await writeFile(path, content, { mode: 0o600 });
     return path;
   }
 
-  /** Runs a program that ends by itself; throws if it fails. */
+  /** Runs a program until it ends. Throws if it fails. */
   async run(command: string, args: readonly string[], env: Env = {}): Promise<void> {
     const child = this.#spawn(command, args, env);
     const [code] = await once(child, 'close');
@@ -72,7 +72,7 @@ export class Workspace {
   #spawn(command: string, args: readonly string[], env: Env): ChildProcess {
     const child = spawn(command, args, {
       cwd: this.folder,
-      // A group of its own: some servers start workers, and all of them have to end.
+      // Use a separate process group: some servers start workers, and all of them must end.
       detached: true,
       env: { PATH: process.env['PATH'] ?? '', HOME: this.folder, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

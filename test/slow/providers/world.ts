@@ -1,33 +1,33 @@
 import { expect } from 'chai';
 import { type Answer, type Sending, send } from '../../harness/client/http-client.ts';
+import { serve } from '../../harness/provider/serve.ts';
 import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { Checkup } from './check.ts';
-import { serveOnLoopback } from './loopback-server.ts';
 import type { Rig, RunningServer } from './rig.ts';
 import { Workspace } from './workspace.ts';
 
-/** What differs from the right configuration. */
+/** The differences from the right configuration. */
 export interface Mistake {
   readonly flags?: Flags;
   readonly clientSecret?: string;
   readonly withoutAuthority?: boolean;
 }
 
-/** A server, a relay that is registered there, and a front end: all that a login needs. */
+/** A server, a relay that is registered there, and a front end. */
 export interface World {
   readonly server: RunningServer;
   readonly relay: RelayProcess;
-  /** Where a login starts. */
+  /** The address that starts a login. */
   readonly loginUrl: string;
   readonly callbackUrl: string;
-  /** Where a login ends. */
+  /** The address that a login ends at. */
   readonly frontEnd: string;
   /** A request to the relay. */
   send(sending: Sending): Promise<Answer>;
-  /** Runs `login-relay check` with the relay's configuration, but for the mistake. */
+  /** Runs `login-relay check` with the relay's configuration and the mistake. */
   check(mistake?: Mistake): Promise<Checkup>;
-  /** Ends everything; neither the relay nor a check may have printed the client secret. */
+  /** Stops everything. Neither the relay nor a check may have printed the client secret. */
   close(): Promise<void>;
 }
 
@@ -43,9 +43,9 @@ export async function createWorld(
   const clientId = 'the-relay';
   const registration = { clientId, clientSecret, redirectUri: callbackUrl };
   const server = await rig.start({ registration, codeSeconds });
-  const stopFrontEnd = await serveOnLoopback(frontEndPort, (_request, response) => {
+  const frontEndServer = await serve((_request, response) => {
     response.setHeader('Content-Type', 'text/html').end('<p>the front end</p>');
-  });
+  }, frontEndPort);
   const workspace = await Workspace.create();
   const rightFlags: Flags = {
     origin: frontEnd,
@@ -61,7 +61,7 @@ export async function createWorld(
   const printed: string[] = [];
   const close = async () => {
     const { stdout, stderr } = await relay.stop();
-    await stopFrontEnd();
+    await frontEndServer.close();
     await server.close();
     await workspace.close();
     for (const form of [clientSecret, encodeURIComponent(clientSecret)]) {

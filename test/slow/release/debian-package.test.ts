@@ -12,7 +12,7 @@ import { needsPrograms, needsRoot } from '../../harness/system/needs.ts';
 
 const version = `${packageJson.version}-1`;
 const throwawaySystem = `${projectRoot}/test/slow/release/support/throwaway-system.sh`;
-// The package is about what surrounds the binary: any other one stands in for it.
+// The test checks what surrounds the binary. So any other program replaces it.
 const binary = '/bin/true';
 
 const { describe } = needsPrograms('dpkg-deb', 'lintian', 'unshare');
@@ -48,18 +48,18 @@ describe('the Debian package', function () {
     expect(stdout).to.equal('arm64\n');
   });
 
-  it('names who answers for it, as Debian’s tools are told', () => {
+  it('names its maintainer as Debian’s tools do', () => {
     build('arm64', { DEBFULLNAME: 'Ada Lovelace', DEBEMAIL: 'ada@example.org' });
     const { stdout } = run('dpkg-deb', ['--field', file.replace('amd64', 'arm64'), 'Maintainer']);
     expect(stdout).to.equal('Ada Lovelace <ada@example.org>\n');
   });
 
-  it('gives lintian nothing to complain of', () => {
+  it('causes no warning of lintian', () => {
     const args = ['--allow-root', '--fail-on', 'error,warning', file];
     expect(run('lintian', args)).to.deep.equal({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('brings what runs beside the relay', () => {
+  it('contains the files that the relay needs', () => {
     const { stdout } = run('dpkg-deb', ['--contents', file]);
     const examples = [...stdout.matchAll(/doc\/login-relay\/examples\/(.*[^/])$/gm)];
     expect(examples.map(([, path]) => path)).to.include.members([
@@ -72,7 +72,7 @@ describe('the Debian package', function () {
     ]);
   });
 
-  it('holds everything that its pages lead to', () => {
+  it('contains every file that its pages link to', () => {
     const root = join(dist, 'unpacked');
     expect(run('dpkg-deb', ['--extract', file, root])).to.include({ code: 0 });
     const documentation = join(root, 'usr/share/doc/login-relay');
@@ -80,7 +80,7 @@ describe('the Debian package', function () {
     expect(deadLinks(documentation)).to.deep.equal([]);
   });
 
-  it('has a template that asks for what is required, in variables that there are', () => {
+  it('has a template with the required settings, and only existing variables', () => {
     const template = readFileSync(`${projectRoot}/deploy/systemd/login-relay.default`, 'utf8');
     const named = template.match(/^#?[A-Z_]+(?==)/gm) ?? [];
     expect(named).to.include.members(['FRONTEND_ORIGIN', 'PROVIDER_CLIENT_ID', 'BASE_URL']);
@@ -89,7 +89,7 @@ describe('the Debian package', function () {
   });
 
   needsRoot().describe('in a system', () => {
-    /** What the commands print in a system that is thrown away after. */
+    /** The output of the commands in a temporary system. */
     function inThrowawaySystem(...commands: string[]): string[] {
       const { code, stdout, stderr } = run(throwawaySystem, [dist, commands.join('\n')]);
       expect(code, stdout + stderr).to.equal(0);
@@ -105,7 +105,7 @@ describe('the Debian package', function () {
       ': >/systemctl.log',
     ];
 
-    it('brings the binary, the units, the manual page, the completions and the licences', () => {
+    it('installs the binary, the units, the manual page, the completions and the licences', () => {
       expect(
         inThrowawaySystem(
           install,
@@ -130,7 +130,7 @@ describe('the Debian package', function () {
       ]);
     });
 
-    it('keeps the configuration and the secret from other users', () => {
+    it('hides the configuration and the secret from other users', () => {
       const paths = '/etc/default/login-relay /etc/login-relay';
       expect(inThrowawaySystem(install, `stat -c '%n %a %U:%G' ${paths}`)).to.deep.equal([
         '/etc/default/login-relay 640 root:root',
@@ -138,14 +138,14 @@ describe('the Debian package', function () {
       ]);
     });
 
-    it('leaves the key file to the relay, and keeps one that there is', () => {
+    it('lets the relay create the key file, and keeps an existing one', () => {
       const list = 'ls /etc/login-relay';
       const before = ['echo mine >/etc/login-relay/key', 'echo old >/etc/login-relay/state-key'];
       const upgrade = [...before, install, 'cat /etc/login-relay/key'];
       expect(inThrowawaySystem(install, list, ...upgrade)).to.deep.equal(['mine']);
     });
 
-    it('renames the key file of before 0.2 when it is upgraded', () => {
+    it('renames the key file of 0.1 when it is upgraded', () => {
       const before = '(umask 077; echo old >/etc/login-relay/state-key)';
       const after = ["stat -c '%n %a' /etc/login-relay/*", 'cat /etc/login-relay/*'];
       expect(inThrowawaySystem(install, before, install, ...after)).to.deep.equal([
@@ -154,14 +154,14 @@ describe('the Debian package', function () {
       ]);
     });
 
-    it('starts nothing when it is installed: it has no configuration yet', () => {
+    it('starts nothing when it is installed, because there is no configuration yet', () => {
       expect(inThrowawaySystem(install, 'cat /systemctl.log')).to.deep.equal([
         '--system daemon-reload',
         'try-restart login-relay.service',
       ]);
     });
 
-    it('restarts what runs when it is upgraded, and keeps configuration and secret', () => {
+    it('restarts a running relay when it is upgraded, and keeps configuration and secret', () => {
       expect(
         inThrowawaySystem(
           install,
@@ -200,7 +200,7 @@ describe('the Debian package', function () {
       ]);
     });
 
-    it('leaves nothing when it is purged, not even the secret', () => {
+    it('removes everything when it is purged, including the secret', () => {
       expect(
         inThrowawaySystem(
           install,
@@ -217,7 +217,7 @@ describe('the Debian package', function () {
       ).to.deep.equal([]);
     });
 
-    it('installs units that systemd has nothing against', () => {
+    it('installs units without a warning of systemd', () => {
       const units =
         '/usr/lib/systemd/system/login-relay.service login-relay.socket login-relay@8001.service';
       const verify = `systemd-analyze verify --man=no ${units} 2>&1`;

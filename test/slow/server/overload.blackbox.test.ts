@@ -19,15 +19,15 @@ import {
   userPath,
 } from '../../harness/relay/relay-under-test.ts';
 
-/** How many calls to the provider may be in flight. */
+/** The limit of calls to the provider in flight. */
 const limit = 256;
-/** How many of them may be lookups. */
+/** The limit of lookups among them. */
 const lookupLimit = 192;
 
 describe('overload', () => {
   const underTest = relayUnderTest({ 'provider-timeout': '60' });
 
-  /** Makes the provider hold every call; the result lets them go on. */
+  /** Makes the provider hold every call. The result releases them. */
   function holdCalls(): () => void {
     const { provider } = underTest();
     const held: (() => void)[] = [];
@@ -45,7 +45,7 @@ describe('overload', () => {
     };
   }
 
-  /** Starts as many calls as may be in flight, logins and lookups, and waits until they are. */
+  /** Starts as many logins and lookups as the limit allows, and waits until they are in flight. */
   async function fill(): Promise<Promise<Answer>[]> {
     const answers = Array.from({ length: limit }, (_, index) =>
       index % 2 ? underTest().logIn() : underTest().lookUp(),
@@ -54,7 +54,7 @@ describe('overload', () => {
     return answers;
   }
 
-  it('is answered with 503 at once, and the calls in flight go on', async () => {
+  it('is answered with 503 at once, and the calls in flight continue', async () => {
     const { provider } = underTest();
     const release = holdCalls();
     const answers = await fill();
@@ -75,7 +75,7 @@ describe('overload', () => {
     expectUser(await underTest().lookUp());
   });
 
-  it('leaves everything alone that needs no provider', async () => {
+  it('does not affect requests without a call to the provider', async () => {
     const release = holdCalls();
     const answers = await fill();
     expectRedirect(await underTest().get(loginPath));
@@ -85,7 +85,7 @@ describe('overload', () => {
     await Promise.all(answers);
   });
 
-  it('does not spend a code that was refused: it is good for the next try', async () => {
+  it('does not spend the code of a refused callback, so that the next try succeeds', async () => {
     const { provider } = underTest();
     const release = holdCalls();
     const answers = await fill();
@@ -96,7 +96,7 @@ describe('overload', () => {
     expect(expectToken(await underTest().logIn(code))).to.equal(provider.tokenFor(code));
   });
 
-  it('ends no login: its callback is good for the next try, cookie and code', async () => {
+  it('does not end a login: cookie and code stay good for the next try', async () => {
     const release = holdCalls();
     const browser = new FakeBrowser(underTest);
     const login = await browser.start();
@@ -109,7 +109,7 @@ describe('overload', () => {
     expectLogin(underTest(), await browser.finish(login), login);
   });
 
-  it('does not hide from a person that the login was cancelled', async () => {
+  it('does not replace the message that the login was cancelled', async () => {
     const release = holdCalls();
     const browser = new FakeBrowser(underTest);
     const { state } = await browser.start();
@@ -120,7 +120,7 @@ describe('overload', () => {
     await Promise.all(answers);
   });
 
-  it('of lookups leaves a quarter of the room to logins', async () => {
+  it('of lookups leaves a quarter of the calls to logins', async () => {
     const { provider } = underTest();
     const release = holdCalls();
     const lookups = Array.from({ length: lookupLimit }, () => underTest().lookUp());
@@ -136,13 +136,13 @@ describe('overload', () => {
     for (const answered of await Promise.all(logins)) expectToken(answered);
   });
 
-  it('ends when calls fail as well', async () => {
+  it('ends when calls fail, too', async () => {
     const { provider } = underTest();
     for (let time = 0; time < 2; time += 1) {
       provider.forget();
       holdCalls();
       const answers = await fill();
-      // What is sent again on a new connection fails too.
+      // A retry on a new connection fails too.
       provider.onToken = reset;
       provider.onUser = reset;
       for (const socket of provider.openSockets) socket.resetAndDestroy();
@@ -152,13 +152,13 @@ describe('overload', () => {
     expectUser(await underTest().lookUp());
   });
 
-  describe('where clients hang up', () => {
+  describe('if clients close their connections', () => {
     function ask(path: string, authorization = ''): Promise<RawConnection> {
       const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n${authorization}\r\n`;
       return RawConnection.open(underTest().port).then((connection) => connection.say(request));
     }
 
-    it('ends for their lookups: the calls are given up, and others get their turn', async () => {
+    it('ends for lookups: the calls are cancelled, and others are made', async () => {
       const { provider, process } = underTest();
       holdCalls();
       const authorization = `Authorization: Bearer ${canary('token')}\r\n`;
@@ -177,14 +177,14 @@ describe('overload', () => {
       expect(line['provider']).to.include({ endpoint: 'user', outcome: 'client_gone' });
     });
 
-    it('waits for their logins: whose code is spent, the provider may still say', async () => {
+    it('waits for logins, because their codes may be spent', async () => {
       const { provider, process } = underTest();
       const release = holdCalls();
       const client = await ask(`${callbackPath}?code=${canary('code')}`);
       await provider.arrivals(1);
       client.close();
       await client.closed;
-      // Whoever answers this has heard that the other one hung up.
+      // Once the relay has answered this, it knows that the other client is gone.
       await underTest().get('/healthz');
       release();
       const line = await process.logLine(

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const bootScript = fileURLToPath(new URL('boot.sh', import.meta.url));
 const projectRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A system of its own, with systemd as its first process, the files of this one, and its network. */
+/** A container with systemd as its first process, and with the files and network of this machine. */
 export class BootedSystem {
   readonly #child: ChildProcess;
 
@@ -14,7 +14,7 @@ export class BootedSystem {
     this.#child = child;
   }
 
-  /** Boots it; the project is `/opt/login-relay` there. */
+  /** Boots it. The project is in `/opt/login-relay` there. */
   static async boot(): Promise<BootedSystem> {
     const child = spawn(bootScript, [projectRoot], { stdio: ['ignore', 'ignore', 'inherit'] });
     const system = new BootedSystem(child);
@@ -22,13 +22,13 @@ export class BootedSystem {
     const ended = once(child, 'exit').then(([code]) => {
       throw new Error(`the system did not boot: ${code}`);
     });
-    // Once it has ended because it was stopped, nobody listens.
+    // Nothing listens for its end after it was stopped.
     ended.catch(() => {});
     while (!system.#isBooted()) await Promise.race([ended, new Promise(setImmediate)]);
     return system;
   }
 
-  /** Runs a script there, as root; throws where it fails. */
+  /** Runs a script there as root. Throws if it fails. */
   run(script: string): string {
     const entering = [
       '--target',

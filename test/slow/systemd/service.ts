@@ -32,7 +32,7 @@ const relay = executable
   ? '/usr/local/bin/login-relay'
   : '/opt/login-relay/scripts/node /opt/login-relay/bin/login-relay.ts';
 
-/** The service as `login-relay systemd` has it, in a system that runs systemd. */
+/** The service that `login-relay systemd` prints, in a system with systemd. */
 describe('the service', function () {
   this.timeout(180_000);
   let system: BootedSystem;
@@ -75,7 +75,7 @@ describe('the service', function () {
     system.run('systemctl show --property MainPID --value login-relay').trim();
   const journal = () => system.run('journalctl --no-pager --output cat --unit login-relay');
 
-  it('is ready once it answers, in its sandbox', async () => {
+  it('is ready when it answers, in its sandbox', async () => {
     expect(system.run(`PORT=${port} ${relay} health`)).to.equal('ready\n');
     expectToken(await send(port, { path: `${callbackPath}?code=${canary('code')}` }));
     const status = system.run(`cat /proc/${mainProcess()}/status`);
@@ -87,7 +87,7 @@ describe('the service', function () {
       .and.not.match(/^Uid:\t0\t/m);
   });
 
-  it('reads its files again on a reload, as the same process, and says that systemd copied none', () => {
+  it('reads its files again on a reload, in the same process, and logs that systemd copied none', () => {
     const before = mainProcess();
     system.run('systemctl reload login-relay');
     while (!journal().includes('reloaded, but nothing has changed: systemd copies credentials'));
@@ -109,7 +109,7 @@ describe('the service', function () {
       await kinds[Math.floor(index / 2) % kinds.length]?.();
     });
     for (let restart = 0; restart < restarts; restart += 1) {
-      // Ten starts within ten seconds are one too many for the unit.
+      // The unit allows fewer than ten starts within ten seconds.
       await load.progress(requestsPerSecond * 1.2);
       system.run('systemctl restart --no-block login-relay');
     }
@@ -122,7 +122,7 @@ describe('the service', function () {
     expect(journal().split('"stopping"')).to.have.lengthOf(restarts + 1);
   });
 
-  it('is started again where it ends, and where it hangs; who connects meanwhile is answered', async () => {
+  it('is restarted if it ends or hangs, and answers clients that connected in the meantime', async () => {
     system.run(`
       mkdir /run/systemd/system/login-relay.service.d
       printf '[Service]\\nWatchdogSec=1s\\n' >/run/systemd/system/login-relay.service.d/watchdog.conf
@@ -138,7 +138,7 @@ describe('the service', function () {
     expect(journal()).to.contain('Watchdog timeout');
   });
 
-  it('runs on several ports from one template, with settings for each', async () => {
+  it('runs on several ports from one template, each with its own settings', async () => {
     const ports = [await freePort(), await freePort()];
     const metricsPort = await freePort();
     const instances = ports.map((instance) => `login-relay@${instance}`).join(' ');
@@ -157,7 +157,7 @@ describe('the service', function () {
     expect(system.run(`systemctl is-failed ${instances} || true`)).to.equal('inactive\n'.repeat(2));
   });
 
-  it('says itself what is missing, as errors of its own journal', () => {
+  it('logs missing settings as errors in its journal', () => {
     system.run('systemctl stop login-relay.socket login-relay.service');
     system.run(`
       mv /etc/login-relay/client-secret /etc/login-relay/aside
@@ -183,7 +183,7 @@ describe('the service', function () {
     `);
   });
 
-  it('has made a key file that only it can read, and uses it in every instance', () => {
+  it('creates a key file that only it can read, and uses it in every instance', () => {
     const file = '/var/lib/login-relay/key';
     expect(system.run(`stat -c %a ${file}`)).to.equal('600\n');
     const [made, ...others] =
@@ -191,7 +191,7 @@ describe('the service', function () {
     expect({ made, others }).to.deep.equal({ made: `created ${file}.`, others: [] });
   });
 
-  it('is checked with its own settings, secret and key file, as the manual says', () => {
+  it('can be checked with its own settings, secret and key file, as the manual says', () => {
     const [command = ''] = /systemd-run --pty [^`]*login-relay check/.exec(operations) ?? [];
     const inPipe = command.replace('--pty', '--pipe --wait --quiet');
     const report = system.run(`${inPipe.replace(/login-relay check$/, `${relay} check`)} || true`);
@@ -200,7 +200,7 @@ describe('the service', function () {
     expect(report).to.not.contain('cannot start');
   });
 
-  it('uses the key file of the operator, once there is one', async () => {
+  it('uses the key file of the operator if there is one', async () => {
     const login = sealLogin(provider, { key });
     const path = `${callbackPath}?code=${login.code}&state=${login.state}`;
     const cookie: [string, string] = ['Cookie', `${login.cookie.name}=${login.cookie.value}`];

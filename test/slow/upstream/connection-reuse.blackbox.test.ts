@@ -1,26 +1,11 @@
 import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
+import { manyAtOnce } from '../../harness/client/many-at-once.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { hangUp, json, onReuse, reset, stall } from '../../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../../harness/provider/strict-provider.ts';
 import { callbackPath, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
-
-/** Runs `task` so many times, this many at once. */
-async function repeatedly(
-  times: number,
-  atOnce: number,
-  task: (index: number) => Promise<void>,
-): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < times) {
-      next += 1;
-      await task(next);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}
 
 describe('connections to the provider', () => {
   const underTest = relayUnderTest({ 'provider-timeout': '5' });
@@ -42,7 +27,7 @@ describe('connections to the provider', () => {
     return token;
   }
 
-  it('are kept and used again, for logins and lookups alike', async () => {
+  it('are reused for logins and lookups', async () => {
     const { provider } = underTest();
     for (let time = 0; time < 10; time += 1) {
       await logIn();
@@ -53,29 +38,29 @@ describe('connections to the provider', () => {
     expect(last?.requestOnConnection).to.equal(20);
   });
 
-  describe('that the provider closes as soon as they are used again', () => {
+  describe('that the provider closes as soon as they are reused', () => {
     const faults: Record<string, Behaviour> = { 'with RST': reset, 'with FIN': hangUp };
     for (const [name, fault] of Object.entries(faults)) {
       it(`${name}: no login and no lookup fails`, async () => {
         const { provider } = underTest();
-        // Fills the pool: the calls are answered only when all of them are there.
+        // This fills the pool: the calls are answered only after all of them have arrived.
         const waiting: (() => void)[] = [];
         provider.onUser = (response, call) => {
           waiting.push(() => json({ login: `owner-of-${call.credential}` })(response));
           if (waiting.length === 20) for (const proceed of waiting) proceed();
         };
-        await repeatedly(20, 20, async () => void (await lookUp()));
+        await manyAtOnce(20, 20, async () => void (await lookUp()));
 
         provider.forget();
         provider.onToken = onReuse(fault, provider.issueToken);
         provider.onUser = onReuse(fault, provider.onUser);
-        await repeatedly(100, 10, async (index) => void (await (index % 2 ? logIn() : lookUp())));
+        await manyAtOnce(100, 10, async (index) => void (await (index % 2 ? logIn() : lookUp())));
         expect(provider.calls.some((call) => call.requestOnConnection > 1)).to.equal(true);
       });
     }
   });
 
-  it('are replaced once: a call that fails on the new one as well has failed', async () => {
+  it('are replaced only once: a call that also fails on the new one has failed', async () => {
     const { provider } = underTest();
     await lookUp();
     provider.forget();
@@ -87,7 +72,7 @@ describe('connections to the provider', () => {
     expect(provider.calls.map((call) => call.requestOnConnection > 1)).to.deep.equal([true, false]);
   });
 
-  it('are not replaced once the answer has begun: the code may be spent', async () => {
+  it('are not replaced after the response has begun, because the code may be spent', async () => {
     const begun: Behaviour[] = [
       (response) => response.socket?.write('HTTP/1.1 ', () => response.socket?.resetAndDestroy()),
       (response) => {
@@ -108,7 +93,7 @@ describe('connections to the provider', () => {
     }
   });
 
-  it('are not replaced when the provider only takes its time', async () => {
+  it('are not replaced if the provider is only slow', async () => {
     const { provider } = underTest();
     await lookUp();
     provider.forget();
@@ -119,15 +104,15 @@ describe('connections to the provider', () => {
     expect(provider.calls).to.have.lengthOf(1);
   });
 
-  it('that close after 5 ms of idleness cost no login, no lookup and no code', async function () {
+  it('cause no failed login or lookup and no spent code if they close after 5 ms of idleness', async function () {
     this.timeout(60_000);
     const { provider } = underTest();
     provider.closeIdleAfter = 5;
     const before = provider.connections;
     const codes: string[] = [];
-    // The pause brings each request to the moment at which its connection is being closed.
+    // The pause makes each request coincide with the end of its connection.
     const pause = (index: number) => new Promise((resolve) => setTimeout(resolve, 3 + (index % 5)));
-    await repeatedly(4000, 16, async (index) => {
+    await manyAtOnce(4000, 16, async (index) => {
       await pause(index);
       if (index % 2 === 0) {
         await lookUp();
@@ -140,7 +125,7 @@ describe('connections to the provider', () => {
     expect(codes).to.have.lengthOf(2000);
     expect(provider.credentials('token').toSorted()).to.deep.equal(codes.toSorted());
     expect(provider.credentials('user')).to.have.lengthOf(2000);
-    // Unless connections were closed and others were used again, nothing was tried.
+    // The test is valid only if some connections were closed and others were reused.
     expect(provider.connections - before).to.be.greaterThan(100);
     expect(provider.calls.some((call) => call.requestOnConnection > 1)).to.equal(true);
   });

@@ -22,7 +22,7 @@ import {
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
-/** Metadata in order, but for these fields. */
+/** Valid metadata with these changes. */
 const changed = (changes: Record<string, unknown>) => (origin: string) =>
   json(metadata(origin, changes));
 
@@ -35,7 +35,7 @@ const endless: Reply = (response) => {
   write();
 };
 
-describe('an issuer that nothing can be learned from', () => {
+describe('an issuer whose discovery fails', () => {
   const startRelay = useRelays();
   let issuer: StrictProvider;
   let relay: Relay;
@@ -54,7 +54,7 @@ describe('an issuer that nothing can be learned from', () => {
     relay = await startRelay({ client, flags: { issuer: url, ...flags } });
   }
 
-  /** What an operator reads in the log, and what a person sees at each of the relay's addresses. */
+  /** Checks the log for the operator, and the answers at each of the relay's addresses. */
   async function expectUndiscovered(
     reason: string,
     explanation: RegExp,
@@ -156,7 +156,7 @@ describe('an issuer that nothing can be learned from', () => {
     });
   }
 
-  it('one that has no metadata: both places are asked', async () => {
+  it('one without metadata at both addresses', async () => {
     await startRelayFor(`${issuer.origin}/realms/main`);
     await expectUndiscovered('not_found', /no metadata at the issuer/);
     expect(issuer.asked.slice(0, 2)).to.deep.equal([
@@ -178,7 +178,7 @@ describe('an issuer that nothing can be learned from', () => {
       /without a client secret/,
     ],
     [
-      'demands pushed authorization requests',
+      'requires pushed authorization requests',
       { require_pushed_authorization_requests: true },
       /pushed authorization requests/,
     ],
@@ -200,12 +200,12 @@ describe('an issuer that nothing can be learned from', () => {
     });
   }
 
-  it('one that nobody listens at', async () => {
+  it('one that is not reachable', async () => {
     await startRelayFor(`http://127.0.0.1:${await freePort()}`);
     await expectUndiscovered('unreachable', /cannot be reached/, 'ECONNREFUSED');
   });
 
-  it('one that never answers: the deadline for calls to the provider counts', async () => {
+  it('one that never answers, until the provider timeout', async () => {
     await start(() => silence, undefined, { 'provider-timeout': '0.1' });
     await expectUndiscovered('timeout', /too long/);
   });

@@ -20,9 +20,9 @@ import { freePort } from '../../harness/system/free-port.ts';
 
 const user = { login: 'ada' };
 
-describe('a relay whose way out is a proxy', () => {
+describe('a relay behind an outbound proxy', () => {
   let proxy: ForwardProxy;
-  // Whatever a relay still waits for then, it can end.
+  // A relay must be able to end while it waits for anything.
   afterEach('break every connection to the proxy', () => proxy.drop());
   const startRelay = useRelays();
   let provider: StrictProvider;
@@ -74,7 +74,7 @@ describe('a relay whose way out is a proxy', () => {
   }
 
   describe('with a provider on https', () => {
-    it('makes both calls through one tunnel, which it keeps', async () => {
+    it('makes both calls through one keep-alive tunnel', async () => {
       const relay = await start('https://provider.example', {
         HTTPS_PROXY: proxy.url,
         ...trusting(),
@@ -88,7 +88,7 @@ describe('a relay whose way out is a proxy', () => {
       expect(requests).to.deep.equal(Array(logins).fill(['POST /token', 'GET /user']).flat());
     });
 
-    it('makes a call once more where the kept tunnel had died', async () => {
+    it('retries a call if the keep-alive tunnel was closed', async () => {
       const relay = await start('https://provider.example', {
         HTTPS_PROXY: proxy.url,
         ...trusting(),
@@ -104,7 +104,7 @@ describe('a relay whose way out is a proxy', () => {
       expect(proxy.tunnels).to.have.length(2);
     });
 
-    it('learns about the provider through the proxy too', async () => {
+    it('discovers the provider through the proxy, too', async () => {
       const client = { clientId: 'client-1', clientSecret: canary('secret') };
       const flags = { issuer: 'https://provider.example' };
       const env = { HTTPS_PROXY: proxy.url, ...trusting() };
@@ -115,7 +115,7 @@ describe('a relay whose way out is a proxy', () => {
       expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
     });
 
-    it('passes the proxy by for a host in NO_PROXY', async () => {
+    it('does not use the proxy for a host in NO_PROXY', async () => {
       const relay = await start(`https://localhost:${https.port}`, {
         HTTPS_PROXY: proxy.url,
         NO_PROXY: 'intranet.example,localhost',
@@ -125,7 +125,7 @@ describe('a relay whose way out is a proxy', () => {
       expect(proxy.connections).to.equal(0);
     });
 
-    it('shows its credentials to the proxy and nobody else, from a variable in lower case', async () => {
+    it('sends its credentials only to the proxy, also from a variable in lower case', async () => {
       proxy.credentials = 'relay:p@ss:w%rd';
       const authority = `relay:${encodeURIComponent('p@ss:w%rd')}`;
       const relay = await start('https://provider.example', {
@@ -175,7 +175,7 @@ describe('a relay whose way out is a proxy', () => {
       expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
     });
 
-    it('ends when it is told to, behind a proxy that never answers', async () => {
+    it('stops on a signal behind a proxy that never answers', async () => {
       proxy.silent = true;
       const env = { HTTPS_PROXY: proxy.url, ...trusting() };
       const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
@@ -202,7 +202,7 @@ describe('a relay whose way out is a proxy', () => {
         'ERR_TLS_CERT_ALTNAME_INVALID',
       ],
     ] as const) {
-      it(`answers 502 where the provider has ${what}, and logs ${error}`, async () => {
+      it(`answers 502 if the provider has ${what}, and logs ${error}`, async () => {
         const relay = await start(origin, { HTTPS_PROXY: proxy.url, ...env() });
         expectFailure(await relay.userOf('any'), 'provider_unreachable');
         expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
@@ -214,7 +214,7 @@ describe('a relay whose way out is a proxy', () => {
   });
 
   for (const authority of ['relay:%zz@', 'relay:%c3@', '%:password@']) {
-    it(`does not start with a proxy at ${authority}…, and says which variable is wrong`, async () => {
+    it(`does not start with a proxy at ${authority}…, and names the variable`, async () => {
       const { code, stderr } = await runRelay({
         flags: { origin: 'https://app.example', 'client-id': 'client-1' },
         env: {
@@ -227,7 +227,7 @@ describe('a relay whose way out is a proxy', () => {
     });
   }
 
-  it('is not taken to a provider on http, which is on this machine', async () => {
+  it('does not use the proxy for a provider on http, which is on this machine', async () => {
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
     const relay = await start(provider.origin, env);
     expectUser(await relay.userOf(await logIn(relay)));

@@ -20,14 +20,14 @@ import { relayUnderTest } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
 const mebibyte = 1024 * 1024;
-/** Sound JSON for either endpoint. */
+/** Valid JSON for both endpoints. */
 const sound = JSON.stringify({ access_token: canary('token'), login: 'a' });
 
 function encoded(body: string | Buffer, encoding: string): Behaviour {
   return answer(200, body, { 'Content-Type': 'application/json', 'Content-Encoding': encoding });
 }
 
-/** JSON for either endpoint, of exactly this many bytes. */
+/** Valid JSON for both endpoints, with exactly this many bytes. */
 function ofSize(bytes: number): Buffer {
   const [head, tail] = ['{"access_token":"t","padding":"', '"}'];
   return Buffer.from(`${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`);
@@ -111,9 +111,9 @@ describe('a provider that misbehaves', () => {
     }
 
     const garbled: Record<string, Behaviour> = {
-      'claims a gzip that is none': encoded(sound, 'gzip'),
+      'claims gzip for a body without it': encoded(sound, 'gzip'),
       'cuts a gzip short': encoded(gzipSync(sound).subarray(0, -9), 'gzip'),
-      'sends an encoding that nobody knows': encoded(gzipSync(sound), 'secret-sauce'),
+      'sends an unknown encoding': encoded(gzipSync(sound), 'secret-sauce'),
     };
     for (const [name, behaviour] of Object.entries(garbled)) {
       it(`and ${name}: no token, no record`, async () => {
@@ -121,13 +121,13 @@ describe('a provider that misbehaves', () => {
         provider.onToken = behaviour;
         provider.onUser = behaviour;
         const login = await underTest().logIn();
-        // Whether it counts as an unusable token or an unusable answer is the relay's to say.
+        // The relay may treat it as an unusable token or as an unusable answer.
         expectError(login, login.status === 400 ? 400 : 502);
         expectError(await underTest().lookUp(), 502);
       });
     }
 
-    it('and resets a fresh connection: nothing is sent again', async () => {
+    it('and resets a new connection: no retry', async () => {
       const { provider } = underTest();
       for (const socket of provider.openSockets) socket.destroy();
       const code = canary('code');
@@ -141,7 +141,7 @@ describe('a provider that misbehaves', () => {
       expect(provider.connections).to.equal(fresh + 1);
     });
 
-    it('and switches protocols: judged by that status, at once', async () => {
+    it('and switches protocols: that status counts, at once', async () => {
       const { provider } = underTest();
       const switching = rawBytes(
         'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
@@ -152,7 +152,7 @@ describe('a provider that misbehaves', () => {
       expectError(await underTest().lookUp(), 401);
     });
 
-    it('and decides by the status where that is not 200, whatever the body', async () => {
+    it('and sends another status than 200 with any body: the status counts', async () => {
       const bodies: Behaviour[] = [
         truncated(500, sound),
         truncatedChunks(500, sound),
@@ -169,7 +169,7 @@ describe('a provider that misbehaves', () => {
       }
     });
 
-    it('and compresses twice: read or refused, never garbled', async () => {
+    it('and compresses twice: the body is read or refused, never changed', async () => {
       const { provider } = underTest();
       provider.onUser = encoded(gzipSync(gzipSync(sound)), 'gzip, gzip');
       const answered = await underTest().lookUp();
@@ -186,7 +186,7 @@ describe('a provider that misbehaves', () => {
       expect(expectUser(await underTest().lookUp())).to.deep.equal({ login: 'a' });
     });
 
-    it('and starts JSON with a byte order mark: an answer, and no crash', async () => {
+    it('and starts JSON with a byte order mark: the relay answers', async () => {
       const { provider } = underTest();
       provider.onToken = answer(200, `\ufeff${sound}`);
       provider.onUser = answer(200, `\ufeff${sound}`);
@@ -194,7 +194,7 @@ describe('a provider that misbehaves', () => {
       expect((await underTest().lookUp()).status).to.be.oneOf([200, 502]);
     });
 
-    it('and answers without being asked: it is nobody’s answer', async () => {
+    it('and sends unsolicited answers: no client gets them', async () => {
       const { provider } = underTest();
       const forged = JSON.stringify({ login: 'forged', access_token: 'forged' });
       const unasked =
@@ -202,7 +202,7 @@ describe('a provider that misbehaves', () => {
         `Content-Length: ${forged.length}\r\n\r\n${forged}`;
       provider.onUser = (response) => {
         const body = '{"login":"honest"}';
-        // Both in one packet: the second is there before the relay asks for anything again.
+        // Both are in one packet, so the second one arrives before the next request.
         response.socket?.write(
           `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n` +
             `${body}${unasked}`,
@@ -220,13 +220,13 @@ describe('a provider that misbehaves', () => {
     });
   });
 
-  describe('because it is not there', () => {
+  describe('because it is not reachable', () => {
     const origins = {
       'nothing listens': async () => `http://127.0.0.1:${await freePort()}`,
       'its name does not resolve': async () => 'https://provider.invalid',
     };
     for (const [name, findOrigin] of Object.entries(origins)) {
-      describe(`since ${name}`, () => {
+      describe(`because ${name}`, () => {
         const underTest = relayUnderTest(async () => {
           const origin = await findOrigin();
           const endpoints = { 'token-url': `${origin}/token`, 'user-url': `${origin}/user` };
@@ -241,7 +241,7 @@ describe('a provider that misbehaves', () => {
     }
   });
 
-  describe('because it speaks no TLS', () => {
+  describe('because it does not speak TLS', () => {
     const underTest = relayUnderTest((provider) => ({
       'token-url': provider.tokenUrl.replace('http:', 'https:'),
       'user-url': provider.userUrl.replace('http:', 'https:'),
@@ -250,7 +250,7 @@ describe('a provider that misbehaves', () => {
     it('answers 502 to both', async () => {
       expectError(await underTest().logIn(), 502);
       expectError(await underTest().lookUp(), 502);
-      // What the provider saw was a TLS handshake each time: for once, that is as it should be.
+      // The provider got a TLS handshake each time. Here, that is not a violation.
       expect(underTest().provider.violations.splice(0)).to.have.lengthOf(2);
     });
   });

@@ -43,7 +43,7 @@ describe('a provider that is down for a while', () => {
     return token;
   }
 
-  it('at the start: the relay starts, says 503, and logs in once the provider is up', async () => {
+  it('at the start: the relay starts, answers 503, and logs in once the provider is up', async () => {
     const port = await freePort();
     const flags = { issuer: `http://127.0.0.1:${port}` };
     const relay = await startRelay({ client, flags });
@@ -56,7 +56,7 @@ describe('a provider that is down for a while', () => {
     await expectLogin(relay);
   });
 
-  it('at the start, while people ask: none of their requests asks the provider', async () => {
+  it('at the start: requests do not cause discovery', async () => {
     const issuer = await StrictProvider.start(registration());
     try {
       const relay = await startRelay({ client, flags: { issuer: issuer.origin } });
@@ -71,7 +71,7 @@ describe('a provider that is down for a while', () => {
     }
   });
 
-  it('at the start, taking requests and never answering: the relay listens nevertheless', async () => {
+  it('at the start without ever answering: the relay listens nevertheless', async () => {
     const issuer = await StrictProvider.start(registration());
     issuer.pages = { [openIdPath]: silence };
     try {
@@ -86,7 +86,7 @@ describe('a provider that is down for a while', () => {
     }
   });
 
-  it('when someone comes back from it: the callback can be tried again', async () => {
+  it('at a callback: the callback can be retried', async () => {
     const port = await freePort();
     provider = await startCertifiedProvider({ client, port });
     const flags = { issuer: provider.issuer };
@@ -95,7 +95,7 @@ describe('a provider that is down for a while', () => {
     const browser = new FakeBrowser(() => relay);
     const loginPage = await browser.visit(loginPath);
 
-    // Nobody listens there: the relay that comes after a restart knows of no provider.
+    // Nothing listens there, so the relay has no provider after the restart.
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     relay = await startRelay({ client, flags: { issuer: nowhere } });
     const refused = await signIn(browser, loginPage, 'ada');
@@ -107,7 +107,7 @@ describe('a provider that is down for a while', () => {
     expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
   });
 
-  it('later on: what is known of it stays, and it is there again when it is up', async () => {
+  it('later: its metadata stays in use, and logins work again when it is up', async () => {
     const port = await freePort();
     provider = await startCertifiedProvider({ client, port });
     const relay = await startRelay({ client, flags: { issuer: provider.issuer } });

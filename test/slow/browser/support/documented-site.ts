@@ -1,5 +1,4 @@
 import { canary } from '../../../harness/expect/canaries.ts';
-import { temporaryKeyFile } from '../../../harness/login/key-file.ts';
 import { documentedPage } from '../../../harness/project/shipped-pages.ts';
 import {
   type CertifiedProvider,
@@ -7,7 +6,7 @@ import {
 } from '../../../harness/provider/certified-provider.ts';
 import { startHttpsProxy } from '../../../harness/provider/https-proxy.ts';
 import { type Serving, serve } from '../../../harness/provider/serve.ts';
-import { useRelays } from '../../../harness/relay/relay-under-test.ts';
+import { secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 
 /** The page of docs/front-end.md, a relay, and a provider that takes each refresh token once. */
@@ -25,7 +24,6 @@ export interface DocumentedSite {
  */
 export function useDocumentedSite(where: 'https' | 'localhost'): () => DocumentedSite {
   const startRelay = useRelays();
-  const keyFile = temporaryKeyFile();
   let site: DocumentedSite | undefined;
   const servings: { close(): Promise<void> }[] = [];
 
@@ -49,7 +47,7 @@ export function useDocumentedSite(where: 'https' | 'localhost'): () => Documente
         issuer: provider.issuer,
         // This provider gives refresh tokens only to logins with its consent page.
         'authorize-params': 'prompt=consent',
-        ...(proxy && { 'key-file': await keyFile.write('the-key-of-these-tests-and-no-others') }),
+        ...(proxy && { 'key-file': await secretFile('the-key-of-these-tests-and-no-others') }),
       },
     });
     servings.push(pages, provider, ...(proxy ? [proxy] : []));

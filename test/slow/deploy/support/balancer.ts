@@ -13,36 +13,36 @@ import { projectRoot, run } from '../../../harness/project/run.ts';
 import { selfSignedCertificate } from '../../../harness/system/certificate.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 
-/** What a balancer's configuration is filled in with. */
+/** The values that fill in a balancer's configuration. */
 export interface Site {
   readonly directory: string;
-  /** Where the balancer listens for TLS. */
+  /** The port on which the balancer listens for TLS. */
   readonly port: number;
   /** Certificate and key, in one file. */
   readonly pem: string;
-  /** Where the relays listen. */
+  /** The ports of the relays. */
   readonly relayPorts: readonly number[];
 }
 
-/** A balancer's configuration as it stands in `deploy`, and how it is run here. */
+/** A balancer's configuration in `deploy`, and how to run it here. */
 export interface BalancerKind {
   readonly program: string;
   readonly file: string;
-  /** What of the file differs on this machine: each pair replaces a text that must be there. */
+  /** The changes for this machine. Each pair replaces a text that must be in the file. */
   replacements(site: Site): readonly (readonly [string | RegExp, string])[];
   /** The arguments that check the configuration. */
   check(config: string): readonly string[];
   /** The arguments that run it in the foreground. */
   serve(config: string): readonly string[];
-  /** Files that it writes its log to, beside its output. */
+  /** Its log files, besides its output. */
   logs(site: Site): readonly string[];
-  /** Sockets of its administration: some it opens after its port. */
+  /** Its administration sockets. It may open them after its port. */
   sockets(site: Site): readonly string[];
 }
 
 /** A balancer that runs in front of relays. */
 export class Balancer {
-  /** A port of this machine where plain HTTP leads through the balancer's TLS. */
+  /** A port that forwards plain HTTP through the balancer's TLS. */
   readonly port: number;
   readonly #child: ChildProcess;
   readonly #tunnel: Server;
@@ -98,18 +98,18 @@ export class Balancer {
     return this.#site.port;
   }
 
-  /** Where its files are. */
+  /** The folder of its files. */
   get directory(): string {
     return this.#site.directory;
   }
 
-  /** Everything it has written so far. */
+  /** Its whole output so far. */
   async log(): Promise<string> {
     const files = this.#kind.logs(this.#site).map((file) => readFile(file, 'utf8'));
     return [Buffer.concat(this.#output).toString(), ...(await Promise.all(files))].join('');
   }
 
-  /** Resolves with the log once it holds this. */
+  /** Resolves with the log once it contains this. */
   async logged(text: string): Promise<string> {
     for (;;) {
       const log = await this.log();
@@ -150,7 +150,7 @@ async function accepts(address: NetConnectOpts): Promise<boolean> {
   return open;
 }
 
-// nginx names itself in every answer, and nothing in its configuration helps.
+// nginx names itself in every answer, and no setting can change that.
 function withoutServerName(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -162,7 +162,7 @@ function withoutServerName(): Transform {
   });
 }
 
-/** The configuration as it stands in `deploy`, with what differs on this machine. */
+/** The configuration in `deploy` with the changes for this machine. */
 async function filledIn(kind: BalancerKind, site: Site): Promise<string> {
   let text = await readFile(join(projectRoot, kind.file), 'utf8');
   for (const [from, to] of kind.replacements(site)) {

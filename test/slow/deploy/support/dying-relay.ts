@@ -1,40 +1,21 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type Serving, serve } from '../../../harness/provider/serve.ts';
 
-/** A relay that is ready, and dies as soon as it has read a request: its connections are reset. */
-export class DyingRelay {
-  /** The paths that it was asked for, probes aside. */
-  readonly requests: string[] = [];
-  readonly #server: Server;
+/** A relay that is ready, but resets the connection as soon as it has read a request. */
+export interface DyingRelay extends Serving {
+  /** The requested paths, without probes. */
+  readonly requests: string[];
+}
 
-  static async start(): Promise<DyingRelay> {
-    const dying = new DyingRelay();
-    dying.#server.listen(0, '127.0.0.1');
-    await once(dying.#server, 'listening');
-    return dying;
-  }
-
-  private constructor() {
-    this.#server = createServer(({ url = '', socket }, response) => {
-      if (url === '/readyz') {
-        response.end('{}');
-        return;
-      }
-      this.requests.push(url.split('?')[0] ?? '');
-      socket.resetAndDestroy();
-    });
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
-  }
+/** Starts one. */
+export async function startDyingRelay(): Promise<DyingRelay> {
+  const requests: string[] = [];
+  const server = await serve(({ url = '', socket }, response) => {
+    if (url === '/readyz') {
+      response.end('{}');
+      return;
+    }
+    requests.push(url.split('?')[0] ?? '');
+    socket.resetAndDestroy();
+  });
+  return { ...server, requests };
 }

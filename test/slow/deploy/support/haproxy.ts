@@ -25,19 +25,19 @@ export const haproxy: BalancerKind = {
   sockets: ({ directory }) => [`${directory}/admin.sock`],
 };
 
-/** Takes the relay out of the rotation, as an operator does, and waits until no request is at it. */
+/** Takes the relay out of rotation, as an operator does, and waits for its requests to end. */
 export async function drain(balancer: Balancer, relay: string): Promise<void> {
   await administer(balancer, `set server login_relay/${relay} state drain`);
   while ((await stateOf(balancer, relay))['scur'] !== '0') await delay(5);
 }
 
-/** Takes the relay back into the rotation, and waits until it gets requests. */
+/** Puts the relay back into rotation, and waits until it gets requests. */
 export async function undrain(balancer: Balancer, relay: string): Promise<void> {
   await administer(balancer, `set server login_relay/${relay} state ready`);
   while ((await stateOf(balancer, relay))['status'] !== 'UP') await delay(5);
 }
 
-/** Says something to HAProxy's administration socket. */
+/** Sends a command to HAProxy's administration socket. */
 async function administer({ directory }: Balancer, command: string): Promise<string> {
   const socket = connect(`${directory}/admin.sock`);
   socket.end(`${command}\n`);

@@ -1,6 +1,6 @@
 import type { BalancerKind } from './balancer.ts';
 
-/** nginx, as `deploy/nginx` has it included. */
+/** nginx with the file of `deploy/nginx` included. */
 export const nginx: BalancerKind = {
   program: 'nginx',
   file: 'deploy/nginx/login-relay.conf',
@@ -12,7 +12,7 @@ export const nginx: BalancerKind = {
       /(?:^ {2}server [\d.]+:8000( .*)\n)+/gm,
       relayPorts.map((relay) => `  server 127.0.0.1:${relay}$1\n`).join(''),
     ],
-    // What nginx.conf has around it.
+    // The parts of nginx.conf that surround it.
     [
       /^.*$/gs,
       [

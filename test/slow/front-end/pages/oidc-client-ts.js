@@ -1,21 +1,5 @@
-import { IndexedDbDPoPStore, UserManager, WebStorageStateStore } from 'oidc-client-ts';
-
-const { relay, renewEarly, scope } = globalThis.options;
-const users = new UserManager({
-  authority: `${relay}/auth/provider`,
-  metadataUrl: `${relay}/.well-known/oauth-authorization-server/auth/provider`,
-  client_id: 'app',
-  redirect_uri: `${location.origin}/`,
-  // Without a scope of its own, the page gets the one that the relay is configured with. The library needs
-  // a word nevertheless.
-  ...(scope
-    ? { scope }
-    : { scope: 'any', omitScopeWhenRequesting: true, refreshTokenAllowedScope: '' }),
-  dpop: { store: new IndexedDbDPoPStore() },
-  userStore: new WebStorageStateStore({ store: localStorage }),
-  accessTokenExpiringNotificationTimeInSeconds: renewEarly ?? 60,
-  revokeTokenTypes: ['refresh_token', 'access_token'],
-});
+/* global users, relay */
+// Comes after the settings of docs/front-end.md, which create `users`.
 
 const status = document.querySelector('[role=status]');
 

@@ -1,23 +1,10 @@
+/* global authConfig, relay */
+// Comes after the settings of docs/front-end.md, which are `authConfig`.
+
 import { StrictMode, useContext } from 'react';
 import { createRoot } from 'react-dom/client';
 import { AuthContext, AuthProvider } from 'react-oauth2-code-pkce';
 import { User } from './react-user.jsx';
-
-const { relay, tokenExpiresIn } = globalThis.options;
-const config = {
-  clientId: 'app',
-  authorizationEndpoint: `${relay}/auth/provider`,
-  tokenEndpoint: `${relay}/auth/provider/token`,
-  redirectUri: `${location.origin}/`,
-  autoLogin: false,
-  decodeToken: false,
-  // Without a scope of its own, the library would send the word "undefined".
-  refreshWithScope: false,
-  ...(tokenExpiresIn && { tokenExpiresIn }),
-  onRefreshTokenExpire: () => {
-    document.title = 'The login has expired';
-  },
-};
 
 function Page() {
   const { token, error, logIn, logOut, refreshAccessToken } = useContext(AuthContext);
@@ -40,7 +27,7 @@ function Page() {
 
 createRoot(document.querySelector('main')).render(
   <StrictMode>
-    <AuthProvider authConfig={config}>
+    <AuthProvider authConfig={authConfig}>
       <Page />
     </AuthProvider>
   </StrictMode>,

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { canary } from '../../../harness/expect/canaries.ts';
+import { documentedPage } from '../../../harness/project/shipped-pages.ts';
 import {
   type CertifiedProvider,
   startCertifiedProvider,
@@ -20,15 +22,21 @@ export interface FrontEndSite {
 }
 
 interface Options {
-  /** The script of the front end's page, in `pages/`. */
-  readonly script: string;
-  /** What the script finds in `globalThis.options`, beside the address of the relay. */
-  readonly options?: Readonly<Record<string, unknown>>;
+  readonly library: 'oidc-client-ts' | 'react-oauth2-code-pkce';
+  /** Further settings of the library, as JavaScript writes them. */
+  readonly settings?: string;
   readonly flags?: Flags;
 }
 
-/** One site for the `describe` that this is called in. The provider rotates its refresh tokens. */
-export function useFrontEndSite({ script, options, flags = {} }: Options): () => FrontEndSite {
+/**
+ * One site for the `describe` that this is called in. The front end uses the library as
+ * docs/front-end.md says. The provider rotates its refresh tokens.
+ */
+export function useFrontEndSite({
+  library,
+  settings = '',
+  flags = {},
+}: Options): () => FrontEndSite {
   const startRelay = useRelays();
   let site: FrontEndSite | undefined;
   let pages: Serving | undefined;
@@ -39,7 +47,7 @@ export function useFrontEndSite({ script, options, flags = {} }: Options): () =>
     const redirectUri = `${relayUrl}/auth/provider/callback`;
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
-    pages = await servePage(script, { relay: relayUrl, ...options });
+    pages = await servePage(library, settings, relayUrl);
     const frontEnd = `http://front-end.localhost:${pages.port}`;
     const relay = await startRelay({
       client,
@@ -48,7 +56,7 @@ export function useFrontEndSite({ script, options, flags = {} }: Options): () =>
         origin: frontEnd,
         'base-url': relayUrl,
         issuer: provider.issuer,
-        // OpenID Connect gives a refresh token only with it (OpenID Connect Core §11).
+        // Without it, there is no refresh token (OpenID Connect Core §11).
         'authorize-params': 'prompt=consent',
         'key-file': await secretFile('the-key-of-these-tests-and-no-others'),
         ...flags,
@@ -76,19 +84,34 @@ export async function logIn(page: Page, login: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click();
 }
 
-async function servePage(script: string, options: object): Promise<Serving> {
+const scripts = { 'oidc-client-ts': 'oidc-client-ts.js', 'react-oauth2-code-pkce': 'react.jsx' };
+
+async function servePage(
+  library: Options['library'],
+  settings: string,
+  relay: string,
+): Promise<Serving> {
+  const resolveDir = join(import.meta.dirname, '../pages');
+  const script = await readFile(join(resolveDir, scripts[library]), 'utf8');
+  const documented = documentedPage(relay).get(`/${library}.js`) ?? '';
   const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, '../pages', script)],
+    stdin: {
+      contents: documented.replace(/\n\}\)?;\n$/, `\n${settings}$&`) + script,
+      resolveDir,
+      loader: 'jsx',
+    },
     bundle: true,
     write: false,
     format: 'esm',
     jsx: 'automatic',
-    // In production, StrictMode does nothing.
-    define: { 'process.env.NODE_ENV': '"development"' },
+    define: {
+      relay: JSON.stringify(relay),
+      // In production, StrictMode does nothing.
+      'process.env.NODE_ENV': '"development"',
+    },
     logLevel: 'error',
   });
   const bundle = outputFiles[0]?.text ?? '';
-  const html = page(JSON.stringify(options));
   return await serve((request, response) => {
     const isScript = request.url === '/page.js';
     const type = isScript ? 'text/javascript' : 'text/html';
@@ -97,8 +120,7 @@ async function servePage(script: string, options: object): Promise<Serving> {
   });
 }
 
-function page(options: string): string {
-  return `<!doctype html>
+const html = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <link rel="icon" href="data:,">
@@ -109,7 +131,5 @@ function page(options: string): string {
   <p role="status"></p>
   <p role="alert"></p>
 </main>
-<script>globalThis.options = ${options}</script>
 <script type="module" src="/page.js"></script>
 `;
-}

@@ -6,7 +6,7 @@ import { hash, randomBytes } from 'node:crypto';
  *
  * @returns the number of an address's counter
  */
-export function createRateLimitKeys(): (address: string) => number {
+export function createRateLimitCounters(): (address: string) => number {
   const seed = randomBytes(16).toString('hex');
   return (address) => hash('sha256', seed + address, 'buffer').readUInt16LE();
 }

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { createRevocations, type Revocations } from '../../src/grants/revocations.ts';
+
+describe('the revocation of a login', () => {
+  const tokens = { refreshToken: 'refresh', accessToken: 'access' };
+  let time: number;
+  let calls: number;
+  let revocations: Revocations;
+  beforeEach(() => {
+    time = 1_800_000_000_000;
+    calls = 0;
+    revocations = createRevocations(() => time);
+  });
+
+  const revoke = async () => {
+    calls += 1;
+  };
+
+  it('is one call in a minute, however often a page repeats it', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => revocations.once(tokens, revoke)));
+    time += 59_999;
+    await revocations.once(tokens, revoke);
+    expect(calls).to.equal(1);
+    time += 1;
+    await revocations.once(tokens, revoke);
+    expect(calls).to.equal(2);
+  });
+
+  it('is a call of its own for other tokens', async () => {
+    await revocations.once(tokens, revoke);
+    await revocations.once({ refreshToken: 'refresh' }, revoke);
+    await revocations.once({ accessToken: 'refresh' }, revoke);
+    expect(calls).to.equal(3);
+  });
+
+  it('gives a failure to all who wait for it, and is tried again after it', async () => {
+    const fail = () => Promise.reject(new RelayError('provider_timeout'));
+    const failing = [fail, revoke].map((one) => revocations.once(tokens, one));
+    for (const result of await Promise.allSettled(failing)) {
+      expect(result).to.have.nested.property('reason.code', 'provider_timeout');
+    }
+    await revocations.once(tokens, revoke);
+    expect(calls).to.equal(1);
+  });
+});

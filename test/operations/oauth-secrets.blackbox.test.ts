@@ -1,0 +1,254 @@
+import { expect } from 'chai';
+import type { FailureCode } from '../../src/errors.ts';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/http-client.ts';
+import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
+import { canary, expectNoneRemembered, remember } from '../harness/expect/canaries.ts';
+import {
+  encoded,
+  logInTo,
+  oauthStart,
+  type Parameters,
+  redemption,
+  requestToken,
+  tokenPath,
+} from '../harness/login/oauth-front-end.ts';
+import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
+import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import {
+  callbackPath,
+  loginPath,
+  type Relay,
+  secretFile,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
+
+const line = 'the line of a key file with 32 characters or more';
+
+describe('the secrets of an OAuth login', () => {
+  // This must run before the relay is stopped.
+  after('nothing secret is in the log or the metrics', async () => {
+    await provider.stop();
+    const metrics = await relay.metrics();
+    expect(metrics).to.contain('route="/auth/provider/token"');
+    expectNoneRemembered(metrics + relay.process.stdout + relay.process.stderr);
+  });
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let relay: Relay;
+  let key: ProofKey;
+  let otherKey: ProofKey;
+  let page: OAuthPage;
+
+  before('start a provider and a relay', async () => {
+    provider = await RefreshingProvider.start();
+    [key, otherKey] = await Promise.all([newProofKey(), newProofKey()]);
+    relay = await startRelay({
+      client: provider.registration,
+      flags: {
+        ...provider.flags,
+        'key-file': await secretFile(line),
+        'metrics-port': '0',
+        'log-level': 'debug',
+      },
+    });
+    page = new OAuthPage(relay, provider, key);
+  });
+  beforeEach(() => provider.forget());
+
+  /** The parameters of a redemption that would succeed, and the secrets in it. */
+  async function goodRedemption(): Promise<Record<'code' | 'code_verifier', string>> {
+    const response = await logInTo(new FakeBrowser(() => relay), { provider });
+    const { code, start } = response;
+    remember(start.state);
+    return { ...redemption(response), code, code_verifier: start.codeVerifier };
+  }
+
+  const redemptions: Readonly<
+    Record<string, [FailureCode, (good: Parameters) => Promise<Answer>]>
+  > = {
+    'with another verifier': [
+      'verifier_wrong',
+      (good) => {
+        const { codeVerifier } = oauthStart();
+        remember(codeVerifier);
+        return page.request({ ...good, code_verifier: codeVerifier });
+      },
+    ],
+    'with an altered code': [
+      'grant_invalid',
+      (good) => page.request({ ...good, code: `${good['code']}A` }),
+    ],
+    'with the code twice': [
+      'token_request_invalid',
+      ({ code, ...good }) => page.request({ ...good, code: [String(code), String(code)] }),
+    ],
+    'with the code as grant type': [
+      'grant_unsupported',
+      (good) => page.request({ ...good, grant_type: String(good['code']) }),
+    ],
+    'with the code in a form that is too large': [
+      'body_too_large',
+      (good) => page.request({ ...good, padding: `${good['code']}`.repeat(80) }),
+    ],
+    'with a proof of another address': [
+      'proof_invalid',
+      (good) =>
+        page.request(good, { proof: { claims: { htu: `https://x.example/${good['code']}` } } }),
+    ],
+    'from a foreign origin': [
+      'origin_foreign',
+      (good) => page.request(good, { origin: 'https://evil.example' }),
+    ],
+    'in the address': [
+      'client_id_wrong',
+      (good) => requestToken(relay, {}, [], { path: `${tokenPath}?${encoded(good)}` }),
+    ],
+    'by GET': ['method_not_allowed', (good) => relay.get(`${tokenPath}?${encoded(good)}`)],
+    'below the endpoint': ['not_found', (good) => relay.get(`${tokenPath}/${good['code']}`)],
+    'as a login of the provider': [
+      'state_altered',
+      (good) =>
+        relay.get(`${callbackPath}?${encoded({ code: good['code'], state: good['code'] })}`),
+    ],
+    'a second time': [
+      'code_redeemed',
+      async (good) => {
+        tokensOf(await page.request(good));
+        return await page.request(good);
+      },
+    ],
+    'while the provider is down': [
+      'token_endpoint_failed',
+      (good) => inTrouble(503, () => page.request(good)),
+    ],
+    'while the provider resets connections': [
+      'provider_unreachable',
+      (good) => inTrouble('reset', () => page.request(good)),
+    ],
+    'at a provider that quotes what it refuses': [
+      'token_refused',
+      (good) => inTrouble('quotes', () => page.request(good)),
+    ],
+  };
+  for (const [what, [outcome, act]] of Object.entries(redemptions)) {
+    it(`do not appear in the answer to a redemption ${what}`, async () => {
+      await expectFailure(outcome, await act(await goodRedemption()));
+    });
+  }
+
+  const otherRequests: Readonly<
+    Record<string, [FailureCode, (tokens: Tokens) => Promise<Answer>]>
+  > = {
+    'a refresh without a proof': ['proof_missing', (tokens) => refresh(tokens, { proof: 'none' })],
+    'a refresh with another key': [
+      'key_mismatch',
+      (tokens) => refresh(tokens, { proof: { by: otherKey } }),
+    ],
+    'a refresh with a repeated proof': [
+      'proof_invalid',
+      async (tokens) => {
+        const claims = { jti: canary('token') };
+        tokensOf(await refresh(tokens, { proof: { claims } }));
+        return await refresh(tokens, { proof: { claims } });
+      },
+    ],
+    'a refresh with two proofs': [
+      'proof_invalid',
+      (tokens) => refresh(tokens, { headers: [['DPoP', 'x']] }),
+    ],
+    'a refresh with an altered token': [
+      'grant_invalid',
+      ({ refreshToken }) => page.refresh(`${refreshToken}A`),
+    ],
+    'a refresh with the token as scope': [
+      'scope_refused',
+      (tokens) => refresh(tokens, { parameters: { scope: tokens.refreshToken } }),
+    ],
+    'a refresh that the provider refuses': [
+      'refresh_refused',
+      (tokens) => {
+        provider.revokeAll();
+        return refresh(tokens);
+      },
+    ],
+    'a refresh while the provider is down': [
+      'token_endpoint_failed',
+      (tokens) => inTrouble(500, () => refresh(tokens)),
+    ],
+    'a refresh that gets no JSON': [
+      'token_missing',
+      (tokens) => inTrouble('nonsense', () => refresh(tokens)),
+    ],
+    'a refresh that the provider quotes': [
+      'refresh_refused',
+      (tokens) => inTrouble('quotes', () => refresh(tokens)),
+    ],
+    'a revocation with two tokens': [
+      'token_request_invalid',
+      ({ refreshToken, accessToken }) => revoke([refreshToken, accessToken]),
+    ],
+    'a revocation while the provider is down': [
+      'provider_answer_unusable',
+      (tokens) => inTrouble(503, () => revoke(tokens.refreshToken)),
+    ],
+    'a revocation that is reset': [
+      'provider_unreachable',
+      (tokens) => inTrouble('reset', () => revoke(tokens.accessToken)),
+    ],
+    'a revocation in the address': [
+      'method_not_allowed',
+      ({ refreshToken }) => relay.get(`${loginPath}/revoke?token=${refreshToken}`),
+    ],
+    'a lookup with a refresh token': [
+      'token_invalid',
+      ({ refreshToken }) => relay.lookUp(`Bearer ${refreshToken}`),
+    ],
+  };
+  for (const [what, [outcome, act]] of Object.entries(otherRequests)) {
+    it(`do not appear in the answer to ${what}`, async () => {
+      await expectFailure(outcome, await act(await page.logIn()));
+    });
+  }
+
+  it('do not include the refresh token of the provider for the front end', async () => {
+    const { refreshToken } = await page.logIn();
+    const { body } = await page.refresh(refreshToken);
+    const [ofProvider = ''] = provider.credentials('refresh');
+    expect(ofProvider).to.contain('token');
+    expect(`${body}`).not.to.contain(ofProvider);
+  });
+
+  it('are found by this search if they are there', async () => {
+    const { body } = await page.refresh((await page.logIn()).refreshToken);
+    tokensOf({ status: 200, headers: { 'cache-control': 'no-store' }, rawHeaders: [], body });
+    expect(() => expectNoneRemembered(`${body}`)).to.throw('remembered secrets');
+  });
+
+  async function expectFailure(
+    outcome: FailureCode,
+    { status, rawHeaders, headers, body }: Answer,
+  ): Promise<void> {
+    expect(status).to.be.at.least(400);
+    expectNoneRemembered(`${rawHeaders.join('\n')}\n${body}`);
+    const id = headers['x-request-id'];
+    const logged = await relay.process.logLine(({ requestId }) => requestId === id);
+    expect(logged).to.include({ outcome });
+  }
+
+  function refresh({ refreshToken }: Tokens, request: PageRequest = {}): Promise<Answer> {
+    return page.refresh(refreshToken, request);
+  }
+
+  function revoke(token: string | string[]): Promise<Answer> {
+    return requestToken(relay, { client_id: 'app', token }, [], { path: `${loginPath}/revoke` });
+  }
+
+  async function inTrouble(
+    trouble: RefreshingProvider['mood']['trouble'],
+    act: () => Promise<Answer>,
+  ): Promise<Answer> {
+    provider.mood.trouble = trouble;
+    return await act();
+  }
+});

@@ -33,16 +33,19 @@ export function reportUnused(
   }
 }
 
-/** Warns of secrets in a file that every user of the machine can read. */
+/** Warns of secrets in a file that other users than its owner can read. */
 export function warnOfSecrets(
-  { readableByOthers }: ReadConfigFile,
+  { isPrivate }: ReadConfigFile,
   providers: readonly EntryReading[],
 ): void {
-  if (!readableByOthers) return;
+  if (isPrivate) return;
   for (const { reading } of providers) {
     for (const name of ['clientSecret', 'tokenParams'] as const) {
       if (reading.sourceOf(name) !== 'file') continue;
-      reading.warn(name, 'is in a file that every user can read: chmod o-r it');
+      reading.warn(
+        name,
+        'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
+      );
     }
   }
 }

@@ -190,11 +190,13 @@ front-ends:
     ]);
   });
 
-  it('warns of a secret in a file that every user can read', () => {
-    const files = { 'config.yaml': { text: team, readableByOthers: true } };
-    expect(read(team, { files }).warnings).to.include(
-      'config.yaml:6:29 providers.github.client-secret is in a file that every user can read: chmod o-r it',
-    );
+  it('warns of a secret in a file that its group or every user can read', () => {
+    for (const reader of ['readableByGroup', 'readableByOthers']) {
+      const files = { 'config.yaml': { text: team, [reader]: true } };
+      expect(read(team, { files }).warnings, reader).to.include(
+        'config.yaml:6:29 providers.github.client-secret is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
+      );
+    }
     expect(read(team).warnings.join()).to.not.contain('client-secret');
   });
 

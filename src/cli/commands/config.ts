@@ -30,5 +30,7 @@ export async function config(action: ConfigAction, given: OptionSources): Promis
     await print(printFile(effectiveFile(sources, file)));
     return;
   }
-  await print([...warnings.map((one) => `warning: ${one}`), 'valid', ''].join('\n'));
+  await print(
+    [...warnings.map((one) => `warning: ${one}`), 'The configuration is valid.', ''].join('\n'),
+  );
 }

@@ -1,5 +1,5 @@
-// The limit: what the relay sends and computes, on node:http alone. No routing, no middleware, no
-// limits, no errors, no log.
+// The lower limit: the messages and computations of the relay on plain node:http. It has no routing, no
+// middleware, no limits, no errors and no log.
 import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';

@@ -3,7 +3,7 @@ import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
 import { registration } from './registration.ts';
 import type { WorkloadName } from './workloads.ts';
 
-/** A program that does what the relay does, or a part of it. */
+/** A program with all or a part of the relay's work. */
 export interface Contender {
   readonly name: string;
   readonly workloads: readonly WorkloadName[];
@@ -11,9 +11,9 @@ export interface Contender {
   readonly protection: boolean;
   /** The address that starts a login. */
   readonly loginPath: string;
-  /** A path without which it cannot run. */
+  /** A path that it needs to run. */
   readonly needs: string;
-  /** How it is started. */
+  /** The command that starts it. */
   command(providerPort: number): readonly string[];
 }
 
@@ -24,7 +24,7 @@ const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
 const node = process.execPath;
 
-/** Everything that is measured, in the order of the report. */
+/** All measured programs, in the order of the report. */
 export const contenders: readonly Contender[] = [
   relay('relay', source, [node, ...runtimeOptions, source], 'always'),
   relay('relay, unprotected', source, [node, ...runtimeOptions, source], 'off'),

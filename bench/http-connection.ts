@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An answer, with the head as it came. */
+/** An answer with its raw header section. */
 export interface Answer {
   readonly status: number;
   readonly head: string;
@@ -9,8 +9,8 @@ export interface Answer {
 }
 
 /**
- * A kept HTTP/1.1 connection that takes one request at a time. It does as little as it can, because
- * it shares its core with the provider.
+ * A keep-alive HTTP/1.1 connection with one request at a time. It uses little CPU time, because it shares
+ * its core with the provider.
  */
 export class HttpConnection {
   readonly #socket: Socket;

@@ -3,10 +3,10 @@ import type { Target, Visitor, Workload } from './workloads.ts';
 const visitorsAtOnce = 16;
 
 /**
- * Has 16 visitors do the workload side by side, each again as soon as it is done.
+ * Runs the workload with 16 concurrent visitors, again and again.
  *
- * @param more asked before each time whether to go on
- * @returns how many times it was done
+ * @param more whether to continue; called before each run
+ * @returns the number of runs
  */
 export async function closedLoop(
   workload: Workload,
@@ -25,11 +25,11 @@ export async function closedLoop(
 }
 
 /**
- * Does the workload at a fixed rate, whether or not what came before is done: if answers are slow, more
- * visitors come.
+ * Runs the workload at a fixed rate, without waiting for earlier runs. If answers are slow, there are more
+ * visitors.
  *
  * @param rate times a second
- * @returns how long each took, in milliseconds
+ * @returns the time of each run, in milliseconds
  */
 export async function openLoop(
   workload: Workload,
@@ -64,7 +64,7 @@ export async function openLoop(
   return durations;
 }
 
-/** For so many seconds from now. */
+/** True for so many seconds from now. */
 export function during(seconds: number): () => boolean {
   const end = performance.now() + seconds * 1000;
   return () => performance.now() < end;

@@ -9,7 +9,7 @@ process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
 
-/** A program on one core that writes where it listens: `"address":"http://127.0.0.1:8000"`. Linux only. */
+/** A program on one core. It must write its address: `"address":"http://127.0.0.1:8000"`. Needs Linux. */
 export class PinnedProcess {
   readonly #child: ChildProcess;
 

@@ -1,4 +1,4 @@
-// The provider that every contender logs in at: it knows one client, checks PKCE, and stores nothing.
+// The provider of every contender. It knows one client, checks PKCE, and stores nothing.
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { accessTokenOf, recordOf, userOf } from './records.ts';
@@ -18,7 +18,7 @@ server.listen(0, '127.0.0.1', () => announce(server));
 
 function authorize(query: URLSearchParams, response: ServerResponse): void {
   users += 1;
-  // The code carries the challenge, so that nothing has to be stored until it is spent.
+  // The code contains the challenge, so that the provider stores nothing.
   const code = `${users}.${query.get('code_challenge') ?? ''}`;
   const state = query.get('state');
   const parameters = new URLSearchParams({ code, ...(state !== null && { state }) });

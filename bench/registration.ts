@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from 'node:net';
 
-/** What every contender is told: its client, its own address, and its front end. */
+/** The settings of every contender: its client, its own address, and its front end. */
 export const registration = {
   clientId: 'bench-client',
   clientSecret: 'bench-secret-0123456789abcdef0123456789abcdef',
@@ -9,14 +9,14 @@ export const registration = {
   frontEnd: 'http://localhost:3000',
 } as const;
 
-// Where the provider is, for the programs that are measured.
+// The address of the provider for the measured programs.
 const origin = process.env['PROVIDER_URL'] ?? '';
 
 export const authorizeUrl = `${origin}/authorize`;
 export const tokenUrl = `${origin}/token`;
 export const userUrl = `${origin}/user`;
 
-/** Writes where a server listens, once it does. */
+/** Writes the address of a server once it listens. */
 export function announce(server: Server): void {
   const { port } = server.address() as AddressInfo;
   process.stdout.write(`"address":"http://127.0.0.1:${port}"\n`);

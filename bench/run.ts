@@ -11,7 +11,7 @@ import { PinnedProcess } from './pinned-process.ts';
 import { registration } from './registration.ts';
 import { type Target, type WorkloadName, workloads } from './workloads.ts';
 
-// Core 0 is the server's alone. The load and the provider share core 1.
+// Only the server uses core 0. The load and the provider share core 1.
 const rates = { 'start-login': 500, 'complete-login': 200, 'oauth-login': 200, 'user-lookup': 500 };
 const { values } = parseArgs({
   options: {
@@ -20,8 +20,8 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
   },
 });
-// Seconds of a turn, and how many turns. V8 needs the warm-up to compile large libraries, and the rest,
-// in milliseconds, to hand memory back.
+// Seconds of a turn, and the number of turns. V8 needs the warm-up to compile large libraries, and the rest
+// (in milliseconds) to release memory.
 const pace = values.quick
   ? { warmUp: [0, 0], cost: [0.2, 1], latency: [0.1, 1], rest: 0 }
   : { warmUp: [2, 8], cost: [0.5, 9], latency: [1, 5], rest: 30_000 };
@@ -73,7 +73,7 @@ async function start(contender: Contender): Promise<Running> {
   };
 }
 
-/** The contenders take turns, so that other load on the machine affects all of them alike. */
+/** The contenders take turns, so that other load on the machine affects all of them equally. */
 async function measure(name: WorkloadName, running: readonly Running[]): Promise<void> {
   const workload = workloads[name];
   await turns(pace.warmUp, running, async ({ target }, seconds) => {

@@ -11,21 +11,21 @@ export interface Target {
   readonly providerPort: number;
 }
 
-/** One of the visitors that make the load, with connections of its own. */
+/** One visitor of the load, with its own connections. */
 export interface Visitor {
-  /** Does the work once. @throws if an answer is not what it has to be */
+  /** Runs the workload once. @throws if an answer is wrong */
   act(): Promise<void>;
   leave(): void;
 }
 
-/** A kind of load: makes a visitor. */
+/** A kind of load. It makes a visitor. */
 export type Workload = (target: Target) => Promise<Visitor>;
 export type WorkloadName = 'start-login' | 'complete-login' | 'oauth-login' | 'user-lookup';
 
 let user = 0;
 
 export const workloads: Readonly<Record<WorkloadName, Workload>> = {
-  /** A browser is sent to the provider. */
+  /** The start of a login: the redirect to the provider. */
   async 'start-login'(target) {
     const connection = await HttpConnection.open(target.port);
     return {
@@ -36,13 +36,13 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
     };
   },
 
-  /** A browser goes all the way: start, provider, callback, front end with the token. */
+  /** A complete login: start, provider, callback, and the front end with the token. */
   'complete-login': (target) =>
     everyHop(target, target.loginPath, async (page, token, last) => {
       expect(page.includes(`access_token=${token}`), 'not the token', last);
     }),
 
-  /** The same with an OAuth request; the front end gets a code and redeems it. */
+  /** A complete login with an OAuth request. The front end gets a code and redeems it. */
   'oauth-login': (target) =>
     everyHop(target, target.loginPath + oauthRequest, async (page, token, _, connection) => {
       const code = /[?&]code=([^&]*)/.exec(page)?.[1];
@@ -52,7 +52,7 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
       expect(answer.status === 200 && answer.body.includes(`"${token}"`), 'not the token', answer);
     }),
 
-  /** A front end looks a user up; 10,000 users in turn. */
+  /** A user lookup, of 10,000 users in turn. */
   async 'user-lookup'(target) {
     const connection = await HttpConnection.open(target.port);
     return {
@@ -74,7 +74,7 @@ const challenge = hash('sha256', verifier, 'base64url');
 const oauthRequest = `?response_type=code&client_id=app&state=${'s'.repeat(22)}&code_challenge=${challenge}&code_challenge_method=S256`;
 const formHeaders = `Origin: ${registration.frontEnd}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
 
-/** Follows every redirect from the start of a login, until one leads to the front end. */
+/** Follows the redirects from the start of a login to the front end. */
 async function everyHop(
   target: Target,
   start: string,
@@ -90,7 +90,7 @@ async function everyHop(
       const authorized = await provider.send('GET', pathname + search);
       let next = redirection(authorized, registration.redirectUri);
       const token = accessTokenOf(Number(/[?&]code=(\d+)/.exec(next)?.[1]));
-      // Some come back to their own login path before they hand the token over.
+      // Some contenders redirect to their own login path before they deliver the token.
       while (next.startsWith('/') || next.startsWith(registration.baseUrl)) {
         const path = next.replace(registration.baseUrl, '');
         answer = await connection.send('GET', path, cookieHeader(answers));

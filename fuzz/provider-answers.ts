@@ -1,6 +1,6 @@
 // Gives a relay hostile answers of its provider: node fuzz/provider-answers.ts --answers 200000 --seed 1
 //
-// A seed and the number of a call say what is answered; --first and --answers 1 answer it again.
+// The seed and the number of a call determine the answer. Repeat it with --first and --answers 1.
 import { parseArgs } from 'node:util';
 import { openBattlefield } from './hostile/battlefield.ts';
 import { startHonestClient } from './hostile/honest.ts';

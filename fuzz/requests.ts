@@ -1,6 +1,6 @@
 // Attacks a relay with hostile requests: node fuzz/requests.ts --requests 1000000 --seed 1
 //
-// A seed and the number of a connection say what is sent; --first and --requests 1 send it again.
+// The seed and the number of a connection determine the requests. Repeat them with --first and --requests 1.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { attack } from './hostile/attack.ts';
@@ -8,7 +8,7 @@ import { openBattlefield } from './hostile/battlefield.ts';
 import { startHonestClient } from './hostile/honest.ts';
 import { startObligingProvider } from './hostile/obliging-provider.ts';
 
-// MiB. A relay remembers proofs and redeemed codes, for a minute or two.
+// In MiB. A relay remembers proofs and redeemed codes for a minute or two.
 const mostMemory = 512;
 
 const { values } = parseArgs({
@@ -17,7 +17,7 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '4' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     first: { type: 'string', default: '0' },
-    /** Seconds for which the honest client is watched before the attack. */
+    /** Seconds of the honest client without an attack. */
     idle: { type: 'string', default: '20' },
   },
 });

@@ -1,4 +1,4 @@
-/** An answer as it came over a connection, a character a byte. */
+/** An answer from a connection. Each character is a byte. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -8,10 +8,10 @@ export interface RawAnswer {
 const head = /^HTTP\/1\.1 (\d{3}) [ -~]*\r\n((?:[!-9;-~]+: [\t -~]*\r\n)*)\r\n/;
 
 /**
- * Takes the bytes of a connection apart into answers.
+ * Splits the bytes of a connection into answers.
  *
  * @param ended whether more bytes can come
- * @returns the answers that are whole, and what is left over
+ * @returns the complete answers, and the remaining bytes
  */
 export function readAnswers(bytes: string, ended = false): { answers: RawAnswer[]; rest: string } {
   const answers: RawAnswer[] = [];
@@ -27,7 +27,7 @@ export function readAnswers(bytes: string, ended = false): { answers: RawAnswer[
       );
     const after = rest.slice(all.length);
     const announced = Number(headers.find(([name]) => name === 'Content-Length')?.[1] ?? 0);
-    // Only the answer to HEAD announces a body and has none: another answer follows, or nothing.
+    // Only the answer to HEAD announces a body without sending one. Another answer follows, or nothing.
     const isToHead = after.startsWith('HTTP/1.1 ') || (after === '' && ended);
     const length = isToHead ? 0 : announced;
     if (after.length < length) return { answers, rest };

@@ -4,9 +4,9 @@ import { anyBytes, spoilt } from './text.ts';
 import { headerNames, paths } from './vocabulary.ts';
 
 /**
- * A request that may be anything at all.
+ * A request of any form.
  *
- * @param readable one that is valid HTTP, to be spoilt
+ * @param readable a valid HTTP request to change
  */
 export function anyRequest(random: Random, readable: string): string {
   return random.pick<() => string>([

@@ -5,34 +5,34 @@ import { type Random, randomFor } from './random.ts';
 import { hostileConnection } from './requests.ts';
 import { faultOf, type Targets } from './rules.ts';
 
-// Longer than the relay gives a request to arrive.
+// Longer than the relay waits for a request.
 const hang = 60_000;
 
-/** What an attack on a port does. */
+/** The settings of an attack on a port. */
 export interface Attack {
   readonly port: number;
   readonly targets: Targets;
   readonly material: MaterialSource;
   readonly seed: number;
-  /** How many requests to send, in all. */
+  /** The number of requests. */
   readonly requests: number;
-  /** How many connections to have open at a time. */
+  /** The number of open connections at a time. */
   readonly connections: number;
-  /** The number of the first connection: with its seed it says what is sent. */
+  /** The number of the first connection. Number and seed determine the requests. */
   readonly first?: number;
 }
 
-/** What came of an attack. */
+/** The results of an attack. */
 export interface AttackReport {
   sent: number;
   answered: number;
   connections: number;
-  /** How often each status was answered. */
+  /** The count of each status. */
   readonly statuses: Map<number, number>;
   readonly faults: string[];
 }
 
-/** Sends hostile requests until so many are sent, and looks at every answer. */
+/** Sends that many hostile requests, and checks every answer. */
 export async function attack(plan: Attack): Promise<AttackReport> {
   const report: AttackReport = {
     sent: 0,
@@ -68,7 +68,7 @@ async function attackOnce(plan: Attack, number: number, report: AttackReport): P
   }
 }
 
-/** Sends the requests on one connection, in one of several manners, and reads what comes. */
+/** Sends the requests on one connection, in one of several ways, and reads the answers. */
 async function exchange(port: number, requests: readonly string[], random: Random) {
   const bytes = Buffer.from(requests.join(''), 'latin1');
   const manner = random.below(20);
@@ -77,11 +77,11 @@ async function exchange(port: number, requests: readonly string[], random: Rando
   let hung = false;
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
-    // Every request but the last is whole: the connection stays open until they are answered.
+    // Every request but the last is complete. So the connection stays open until they are answered.
     if (manner > 1 && readAnswers(received, true).answers.length >= requests.length - 1)
       socket.end();
   });
-  // What the relay refuses it may cut off.
+  // The relay may close the connection of a refused request early.
   socket.on('error', () => {});
   socket.on('end', () => socket.end());
   const timer = setTimeout(() => {

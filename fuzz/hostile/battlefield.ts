@@ -8,7 +8,7 @@ const baseUrl = 'https://relay.example';
 const issuer = `${baseUrl}/auth/provider`;
 const redirectUri = `${issuer}/callback`;
 
-/** A relay, and what an attacker has to know of them. */
+/** A relay and its provider, and what an attacker must know about them. */
 export interface Battlefield {
   readonly relay: RelayUnderAttack;
   readonly targets: Targets;
@@ -17,9 +17,9 @@ export interface Battlefield {
 }
 
 /**
- * Starts a relay that uses the provider; both end together.
+ * Starts a relay that uses the provider. Both end together.
  *
- * @param flags what the relay is given beside the usual
+ * @param flags additional flags of the relay
  */
 export async function openBattlefield(
   provider: { readonly origin: string; close(): void },

@@ -5,7 +5,7 @@ import type { RawAnswer } from './answer.ts';
 /**
  * Sends a GET and reads its answer.
  *
- * @param form sent by POST instead
+ * @param form sends this form by POST instead
  */
 export async function call(
   port: number,

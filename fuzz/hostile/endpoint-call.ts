@@ -24,10 +24,10 @@ const tokenAnswer = v.strictObject({
 const secret = /hostile-|renewed-/;
 
 /**
- * Has the relay redeem a code, refresh a login or revoke a token, whose provider answers as the number
- * says.
+ * Makes the relay redeem a code, refresh a login or revoke a token. The number determines the answer of the
+ * provider.
  *
- * @returns the kind of the call, and how it ended
+ * @returns the kind of the call, and its outcome
  */
 export async function endpointCall(
   { port, targets }: { readonly port: number; readonly targets: Targets },
@@ -60,7 +60,7 @@ async function requestOf(number: number): Promise<[kind: string, path: string, f
   return ['refresh', '/token', { ...names, ...grant }];
 }
 
-/** What the page gets is what OAuth clients expect, and nothing that only the provider should see. */
+/** Checks that an answer is valid for OAuth clients, and has nothing that only the provider may see. */
 function faultOfEndpoint(kind: string, { status, body }: RawAnswer): string | undefined {
   const answer: unknown = JSON.parse(body);
   if (typeof answer !== 'object' || answer === null) return 'no object';

@@ -10,7 +10,7 @@ type Pair = readonly [name: string, value: string];
 /** The front end's redirect URIs, as they are registered. */
 export const pages = ['https://app.example/signed-in?theme=dark', 'https://app.example/'] as const;
 
-/** The target of an OAuth request to start a login, right or wrong. */
+/** The target of an OAuth request that starts a login, valid or not. */
 export function startTarget(random: Random): string {
   const challenge = Buffer.from(Array.from({ length: 32 }, () => random.below(256)));
   const pairs = disturbed(random, [
@@ -25,7 +25,7 @@ export function startTarget(random: Random): string {
   return `/auth/provider?${visible(formOf(random, pairs))}`;
 }
 
-/** A redirect URI that leads to somebody else, or might. */
+/** A redirect URI that leads to another site, or might. */
 function foreignUri(random: Random): string {
   const payload = Buffer.from(random.pick(payloads)).toString('latin1');
   const page = random.pick(pages);
@@ -41,7 +41,7 @@ function foreignUri(random: Random): string {
 const [first = '', ...others] = plainPayloads.map((payload) => payload.toWellFormed());
 const payloads = [first, ...others] as const;
 
-/** A request to the token or the revocation endpoint, right or wrong, with these headers and more. */
+/** A request to the token or the revocation endpoint, valid or not, with these and other headers. */
 export function endpointRequest(
   random: Random,
   material: Material,
@@ -53,7 +53,7 @@ export function endpointRequest(
   const origin = isForeign ? random.pick(foreignOrigins)(random) : 'https://app.example';
   const named: Header[] = isForeign || !random.oneIn(4) ? [['Origin', origin]] : [];
   const path = random.oneIn(5) ? '/auth/provider/revoke' : '/auth/provider/token';
-  // Otherwise the relay would hardly ever come to the last of its checks.
+  // Otherwise the relay would rarely reach the last of its checks.
   const { body, ...further } = random.oneIn(3)
     ? rightRequest(random, material, pairs)
     : wrongRequest(random, material, pairs);
@@ -66,7 +66,7 @@ export function endpointRequest(
   return `${render(method, path, 'HTTP/1.1', [...all, chunked])}${chunk}0\r\n\r\n`;
 }
 
-/** What an endpoint is sent beside its address. */
+/** A request to an endpoint, without its address. */
 interface Content {
   readonly headers: readonly Header[];
   readonly body: string;
@@ -92,7 +92,7 @@ const formType = 'application/x-www-form-urlencoded';
 const jsonType = 'application/json';
 const methods = METHODS.filter((method) => method !== 'CONNECT') as [string, ...string[]];
 
-/** None is the front end's, however the header is read. */
+/** None of these is the front end's origin, in any reading of the header. */
 const foreignOrigins = [
   () => 'https://evil.example',
   () => 'null',
@@ -114,7 +114,7 @@ function pairsOf(request: TokenRequest, random: Random): Pair[] {
   return pairs;
 }
 
-/** The pairs with few of them dropped, doubled, replaced or spoilt. */
+/** The pairs with a few of them dropped, doubled, replaced or changed. */
 function disturbed(random: Random, pairs: readonly Pair[]): Pair[] {
   return pairs.flatMap(([name, value]): Pair[] => {
     if (!random.oneIn(12)) return [[name, value]];
@@ -147,7 +147,7 @@ function dpop(random: Random, { proofs }: Material): Header {
   return ['DPoP', value];
 }
 
-/** The pairs in one of the formats of the endpoint, or in one that it does not take. */
+/** The pairs in a format of the endpoint, or in one that it does not accept. */
 function bodyOf(random: Random, pairs: readonly Pair[]): { type: string; body: string } {
   const form = (): string => formOf(random, pairs);
   const json = () => utf8(JSON.stringify(Object.fromEntries(pairs)));
@@ -194,7 +194,7 @@ function unusualJson(random: Random, pairs: readonly Pair[]): string {
   ])();
 }
 
-/** A form, with what must be encoded in it mostly encoded. */
+/** A form in which most of the special characters are encoded. */
 function formOf(random: Random, pairs: readonly Pair[]): string {
   const write = random.oneIn(6)
     ? (text: string) => text.replaceAll(/[&=#+%]/g, '')
@@ -202,7 +202,7 @@ function formOf(random: Random, pairs: readonly Pair[]): string {
   return pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join('&');
 }
 
-/** The bytes of a text, a character each. */
+/** The bytes of a text. Each becomes a character. */
 function utf8(text: string): string {
   return Buffer.from(text).toString('latin1');
 }

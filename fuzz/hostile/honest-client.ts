@@ -1,4 +1,4 @@
-// Runs in a thread of its own, so that what an attacker is busy with does not count as latency.
+// Runs in a separate thread, so that the work of the attacker does not count as latency.
 import { Agent } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 import { request } from '../../test/harness/client/request.ts';
@@ -30,7 +30,7 @@ async function askOnce(): Promise<void> {
   latencies.push(performance.now() - start);
 }
 
-// Whoever asks gets what happened since it last asked.
+// The answer has all events since the previous question.
 parentPort?.on('message', () => {
   parentPort?.postMessage({ latencies, refused });
   latencies = [];

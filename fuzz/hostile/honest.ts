@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** What a client saw that asks every few milliseconds, while somebody else attacks. */
+/** The service to a client that sends a request every few milliseconds during an attack. */
 interface Observation {
   readonly requests: number;
-  /** What it got in place of an answer it can use. */
+  /** The wrong or missing answers. */
   readonly refused: readonly string[];
   /** The 99th percentile of its latencies, in milliseconds. */
   readonly p99: number;
 }
 
-/** A client that means no harm. */
+/** An honest client. */
 export interface HonestClient {
-  /** What it saw since it was last asked. */
+  /** The service since the last call. */
   observe(): Promise<Observation>;
   stop(): Promise<void>;
 }
 
-/** Starts one that logs in and looks users up at the port, in turns. */
+/** Starts a client that logs in and looks up users at the port, in turn. */
 export function startHonestClient(port: number): HonestClient {
   const worker = new Worker(new URL('./honest-client.ts', import.meta.url), {
     workerData: { port },

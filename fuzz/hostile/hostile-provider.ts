@@ -3,17 +3,17 @@ import { createServer, type Socket } from 'node:net';
 import { type HostileAnswer, hostileAnswer } from './provider-answers.ts';
 import { randomFor } from './random.ts';
 
-/** A provider whose answers are hostile, but for those who mean no harm. */
+/** A provider with hostile answers, except for honest clients. */
 export interface HostileProvider {
   readonly origin: string;
-  /** How many hostile answers it has given. */
+  /** The number of its hostile answers. */
   readonly answers: number;
   close(): void;
 }
 
 /**
- * Starts one on a free port of 127.0.0.1. The number in a token, a code or an issuer says, with the
- * seed, what is answered; a token or code that starts with "honest" is answered well.
+ * Starts one on a free port of 127.0.0.1. The seed and the number in a token, a code or an issuer determine
+ * the answer. A token or code that starts with "honest" gets a valid answer.
  */
 export async function startHostileProvider(seed: number): Promise<HostileProvider> {
   const sockets = new Set<Socket>();
@@ -63,7 +63,7 @@ function endOfRequest(received: string): number | undefined {
   return received.length < end ? undefined : end;
 }
 
-/** Whose request it is, and what a well-behaved provider would answer. */
+/** The client of a request, and the answer of a well-behaved provider. */
 function read(request: string, origin: string) {
   const credential = /(?:[?&\n](?:code|refresh_token|token)=|authorization: Bearer )([\w-]+)/i.exec(
     request,

@@ -3,13 +3,13 @@ import { createStateSigner } from '../../src/login/state.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Random } from './random.ts';
 
-/** State and cookie of a login, as the browser that started it brings them back. */
+/** State and cookie of a login in the browser that started it. */
 export interface LoginMaterial {
   readonly state: string;
   readonly cookie: string;
 }
 
-/** Makes what only the relay could have made, since it knows the relay's key. */
+/** Makes logins like the relay, with the relay's key. */
 export function createLogins(settings: {
   readonly stateKey: string;
   readonly clientId: string;
@@ -25,7 +25,7 @@ export function createLogins(settings: {
     const browserSecret = bytes(32);
     const issuedAt = Math.floor(Date.now() / 1000);
     const state = random.oneIn(2) ? undefined : `own&state=${random.below(1000)}\u{1f511}`;
-    // As if it had been registered when the login was started.
+    // A redirect URI that was registered when the login was started.
     const redirectUri = random.oneIn(8) ? 'https://evil.example/' : random.pick(settings.pages);
     const codeChallenge = bytes(32).toString('base64url');
     const oauth = random.oneIn(2) ? undefined : { redirectUri, codeChallenge };

@@ -1,11 +1,11 @@
-/** Begins what is inside the relay's codes and refresh tokens: no answer and no log may have it. */
+/** The prefix of secrets inside the relay's codes and refresh tokens. No answer and no log may contain them. */
 export const hidden = 'hidden-';
 
-/** Begins those among them that the provider must never be asked about. */
+/** The prefix of those that must never reach the provider. */
 export const forbidden = `${hidden}forbidden-`;
 
-/** Begins those that the provider may be asked to revoke, and nothing else. */
+/** The prefix of those that may reach the provider only in a revocation. */
 export const locked = `${hidden}locked-`;
 
-/** Begins the access tokens of the provider. */
+/** The prefix of the provider's access tokens. */
 export const granted = 'granted-';

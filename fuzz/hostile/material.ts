@@ -15,23 +15,23 @@ import type { Random } from './random.ts';
 /** The parameters of a token request. */
 export type TokenRequest = Readonly<Record<string, string>>;
 
-/** What an attacker has in hand that only the relay could have made. */
+/** Material of an attacker that only the relay can make. */
 export interface Material {
   readonly login: (random: Random) => LoginMaterial;
-  /** Token requests that the relay serves, some of them with a proof. */
+  /** Valid token requests, some of them with a proof. */
   readonly good: readonly [TokenRequest, ...TokenRequest[]];
   /** Token requests that it must refuse without a call to the token endpoint. */
   readonly hopeless: readonly [TokenRequest, ...TokenRequest[]];
-  /** Token requests that would be good, to be sent only from a foreign origin. */
+  /** Token requests that are valid except for a foreign origin. */
   readonly foreign: readonly [TokenRequest, ...TokenRequest[]];
-  /** Proofs that the relay takes once. */
+  /** Proofs that the relay accepts once. */
   readonly proofs: readonly [string, ...string[]];
 }
 
 /** Makes the material of one connection. */
 export type MaterialSource = (random: Random) => Promise<Material>;
 
-/** What an attacker knows of the relay. */
+/** The attacker's knowledge about the relay. */
 export interface RelaySecrets {
   readonly stateKey: string;
   readonly clientId: string;
@@ -45,7 +45,7 @@ export interface RelaySecrets {
 const day = 86_400;
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** Prepares the material that only the relay could make, since the attacker knows its key. */
+/** Prepares the material with the relay's key. */
 export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSource> {
   const keys = keysFromFile([new Secret(secrets.stateKey)]);
   const codes = createCodes(keys.code, Date.now);
@@ -95,7 +95,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
     return { grant_type: 'refresh_token', client_id: 'app', refresh_token: token ?? '' };
   }
 
-  // Few, so that many front ends renew the same login.
+  // Only a few, so that many front ends refresh the same login.
   function renewable(marker: string): ProviderToken {
     count += 1;
     return { refreshToken: `${marker}refresh-${count % 5000}` };

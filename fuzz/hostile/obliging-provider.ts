@@ -2,12 +2,12 @@ import { text } from 'node:stream/consumers';
 import { serve } from '../../test/harness/provider/serve.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
 
-/** A provider that takes every code and knows every token. */
+/** A provider that accepts every code and every token. */
 interface ObligingProvider {
   readonly origin: string;
-  /** How often it was asked for what: `callback`, `redemption`, `refresh`, `revocation`. */
+  /** The number of calls of each kind: `callback`, `redemption`, `refresh`, `revocation`. */
   readonly calls: ReadonlyMap<string, number>;
-  /** What it must never have been asked. */
+  /** The calls that must not happen. */
   readonly faults: readonly string[];
   close(): void;
 }

@@ -8,30 +8,30 @@ import { endpointCall } from './endpoint-call.ts';
 import type { HostileProvider } from './hostile-provider.ts';
 import { faultOf, type Targets } from './rules.ts';
 
-/** What a relay and a discovery have to endure. */
+/** The settings of a run of hostile answers. */
 export interface Ordeal {
   readonly port: number;
   readonly targets: Targets;
   readonly provider: HostileProvider;
-  /** How many hostile answers to wait for. */
+  /** The number of hostile answers. */
   readonly answers: number;
-  /** How many calls to have in flight at a time. */
+  /** The number of calls in flight at a time. */
   readonly calls: number;
-  /** The number of the first call: with the provider's seed it says what is answered. */
+  /** The number of the first call. Number and seed of the provider determine the answer. */
   readonly first?: number;
 }
 
-/** What came of it. */
+/** The results of the run. */
 export interface OrdealReport {
-  /** How often each endpoint came to each end. */
+  /** The count of each outcome by endpoint. */
   readonly ends: Map<string, number>;
   readonly faults: string[];
 }
 
-// Far beyond the deadline of a call to the provider.
+// Much longer than the deadline of a call to the provider.
 const hang = 60_000;
 
-/** Makes a relay, and discovery, call a hostile provider until it has answered so often. */
+/** Makes a relay and discovery call a hostile provider until it has given that many answers. */
 export async function endure(plan: Ordeal): Promise<OrdealReport> {
   const report: OrdealReport = { ends: new Map(), faults: [] };
   const agent = new Agent({ keepAlive: true });

@@ -2,18 +2,18 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import type { Random } from './random.ts';
 import { anyBytes, hostileText, spoilt } from './text.ts';
 
-/** What a provider sends in answer to one request. */
+/** A provider's answer to one request. */
 export interface HostileAnswer {
-  /** Bytes to send, and milliseconds to wait, in turns. */
+  /** Bytes to send, and milliseconds to wait, in turn. */
   readonly steps: readonly (Buffer | number)[];
-  /** What becomes of the connection then. */
+  /** The end of the connection. */
   readonly ending: 'keep' | 'end' | 'reset';
 }
 
 /**
- * An answer as a careless, broken or malicious provider gives it.
+ * An answer of a careless, broken or malicious provider.
  *
- * @param honest the JSON that a well-behaved one would send
+ * @param honest the JSON of a well-behaved provider
  */
 export function hostileAnswer(random: Random, honest: Record<string, unknown>): HostileAnswer {
   const body = hostileBody(random, honest);
@@ -189,7 +189,7 @@ function chunked(random: Random, body: Buffer): HostileAnswer {
     Buffer.from(`\r\n${end}`),
   ];
   const ending = random.oneIn(2) ? 'keep' : 'end';
-  // What never ends has to be ended, or every such call takes until its deadline.
+  // End it here: otherwise every such call takes until its deadline.
   return send(Buffer.concat(bytes), end.endsWith('\r\n\r\n') && ending === 'keep' ? 'keep' : 'end');
 }
 
@@ -233,12 +233,12 @@ function encoded(random: Random, body: Buffer): HostileAnswer {
   ])();
 }
 
-/** An answer that more follows. */
+/** An answer with further bytes after it. */
 function trailing(random: Random, body: Buffer): HostileAnswer {
   const injected = Buffer.from('{"access_token":"injected","login":"injected"}');
   const answer = plain(ok, [], body).steps;
-  // What proxies say when they close an idle connection. Anything else that comes late could meet the
-  // next request on its way, and nobody could tell it from the answer.
+  // Proxies send this when they close an idle connection. Other late bytes could arrive after the next
+  // request, and would look like its answer.
   const late = 'HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
   if (random.oneIn(3)) {
     return { steps: [...answer, random.below(4), Buffer.from(late)], ending: 'end' };

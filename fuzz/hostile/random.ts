@@ -9,7 +9,7 @@ export class Random {
 
   /** A whole number from 0 to `end`, without `end`. */
   below(end: number): number {
-    // mulberry32: 32 bits of state are plenty for choosing among mutations.
+    // mulberry32: 32 bits of state are enough to choose mutations.
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
@@ -31,7 +31,7 @@ export class Random {
   }
 }
 
-/** A source of its own for each part of a run, so that a part can be repeated alone. */
+/** A separate source for each part of a run, so that a part can be repeated alone. */
 export function randomFor(seed: number, part: number): Random {
   return new Random(Math.imul(seed, 0x9e3779b1) ^ Math.imul(part + 1, 0x85ebca6b));
 }

@@ -1,26 +1,26 @@
 import { listening, secretFile } from '../../test/harness/relay/relay-under-test.ts';
 import { granted, hidden } from './markers.ts';
 
-/** The key with which the relay under attack seals states: whoever attacks it knows it. */
+/** The key of the relay under attack. The attacker knows it. */
 export const stateKey = 'known-to-the-attacker-0123456789abcdef';
 
-/** What no line of the log may have: marked secrets, and whatever the relay has sealed. */
+/** Texts that must not be in the log: marked secrets, and everything that the relay has sealed. */
 const secrets = [hidden, granted, 'eyJhbGciOiJkaXIi'];
 
-/** A relay that is attacked, in a process of its own. */
+/** The relay under attack, as a process. */
 export interface RelayUnderAttack {
   readonly port: number;
   readonly pid: number;
-  /** How often each outcome stands in the log. */
+  /** The count of each outcome in the log. */
   readonly outcomes: ReadonlyMap<string, number>;
-  /** What is wrong with what the process wrote. */
+  /** The faults in the output of the process. */
   readonly faults: readonly string[];
-  /** Ends it; what is wrong with its end is among the faults then. */
+  /** Stops it. A wrong end is one of the faults then. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a relay; `LOGIN_RELAY` names another executable than the source.
+ * Starts a relay. `LOGIN_RELAY` names an executable to use instead of the source.
  *
  * @param flags by name, without the dashes
  */

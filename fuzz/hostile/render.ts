@@ -1,4 +1,4 @@
-/** A header of a request, a character a byte. */
+/** A header of a request. Each character is a byte. */
 export type Header = readonly [name: string, value: string];
 
 /** Writes a request without a body. */
@@ -12,17 +12,17 @@ export function render(
   return `${method} ${target} ${version}\r\n${lines.join('')}\r\n`;
 }
 
-/** Without what ends a target. */
+/** Removes the characters that end a target. */
 export function visible(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]/g, '');
 }
 
-/** Without what ends the value of a header. */
+/** Removes the characters that end the value of a header. */
 export function fieldValue(text: string): string {
   return text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '');
 }
 
-/** Only what the name of a header may have. */
+/** Keeps only the characters that are allowed in the name of a header. */
 export function tokenCharacters(text: string): string {
   return text.replaceAll(/[^\w!#$%&'*+.^`|~-]/g, '') || 'X';
 }

@@ -7,15 +7,14 @@ import { fieldValue, type Header, render, tokenCharacters, visible } from './ren
 import { hostileText, spoilt } from './text.ts';
 import { headerNames, parameters, paths } from './vocabulary.ts';
 
-/** What is sent on one connection, a character a byte. */
+/** The requests on one connection. Each character is a byte. */
 export interface HostileConnection {
-  /** Each a request of its own for whoever reads HTTP strictly, but for the last. */
+  /** Each is one request for a strict HTTP parser, except the last. */
   readonly requests: readonly string[];
 }
 
 /**
- * Requests to send on one connection: some that are valid HTTP and hostile in what they say, then
- * one that may be anything at all.
+ * Requests for one connection: first valid HTTP with hostile content, then one of any form.
  */
 export function hostileConnection(random: Random, material: Material): HostileConnection {
   const readable = random.some(0, 16, () => readableRequest(random, material));
@@ -39,7 +38,7 @@ function readableRequest(random: Random, material: Material): string {
   return render(method, target, 'HTTP/1.1', headers) + (body ?? '');
 }
 
-/** The callback of a login that nobody has disturbed. */
+/** The callback of an undisturbed login. */
 function finishedLogin(state: string, cookie: string): string {
   return render('GET', `/auth/provider/callback?code=good&state=${state}`, 'HTTP/1.1', [
     ['Host', 'relay.example'],
@@ -47,7 +46,7 @@ function finishedLogin(state: string, cookie: string): string {
   ]);
 }
 
-// CONNECT and Upgrade turn a connection into something else: they come last.
+// CONNECT and Upgrade change the protocol of the connection, so they come last.
 const readableMethods = METHODS.filter((method) => method !== 'CONNECT') as [string, ...string[]];
 
 function readableTarget(random: Random, state: string): string {
@@ -66,7 +65,7 @@ function readableTarget(random: Random, state: string): string {
     6,
     () => `${random.pick(parameters)}${random.oneIn(20) ? '' : '='}${random.pick(values)()}`,
   );
-  // What a callback looks like that is let through to the provider.
+  // A callback that reaches the provider.
   if (random.oneIn(4)) pairs.push('code=good', `state=${state}`);
   return `${path}?${pairs.join('&')}`;
 }
@@ -79,7 +78,7 @@ function readableHeader(random: Random, cookie: string): Header {
   if (name === 'Authorization' && random.oneIn(2))
     return [name, `Bearer token-${random.below(99)}`];
   if (name === 'Origin' && random.oneIn(2)) return [name, 'https://app.example'];
-  // "close" would end the connection before what follows is read.
+  // "close" would end the connection before the next request is read.
   if (name === 'Connection') return [name, 'keep-alive'];
   return [name, fieldValue(hostileText(random))];
 }

@@ -3,11 +3,11 @@ import { parseState } from '../../src/login/state.ts';
 import type { RawAnswer } from './answer.ts';
 import { granted, hidden } from './markers.ts';
 
-/** Where the relay under attack may send a browser. */
+/** The allowed targets of redirects. */
 export interface Targets {
-  /** The authorization request without what differs from login to login. */
+  /** The authorization request without the parameters of one login. */
   readonly provider: string;
-  /** What the provider may be asked for. */
+  /** The scope that the relay may request. */
   readonly scope: readonly string[];
   /** The front end's page of the contract. */
   readonly frontEnd: string;
@@ -51,7 +51,7 @@ const permitted: ReadonlySet<string> = new Set([
   'WWW-Authenticate',
 ]);
 
-/** Says in words what is wrong with an answer; undefined where nothing is. */
+/** The fault of an answer as text; undefined if it has none. */
 export function faultOf(
   { status, headers, body }: RawAnswer,
   targets: Targets,
@@ -74,7 +74,7 @@ export function faultOf(
   const [type = ''] = values('Content-Type');
   if (status >= 400 && type.startsWith('text/html')) return faultOfPage(body);
   if (!type.startsWith('application/json')) return 'not JSON';
-  // Only the answer to HEAD may lack what it announces, and only a whole one is looked at here.
+  // Only the answer to HEAD may lack its announced body. This checks only complete answers.
   return body === '' ? undefined : faultOfBody(status, body);
 }
 

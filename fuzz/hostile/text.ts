@@ -52,7 +52,7 @@ const fragments = [
   'x'.repeat(5000),
 ] as const;
 
-/** Text, a character a byte, that has tripped programs of this kind; nothing that ends a header. */
+/** Texts that have broken similar programs. Each character is a byte, and none ends a header. */
 export function hostileText(random: Random): string {
   const parts = random.some(1, 4, () =>
     random.oneIn(3) ? anyBytes(random, 1 + random.below(12)) : random.pick(fragments),
@@ -60,7 +60,7 @@ export function hostileText(random: Random): string {
   return parts.join('').replaceAll(/[\0\r\n]/g, '');
 }
 
-/** Bytes of any value, a character each. */
+/** Bytes of any value. Each becomes a character. */
 export function anyBytes(random: Random, length: number): string {
   return String.fromCharCode(...Array.from({ length }, () => random.below(256)));
 }

@@ -1,4 +1,4 @@
-/** Targets of requests, right and wrong. */
+/** Targets of requests, valid or not. */
 export const paths = [
   '/auth/provider',
   '/auth/provider/callback',

@@ -4,7 +4,7 @@ import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 import { userRequest } from '../../src/upstream/look-up-user.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
-/** Fails where Authorization headers, a character a byte, are not read as they have to be. */
+/** Fails if Authorization headers are read wrongly. Each character is a byte. */
 export function checkAuthorization(values: readonly string[]): void {
   const token = relayErrorOf(() => parseBearerToken(values));
   const [value = ''] = values;

@@ -8,7 +8,7 @@ const id = Buffer.from('00112233445566778899aabbccddeeff', 'hex');
 const setCookie =
   /^(__Host-Http-)?lr_([0-9a-f]{16}|finished)=[\w.-]*; Max-Age=(0|600); Path=\/; HttpOnly(; Secure)?; SameSite=Lax$/;
 
-/** Fails where a Cookie header, a character a byte, is not read as it has to be. */
+/** Fails if a Cookie header is read wrongly. Each character is a byte. */
 export function checkCookies(header: string): void {
   for (const secure of [true, false]) {
     const cookies = createLoginCookies(secure);

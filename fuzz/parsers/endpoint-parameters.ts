@@ -17,7 +17,7 @@ const names = [
 
 type Headers = Parameters<typeof parseEndpointParameters>[0];
 
-/** Fails where the body of a token request is not read as it has to be. */
+/** Fails if the body of a token request is read wrongly. */
 export function checkEndpointParameters(headers: Headers, body: Buffer): void {
   const read = relayErrorOf(() => parseEndpointParameters(headers, body));
   const type = headers['content-type']?.toLowerCase() ?? '';
@@ -40,7 +40,7 @@ export function checkEndpointParameters(headers: Headers, body: Buffer): void {
 
 type Read = RelayError | ReturnType<typeof parseEndpointParameters>;
 
-// What is read is what a browser reads. What is refused has a repeated parameter, or cannot be decoded.
+// An accepted body is read as browsers do. A refused one has a repeated parameter, or cannot be decoded.
 function checkForm(read: Read, form: string): void {
   const reference = new URLSearchParams(`?${form}`);
   if (read instanceof RelayError) {

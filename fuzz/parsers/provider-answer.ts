@@ -23,7 +23,7 @@ const userEndpoint = {
   userRejectedWhen: { field: 'ok', equals: false },
 } as const;
 
-/** Fails where the body of a provider's 200 is not read as it has to be. */
+/** Fails if the body of a provider's 200 is read wrongly. */
 export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
   const client: UpstreamClient = {
     call: async () => ({ status: 200, headers: {}, body }),
@@ -78,7 +78,7 @@ async function checkRefresh(client: UpstreamClient): Promise<void> {
   }
 }
 
-/** A 200 revokes, whatever is in it. */
+/** A 200 with any body means that the token is revoked. */
 async function checkRevocation(client: UpstreamClient): Promise<void> {
   const revocation = { url: `${issuer}/revoke`, request: 'rfc7009' } as const;
   const tokens = { refreshToken: 'a' };

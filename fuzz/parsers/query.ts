@@ -19,7 +19,7 @@ const endpoint = {
   redirectUri: 'https://relay.example/auth/provider/callback',
 } as const;
 
-/** Fails where the query of a callback, a character a byte, is not read as it has to be. */
+/** Fails if the query of a callback is read wrongly. Each character is a byte. */
 export function checkQuery(query: string): void {
   checkDecoding(query);
   const response = relayErrorOf(() => parseAuthorizationResponse(query));
@@ -34,7 +34,7 @@ export function fuzz(data: Buffer): void {
   checkQuery(data.toString('latin1'));
 }
 
-// What can be decoded exactly is decoded as browsers do.
+// An exactly decodable query is decoded as in browsers.
 function checkDecoding(query: string): void {
   const parsed = Object.entries(parseQuery(query)).map(
     ([name, values]) => [name, typeof values === 'string' ? [values] : (values ?? [])] as const,

@@ -4,7 +4,7 @@ import { refreshScope } from '../../src/oauth/refresh-scope.ts';
 import { scopeForFrontEnd } from '../../src/oauth/scope.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
-/** Fails where a refresh asks for more than what the login has and the front end has named. */
+/** Fails if a refresh requests more than the login has, or more than the front end has named. */
 export function checkRefreshScope(asked: string | undefined, granted: string | undefined): void {
   checkToldScope(granted);
   const all = new Set(granted?.split(/[ ,]+/));
@@ -17,7 +17,7 @@ export function checkRefreshScope(asked: string | undefined, granted: string | u
   }
   assert.ok(named.isSubsetOf(all));
   if (scope === undefined) {
-    // The whole scope, without what the front end never hears of.
+    // The whole scope, without the words that concern only the relay.
     assert.ok(asked === undefined || all.difference(ofRelay).isSubsetOf(named));
   } else {
     const words = new Set(scope.split(' '));

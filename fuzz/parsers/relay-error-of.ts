@@ -1,6 +1,6 @@
 import { RelayError } from '../../src/errors.ts';
 
-/** What the function returns, or the RelayError that it throws; any other error is thrown on. */
+/** The result of the function, or its RelayError. Any other error is thrown again. */
 export function relayErrorOf<Value>(read: () => Value): Value | RelayError {
   try {
     return read();

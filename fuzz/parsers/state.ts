@@ -7,7 +7,7 @@ const signer = createStateSigner([Buffer.alloc(32, 1), Buffer.alloc(32, 3)], {
   redirectUri: 'https://relay.example/auth/provider/callback',
 });
 
-/** Fails where a state that nobody sealed passes, or is not taken apart as it was put together. */
+/** Fails if a made-up state is accepted, or if a state is parsed wrongly. */
 export function checkState(text: string): void {
   const state = parseState(text);
   if (state === undefined) return;
@@ -18,7 +18,7 @@ export function checkState(text: string): void {
   assert.equal(signer.verify(state, browserSecret), false);
 }
 
-/** Fails where a state that was sealed does not come back as it was, or passes in spite of a change. */
+/** Fails if a signed state is read wrongly, or is accepted after a change. */
 export function checkSealed(ownState: string, issuedAt: number, flipped: number): void {
   const id = Buffer.alloc(16, flipped);
   const redirectUri = 'https://app.example/signed-in';

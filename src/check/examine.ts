@@ -32,9 +32,9 @@ export interface Examination {
 }
 
 /**
- * Checks the relay's own addresses, and asks the provider with a code and a token that nobody issued.
+ * Checks the relay's own addresses, and calls the provider with a made-up code and token.
  *
- * @param sources where the configuration came from: what to change depends on it
+ * @param sources flags and variables. The advice depends on the source of a setting.
  * @param now milliseconds since 1970
  */
 export async function examine(

@@ -4,7 +4,7 @@ import { describeOption } from '../config/options.ts';
 /** The options that give an endpoint by hand. */
 export type EndpointOption = 'authorizeUrl' | 'tokenUrl' | 'userUrl';
 
-/** What to change if the address of an endpoint is wrong: that depends on where it came from. */
+/** What to change if the address of an endpoint is wrong. It depends on the source of the address. */
 export function fixUrl(name: EndpointOption, sources: OptionSources): string {
   const isGiven = (option: Parameters<typeof sourceOf>[0]) =>
     sourceOf(option, sources) !== undefined;

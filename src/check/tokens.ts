@@ -6,7 +6,7 @@ import { type Finding, notChecked, ok } from './finding.ts';
 
 /** Says whether pages can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
 export function checkTokens(config: LoginConfig, provider: Provider): Finding[] {
-  // Without states there are no logins with PKCE, and nobody has refresh tokens to revoke.
+  // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
   if (config.stateCheck === 'off') return [];
   return [
     checkRefresh(config, provider),

@@ -35,7 +35,7 @@ export function codeDelivery(
   };
 }
 
-/** Who issues the codes of a login, and for whom. */
+/** The issuer and the recipient of a code. */
 interface CodeIssuer {
   readonly codes: Codes;
   readonly issuer: string;

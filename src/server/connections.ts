@@ -28,7 +28,7 @@ export interface Connections {
 
 /**
  * Limits a server's connections. A new one replaces the one that has been idle for longest, so that
- * clients that hold idle connections shut nobody out. If none is idle, the new one is closed.
+ * clients with idle connections do not exclude others. If none is idle, the new one is closed.
  *
  * @param onLimit called for every connection that is closed because of the limit
  */

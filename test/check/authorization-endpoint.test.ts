@@ -3,7 +3,7 @@ import type { Page } from '../harness/provider/pages.ts';
 import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { diagnoseHere, type Finding, redirectUri } from './support/check.ts';
-import { withProvider } from './support/provider.ts';
+import { diagnoseWith, withProvider } from './support/provider.ts';
 
 const subject = 'authorization endpoint';
 const refused = /refuses the authorization request/;
@@ -62,17 +62,15 @@ describe('login-relay check, about the authorization endpoint', () => {
   };
   for (const [name, [authorize, message]] of Object.entries(refusals)) {
     it(`names a refusal ${name}`, async () => {
-      await withProvider({ authorize }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(1);
-        expect(result.complaints).to.have.length(1);
-        expect(result.finding(subject)).to.include({ verdict: 'problem' });
-        expect(result.finding(subject).message).to.match(refused).and.to.match(message);
-        expect(result.finding(subject).fix).to.match(
-          /^register exactly (.*) as callback URL; compare client identifier and scope; .*open http/,
-        );
-        expect(result.finding(subject).fix).to.contain(`register exactly ${redirectUri} `);
-      });
+      const result = await diagnoseWith({ authorize });
+      expect(result.code).to.equal(1);
+      expect(result.complaints).to.have.length(1);
+      expect(result.finding(subject)).to.include({ verdict: 'problem' });
+      expect(result.finding(subject).message).to.match(refused).and.to.match(message);
+      expect(result.finding(subject).fix).to.match(
+        /^register exactly (.*) as callback URL; compare client identifier and scope; .*open http/,
+      );
+      expect(result.finding(subject).fix).to.contain(`register exactly ${redirectUri} `);
     });
   }
 
@@ -120,23 +118,19 @@ describe('login-relay check, about the authorization endpoint', () => {
   };
   for (const [name, authorize] of Object.entries(wrongKinds)) {
     it(`reports a wrong address if it finds ${name}`, async () => {
-      await withProvider({ authorize }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(1);
-        expect(result.finding(subject)).to.include({ verdict: 'problem' });
-        expect(result.finding(subject).fix).to.match(
-          /^correct --authorize-url \(PROVIDER_AUTHORIZE_URL\)/,
-        );
-      });
+      const result = await diagnoseWith({ authorize });
+      expect(result.code).to.equal(1);
+      expect(result.finding(subject)).to.include({ verdict: 'problem' });
+      expect(result.finding(subject).fix).to.match(
+        /^correct --authorize-url \(PROVIDER_AUTHORIZE_URL\)/,
+      );
     });
   }
 
   it('only warns if the provider has a problem', async () => {
-    await withProvider({ authorize: html(502, 'Bad gateway') }, async (flags) => {
-      const result = await diagnoseHere({ flags });
-      expect(result.code).to.equal(0);
-      expect(result.finding(subject)).to.include({ verdict: 'warning' });
-    });
+    const result = await diagnoseWith({ authorize: html(502, 'Bad gateway') });
+    expect(result.code).to.equal(0);
+    expect(result.finding(subject)).to.include({ verdict: 'warning' });
   });
 
   it('sends the request that a login would send', async () => {

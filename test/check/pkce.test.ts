@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from '../harness/provider/pages.ts';
 import { html, redirect } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
-import { withProvider } from './support/provider.ts';
+import { diagnoseWith, withProvider } from './support/provider.ts';
 
 /** A login page for requests with PKCE, or for those without. The other requests get an error. */
 function only(withPkce: boolean, error: Page = redirect('/e?error=invalid_request')): Page {
@@ -14,29 +14,23 @@ function only(withPkce: boolean, error: Page = redirect('/e?error=invalid_reques
 
 describe('login-relay check, about PKCE', () => {
   it('says that the provider requires it', async () => {
-    await withProvider({ authorize: only(true) }, async (flags) => {
-      const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
-      expect(result.complaints).to.deep.equal([]);
-      expect(result.finding('PKCE')).to.include({
-        verdict: 'ok',
-        message: 'sent, and required by the provider',
-      });
+    const result = await diagnoseWith({ authorize: only(true) }, { pkce: 'on' });
+    expect(result.complaints).to.deep.equal([]);
+    expect(result.finding('PKCE')).to.include({
+      verdict: 'ok',
+      message: 'sent, and required by the provider',
     });
   });
 
   it('does not call it enforced if the provider accepts a request without it', async () => {
-    await withProvider({}, async (flags) => {
-      const result = await diagnoseHere({ flags: { ...flags, pkce: 'on' } });
-      expect(result.complaints).to.deep.equal([]);
-      expect(result.finding('PKCE').verdict).to.equal('not_checked');
-    });
+    const result = await diagnoseWith({}, { pkce: 'on' });
+    expect(result.complaints).to.deep.equal([]);
+    expect(result.finding('PKCE').verdict).to.equal('not_checked');
   });
 
   it('does not mention it if it is off and no request needs it', async () => {
-    await withProvider({}, async (flags) => {
-      const { report } = await diagnoseHere({ flags: { ...flags, pkce: 'off' } });
-      expect(report.findings.map(({ subject }) => subject)).not.to.include('PKCE');
-    });
+    const { report } = await diagnoseWith({}, { pkce: 'off' });
+    expect(report.findings.map(({ subject }) => subject)).not.to.include('PKCE');
   });
 
   for (const [right, error] of [
@@ -58,10 +52,8 @@ describe('login-relay check, about PKCE', () => {
   }
 
   it('blames the request if the provider refuses it with PKCE and without', async () => {
-    await withProvider({ authorize: html(403, 'No.') }, async (flags) => {
-      const result = await diagnoseHere({ flags });
-      expect(result.complaints).to.have.length(1);
-      expect(result.finding('authorization endpoint').verdict).to.equal('problem');
-    });
+    const result = await diagnoseWith({ authorize: html(403, 'No.') });
+    expect(result.complaints).to.have.length(1);
+    expect(result.finding('authorization endpoint').verdict).to.equal('problem');
   });
 });

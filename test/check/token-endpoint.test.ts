@@ -3,7 +3,7 @@ import type { Page } from '../harness/provider/pages.ts';
 import { html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { check, clientSecret, diagnoseHere, type Result } from './support/check.ts';
-import { knowingTheClient, withProvider } from './support/provider.ts';
+import { diagnoseWith, knowingTheClient, withProvider } from './support/provider.ts';
 
 const subject = 'token endpoint';
 const clientRefused = /does not accept the client identifier with this client secret/;
@@ -62,11 +62,9 @@ describe('login-relay check, about the token endpoint', () => {
   };
   for (const [name, token] of Object.entries(healthy)) {
     it(`recognises that ${name} has accepted the client`, async () => {
-      await withProvider({ token: knowingTheClient(token) }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.complaints).to.deep.equal([]);
-        expect(result.finding(subject).verdict).to.equal('ok');
-      });
+      const result = await diagnoseWith({ token: knowingTheClient(token) });
+      expect(result.complaints).to.deep.equal([]);
+      expect(result.finding(subject).verdict).to.equal('ok');
     });
   }
 
@@ -140,13 +138,11 @@ describe('login-relay check, about the token endpoint', () => {
   };
   for (const [name, [token, message]] of Object.entries(refusals)) {
     it(`explains the refusal of the provider: ${name}`, async () => {
-      await withProvider({ token }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(1);
-        expect(result.complaints).to.have.length(1);
-        expect(result.finding(subject)).to.include({ verdict: 'problem' });
-        expect(result.finding(subject).message).to.match(message);
-      });
+      const result = await diagnoseWith({ token });
+      expect(result.code).to.equal(1);
+      expect(result.complaints).to.have.length(1);
+      expect(result.finding(subject)).to.include({ verdict: 'problem' });
+      expect(result.finding(subject).message).to.match(message);
     });
   }
 
@@ -161,14 +157,12 @@ describe('login-relay check, about the token endpoint', () => {
   };
   for (const [name, [token, message]] of Object.entries(wrongKinds)) {
     it(`reports a wrong address if it finds ${name}`, async () => {
-      await withProvider({ token }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(1);
-        expect(result.complaints).to.have.length(1);
-        expect(result.finding(subject)).to.include({ verdict: 'problem' });
-        expect(result.finding(subject).message).to.match(message);
-        expect(result.finding(subject).fix).to.match(otherAddress);
-      });
+      const result = await diagnoseWith({ token });
+      expect(result.code).to.equal(1);
+      expect(result.complaints).to.have.length(1);
+      expect(result.finding(subject)).to.include({ verdict: 'problem' });
+      expect(result.finding(subject).message).to.match(message);
+      expect(result.finding(subject).fix).to.match(otherAddress);
     });
   }
 
@@ -178,12 +172,10 @@ describe('login-relay check, about the token endpoint', () => {
   };
   for (const [name, [token, message]] of Object.entries(unclear)) {
     it(`only warns if the provider ${name}`, async () => {
-      await withProvider({ token }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(0);
-        expect(result.finding(subject)).to.include({ verdict: 'warning' });
-        expect(result.finding(subject).message).to.match(message);
-      });
+      const result = await diagnoseWith({ token });
+      expect(result.code).to.equal(0);
+      expect(result.finding(subject)).to.include({ verdict: 'warning' });
+      expect(result.finding(subject).message).to.match(message);
     });
   }
 
@@ -204,14 +196,12 @@ describe('login-relay check, about the token endpoint', () => {
   };
   for (const [name, token] of Object.entries(silent)) {
     it(`reports client identifier and secret as not checked if the provider ${name}`, async () => {
-      await withProvider({ token }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(0);
-        expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
-        expect(result.finding(subject).message).to.match(
-          /^the answers do not say whether client identifier, secret and --token-request \(PROVIDER_TOKEN_REQUEST\) are right$/,
-        );
-      });
+      const result = await diagnoseWith({ token });
+      expect(result.code).to.equal(0);
+      expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
+      expect(result.finding(subject).message).to.match(
+        /^the answers do not say whether client identifier, secret and --token-request \(PROVIDER_TOKEN_REQUEST\) are right$/,
+      );
     });
   }
 
@@ -242,11 +232,9 @@ describe('login-relay check, about the token endpoint', () => {
   }
 
   it('reports it as not checked if the provider refuses the code of any client', async () => {
-    await withProvider({ token: json({ error: 'invalid_grant' }, 400) }, async (flags) => {
-      const result = await diagnoseHere({ flags });
-      expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
-      expect(result.finding(subject).message).to.match(/^the provider refuses the code first/);
-    });
+    const result = await diagnoseWith({ token: json({ error: 'invalid_grant' }, 400) });
+    expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
+    expect(result.finding(subject).message).to.match(/^the provider refuses the code first/);
   });
 
   it('tries another form if the configured one causes a server error', async () => {

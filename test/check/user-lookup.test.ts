@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from '../harness/provider/pages.ts';
 import { html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
-import { metadataWith, withProvider } from './support/provider.ts';
+import { diagnoseWith, metadataWith, withProvider } from './support/provider.ts';
 
 const subject = 'user lookup';
 
@@ -20,10 +20,8 @@ describe('login-relay check, about the user lookup', () => {
   };
   for (const [name, user] of Object.entries(healthy)) {
     it(`accepts ${name} as the answer to a made-up token`, async () => {
-      await withProvider({ user }, async (flags) => {
-        const { code, complaints } = await diagnoseHere({ flags });
-        expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
-      });
+      const { code, complaints } = await diagnoseWith({ user });
+      expect({ code, complaints }).to.deep.equal({ code: 0, complaints: [] });
     });
   }
 
@@ -46,37 +44,31 @@ describe('login-relay check, about the user lookup', () => {
   };
   for (const [name, [user, message]] of Object.entries(wrongKinds)) {
     it(`reports a wrong address if it finds ${name}`, async () => {
-      await withProvider({ user }, async (flags) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(1);
-        expect(result.complaints).to.have.length(1);
-        expect(result.finding(subject)).to.include({
-          verdict: 'problem',
-          fix: 'correct --user-url (PROVIDER_USER_URL)',
-        });
-        expect(result.finding(subject).message).to.match(message);
+      const result = await diagnoseWith({ user });
+      expect(result.code).to.equal(1);
+      expect(result.complaints).to.have.length(1);
+      expect(result.finding(subject)).to.include({
+        verdict: 'problem',
+        fix: 'correct --user-url (PROVIDER_USER_URL)',
       });
+      expect(result.finding(subject).message).to.match(message);
     });
   }
 
   it('only warns if the provider has a problem', async () => {
-    await withProvider({ user: json({}, 500) }, async (flags) => {
-      const result = await diagnoseHere({ flags });
-      expect(result.code).to.equal(0);
-      expect(result.finding(subject)).to.include({ verdict: 'warning' });
-    });
+    const result = await diagnoseWith({ user: json({}, 500) });
+    expect(result.code).to.equal(0);
+    expect(result.finding(subject)).to.include({ verdict: 'warning' });
   });
 
   it('recognises signed user info', async () => {
     const user: Page = (response) => {
       response.writeHead(200, { 'Content-Type': 'application/jwt; charset=utf-8' }).end('a.b.c');
     };
-    await withProvider({ user }, async (flags) => {
-      const result = await diagnoseHere({ flags });
-      expect(result.complaints).to.have.length(1);
-      expect(result.finding(subject).message).to.match(/^signs or encrypts .*application\/jwt/);
-      expect(result.finding(subject).fix).to.match(/plain JSON$/);
-    });
+    const result = await diagnoseWith({ user });
+    expect(result.complaints).to.have.length(1);
+    expect(result.finding(subject).message).to.match(/^signs or encrypts .*application\/jwt/);
+    expect(result.finding(subject).fix).to.match(/plain JSON$/);
   });
 
   it('names the setting that the address comes from', async () => {

@@ -27,7 +27,7 @@ describe('the revocation of a login', () => {
     expect(calls).to.equal(2);
   });
 
-  it('is a call of its own for other tokens', async () => {
+  it('is a separate call for other tokens', async () => {
     await revocations.once(tokens, revoke);
     await revocations.once({ refreshToken: 'refresh' }, revoke);
     await revocations.once({ accessToken: 'refresh' }, revoke);

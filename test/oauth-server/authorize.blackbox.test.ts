@@ -143,7 +143,7 @@ describe('the start of a login with an OAuth request', () => {
     'https://app.example:443/',
     'https:\\\\app.example\\',
   ]) {
-    it(`redirects to the URI as it is configured if it is written as ${spelling}`, async () => {
+    it(`redirects to the configured spelling of the URI for ${spelling}`, async () => {
       const start = oauthStart({ redirect_uri: spelling });
       const { location } = await logInTo(browser, underTest(), start);
       expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);

@@ -27,7 +27,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   return answer === 'ready' ? 0 : 1;
 }
 
-// A relay can listen on a wildcard address (0.0.0.0 or ::), but nobody can connect to one.
+// A relay can listen on a wildcard address (0.0.0.0 or ::), but a client cannot connect to one.
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;

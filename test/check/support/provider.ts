@@ -4,7 +4,7 @@ import { html, json, redirect } from '../../harness/provider/provider-behaviours
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import { registration } from '../../harness/relay/relay-under-test.ts';
-import { clientSecret } from './check.ts';
+import { clientSecret, diagnoseHere, type Result } from './check.ts';
 
 /** The response of each endpoint, and of other paths, such as metadata. */
 export interface Endpoints {
@@ -69,4 +69,9 @@ export async function withProvider<T>(
   } finally {
     await provider.stop();
   }
+}
+
+/** What `login-relay check` finds with these flags at a provider that answers so. */
+export async function diagnoseWith(changes: Partial<Endpoints>, more: Flags = {}): Promise<Result> {
+  return await withProvider(changes, (flags) => diagnoseHere({ flags: { ...flags, ...more } }));
 }

@@ -13,7 +13,7 @@ export interface HttpsProxy {
  * Starts a proxy with a new certificate that no client trusts.
  *
  * @param name the host name that it answers to
- * @param port where the requests go, as they came
+ * @param port the target of the requests, which are not changed
  */
 export async function startHttpsProxy(name: string, port: number): Promise<HttpsProxy> {
   const pem = await selfSignedCertificate(name);

@@ -24,7 +24,7 @@ describe('the page of docs/front-end.md in Chromium', () => {
 
   const tokenCalls = () => site().provider.tokenRequests.length;
 
-  /** The page, which nobody is logged in to. It must not complain until the end of the test. */
+  /** The page, without a login. It must not report an error until the end of the test. */
   let complaints: string[];
   beforeEach(() => {
     complaints = [];

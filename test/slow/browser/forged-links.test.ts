@@ -72,7 +72,7 @@ for (const [name, options] of Object.entries(pages)) {
       expect(used).to.deep.equal([]);
     }
 
-    it('logs nobody in', async () => {
+    it('does not log anybody in', async () => {
       const page = await openPage();
       await page.goto(site().frontEnd);
       await open(page, (opened) => logInButton(opened).waitFor());

@@ -4,59 +4,63 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { check, clientSecret, type Result, redirectUri } from '../../check/support/check.ts';
 import { ownAddress } from '../../check/support/own-addresses.ts';
-import { withProvider } from '../../check/support/provider.ts';
+import { endpointsAt, providerWith } from '../../check/support/provider.ts';
 import { canary } from '../../harness/expect/canaries.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
 
 describe('login-relay check, about the configuration', () => {
   let directory: string;
   let secretFile: string;
-  before('write a secret', async () => {
+  const provider = providerWith({});
+  let flags: Flags;
+  before('start a provider, and write a secret', async () => {
+    await provider.listen();
+    flags = endpointsAt(provider.origin);
     directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
     secretFile = join(directory, 'provider-client-secret');
     await writeFile(secretFile, clientSecret, { mode: 0o600 });
   });
-  after('remove it', async () => await rm(directory, { recursive: true }));
+  after('stop the provider, and remove the secret', async () => {
+    await provider.stop();
+    await rm(directory, { recursive: true });
+  });
 
   it('shows the source of each value', async () => {
-    await withProvider({}, async (flags) => {
-      const result = await check({ flags, env: { LOG_LEVEL: 'debug', HOST: '' } });
-      const shown = ['--port', '--host', '--log-level', '--origin', '--base-url', '--issuer'];
-      expect(shown.map((flag) => result.setting(flag))).to.deep.equal([
-        { flag: '--port', variable: 'PORT', value: '8000', source: 'default' },
-        { flag: '--host', variable: 'HOST', value: '127.0.0.1', source: 'default' },
-        { flag: '--log-level', variable: 'LOG_LEVEL', value: 'debug', source: 'environment' },
-        {
-          flag: '--origin',
-          variable: 'FRONTEND_ORIGIN',
-          value: ownAddress,
-          source: 'flag',
-        },
-        {
-          flag: '--base-url',
-          variable: 'BASE_URL',
-          value: ownAddress,
-          source: 'flag',
-        },
-        { flag: '--issuer', variable: 'PROVIDER_ISSUER', value: null, source: 'none' },
-      ]);
-    });
+    const result = await check({ flags, env: { LOG_LEVEL: 'debug', HOST: '' } });
+    const shown = ['--port', '--host', '--log-level', '--origin', '--base-url', '--issuer'];
+    expect(shown.map((flag) => result.setting(flag))).to.deep.equal([
+      { flag: '--port', variable: 'PORT', value: '8000', source: 'default' },
+      { flag: '--host', variable: 'HOST', value: '127.0.0.1', source: 'default' },
+      { flag: '--log-level', variable: 'LOG_LEVEL', value: 'debug', source: 'environment' },
+      {
+        flag: '--origin',
+        variable: 'FRONTEND_ORIGIN',
+        value: ownAddress,
+        source: 'flag',
+      },
+      {
+        flag: '--base-url',
+        variable: 'BASE_URL',
+        value: ownAddress,
+        source: 'flag',
+      },
+      { flag: '--issuer', variable: 'PROVIDER_ISSUER', value: null, source: 'none' },
+    ]);
   });
 
   it('shows the addresses that are derived from others', async () => {
-    await withProvider({}, async (flags) => {
-      const result = await check({
-        flags: { ...flags, 'base-url': undefined, origin: 'http://localhost:3000', port: '8123' },
-      });
-      expect(result.setting('--base-url')).to.include({
-        value: 'http://localhost:8123',
-        source: 'default',
-      });
-      expect(result.setting('--frontend-url')).to.include({
-        value: 'http://localhost:3000/',
-        source: 'default',
-      });
-      expect(result.report.callbackUrl).to.equal('http://localhost:8123/auth/provider/callback');
+    const result = await check({
+      flags: { ...flags, 'base-url': undefined, origin: 'http://localhost:3000', port: '8123' },
     });
+    expect(result.setting('--base-url')).to.include({
+      value: 'http://localhost:8123',
+      source: 'default',
+    });
+    expect(result.setting('--frontend-url')).to.include({
+      value: 'http://localhost:3000/',
+      source: 'default',
+    });
+    expect(result.report.callbackUrl).to.equal('http://localhost:8123/auth/provider/callback');
   });
 
   it('shows the values of the preset, and those that override them', async () => {
@@ -83,47 +87,43 @@ describe('login-relay check, about the configuration', () => {
 
   it('masks the client secret, and shows its source', async () => {
     const none = { 'client-secret-file': undefined };
-    await withProvider({}, async (flags) => {
-      const given: [source: string, result: Result][] = [
-        ['flag', await check({ flags: { ...flags, ...none, 'client-secret': clientSecret } })],
-        [
-          'flag',
-          await check({
-            flags: { ...flags, ...none, 'client-secret': clientSecret },
-            env: { PROVIDER_CLIENT_SECRET_FILE: secretFile },
-          }),
-        ],
-        [
-          'environment',
-          await check({
-            flags: { ...flags, ...none },
-            env: { PROVIDER_CLIENT_SECRET: clientSecret },
-          }),
-        ],
-        ['file', await check({ flags, env: { PROVIDER_CLIENT_SECRET: canary('secret') } })],
-        [
-          'credential',
-          await check({ flags: { ...flags, ...none }, env: { CREDENTIALS_DIRECTORY: directory } }),
-        ],
-      ];
-      for (const [source, result] of given) {
-        expect(result.code).to.equal(0);
-        expect(result.setting('--client-secret')).to.include({ value: '[secret]', source });
-      }
-    });
+    const given: [source: string, result: Result][] = [
+      ['flag', await check({ flags: { ...flags, ...none, 'client-secret': clientSecret } })],
+      [
+        'flag',
+        await check({
+          flags: { ...flags, ...none, 'client-secret': clientSecret },
+          env: { PROVIDER_CLIENT_SECRET_FILE: secretFile },
+        }),
+      ],
+      [
+        'environment',
+        await check({
+          flags: { ...flags, ...none },
+          env: { PROVIDER_CLIENT_SECRET: clientSecret },
+        }),
+      ],
+      ['file', await check({ flags, env: { PROVIDER_CLIENT_SECRET: canary('secret') } })],
+      [
+        'credential',
+        await check({ flags: { ...flags, ...none }, env: { CREDENTIALS_DIRECTORY: directory } }),
+      ],
+    ];
+    for (const [source, result] of given) {
+      expect(result.code).to.equal(0);
+      expect(result.setting('--client-secret')).to.include({ value: '[secret]', source });
+    }
   });
 
   it('shows that the key file is the systemd credential, and masks it', async () => {
     const credentials = await mkdtemp(join(tmpdir(), 'login-relay-credentials-'));
     const env = { CREDENTIALS_DIRECTORY: credentials };
     try {
-      await withProvider({}, async (flags) => {
-        const setting = async () => (await check({ flags, env })).setting('--key-file');
-        expect(await setting()).to.include({ value: null, source: 'none' });
-        const key = canary('secret').repeat(2);
-        await writeFile(join(credentials, 'key'), `${key}\n`, { mode: 0o600 });
-        expect(await setting()).to.include({ value: '[secret]', source: 'credential' });
-      });
+      const setting = async () => (await check({ flags, env })).setting('--key-file');
+      expect(await setting()).to.include({ value: null, source: 'none' });
+      const key = canary('secret').repeat(2);
+      await writeFile(join(credentials, 'key'), `${key}\n`, { mode: 0o600 });
+      expect(await setting()).to.include({ value: '[secret]', source: 'credential' });
     } finally {
       await rm(credentials, { recursive: true });
     }
@@ -133,17 +133,15 @@ describe('login-relay check, about the configuration', () => {
     const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
     const value = join(directory, 'key');
     try {
-      await withProvider({}, async (flags) => {
-        const settingWith = async (env: Record<string, string>) =>
-          (await check({ flags, env })).setting('--key-file');
-        expect(await settingWith({ STATE_DIRECTORY: directory })).to.include({
-          value,
-          source: 'default',
-        });
-        expect(await settingWith({ STATE_KEY_FILE: value })).to.include({
-          value,
-          source: 'environment',
-        });
+      const settingWith = async (env: Record<string, string>) =>
+        (await check({ flags, env })).setting('--key-file');
+      expect(await settingWith({ STATE_DIRECTORY: directory })).to.include({
+        value,
+        source: 'default',
+      });
+      expect(await settingWith({ STATE_KEY_FILE: value })).to.include({
+        value,
+        source: 'environment',
       });
     } finally {
       await rm(directory, { recursive: true });
@@ -151,21 +149,19 @@ describe('login-relay check, about the configuration', () => {
   });
 
   it('shows each redirect URI, and the state check that --token-delivery implies', async () => {
-    await withProvider({}, async (flags) => {
-      const plain = await check({ flags });
-      expect(plain.setting('--redirect-uri')).to.include({
-        value: `${ownAddress}/`,
-        source: 'default',
-      });
-      expect(plain.setting('--state-check')).to.include({ value: 'browsers', source: 'default' });
-      const redirectUris = `${ownAddress}/one ${ownAddress}/two`;
-      const strict = await check({
-        flags: { ...flags, 'token-delivery': 'code' },
-        switches: redirectUris.split(' ').flatMap((url) => ['--redirect-uri', url]),
-      });
-      expect(strict.setting('--redirect-uri')).to.include({ value: redirectUris, source: 'flag' });
-      expect(strict.setting('--state-check')).to.include({ value: 'always', source: 'default' });
+    const plain = await check({ flags });
+    expect(plain.setting('--redirect-uri')).to.include({
+      value: `${ownAddress}/`,
+      source: 'default',
     });
+    expect(plain.setting('--state-check')).to.include({ value: 'browsers', source: 'default' });
+    const redirectUris = `${ownAddress}/one ${ownAddress}/two`;
+    const strict = await check({
+      flags: { ...flags, 'token-delivery': 'code' },
+      switches: redirectUris.split(' ').flatMap((url) => ['--redirect-uri', url]),
+    });
+    expect(strict.setting('--redirect-uri')).to.include({ value: redirectUris, source: 'flag' });
+    expect(strict.setting('--state-check')).to.include({ value: 'always', source: 'default' });
   });
 
   it('masks user and password of a proxy', async () => {
@@ -174,51 +170,48 @@ describe('login-relay check, about the configuration', () => {
       [`http://${canary('secret')}@127.0.0.1:9/`]: 'http://[secret]@127.0.0.1:9',
       'http://127.0.0.1:9': 'http://127.0.0.1:9',
     };
-    await withProvider({}, async (flags) => {
-      for (const [proxy, value] of Object.entries(proxies)) {
-        for (const name of ['HTTPS_PROXY', 'https_proxy']) {
-          const result = await check({ flags, env: { [name]: proxy, NO_PROXY: '.example' } });
-          expect(result.setting('HTTPS_PROXY')).to.deep.equal({
-            flag: null,
-            variable: 'HTTPS_PROXY',
-            value,
-            source: 'environment',
-          });
-          expect(result.setting('NO_PROXY')?.value).to.equal('.example');
-        }
+    for (const [proxy, value] of Object.entries(proxies)) {
+      for (const name of ['HTTPS_PROXY', 'https_proxy']) {
+        const result = await check({ flags, env: { [name]: proxy, NO_PROXY: '.example' } });
+        expect(result.setting('HTTPS_PROXY')).to.deep.equal({
+          flag: null,
+          variable: 'HTTPS_PROXY',
+          value,
+          source: 'environment',
+        });
+        expect(result.setting('NO_PROXY')?.value).to.equal('.example');
       }
-    });
+    }
   });
 
   it('names every fault at once, with exit code 2, and makes no call', async () => {
-    await withProvider({}, async (flags, arrivals) => {
-      const { code, report } = await check({
-        flags: {
-          ...flags,
-          origin: 'https://app.example/page',
-          'base-url': 'http://relay.example',
-          'client-id': undefined,
-          'client-secret-file': join(directory, 'missing'),
-        },
-        env: { HTTPS_PROXY: `${canary('secret')}@proxy` },
-      });
-      expect(code).to.equal(2);
-      expect(report.findings.map(({ subject, verdict }) => `${verdict} ${subject}`)).to.deep.equal(
-        Array(5).fill('problem configuration'),
-      );
-      const faults = report.findings.map(({ message }) => message).join('\n');
-      expect(faults).to.match(
-        /^--origin \(FRONTEND_ORIGIN\) "https:\/\/app.example\/page" must be an origin such as /m,
-      );
-      expect(faults).to.match(
-        /^--base-url \(BASE_URL\) "http:\/\/relay.example" must start with https:\/\//m,
-      );
-      expect(faults).to.match(/^--client-id \(PROVIDER_CLIENT_ID\) is required/m);
-      expect(faults).to.match(/^--client-secret-file .* names a file that does not exist/m);
-      expect(faults).to.match(/^HTTPS_PROXY must be the URL of a proxy/m);
-      expect(report.callbackUrl).to.equal(null);
-      expect(arrivals).to.deep.equal([]);
+    provider.forget();
+    const { code, report } = await check({
+      flags: {
+        ...flags,
+        origin: 'https://app.example/page',
+        'base-url': 'http://relay.example',
+        'client-id': undefined,
+        'client-secret-file': join(directory, 'missing'),
+      },
+      env: { HTTPS_PROXY: `${canary('secret')}@proxy` },
     });
+    expect(code).to.equal(2);
+    expect(report.findings.map(({ subject, verdict }) => `${verdict} ${subject}`)).to.deep.equal(
+      Array(5).fill('problem configuration'),
+    );
+    const faults = report.findings.map(({ message }) => message).join('\n');
+    expect(faults).to.match(
+      /^--origin \(FRONTEND_ORIGIN\) "https:\/\/app.example\/page" must be an origin such as /m,
+    );
+    expect(faults).to.match(
+      /^--base-url \(BASE_URL\) "http:\/\/relay.example" must start with https:\/\//m,
+    );
+    expect(faults).to.match(/^--client-id \(PROVIDER_CLIENT_ID\) is required/m);
+    expect(faults).to.match(/^--client-secret-file .* names a file that does not exist/m);
+    expect(faults).to.match(/^HTTPS_PROXY must be the URL of a proxy/m);
+    expect(report.callbackUrl).to.equal(null);
+    expect(provider.asked).to.deep.equal([]);
   });
 
   it('does not show a wrong value that may be a secret', async () => {
@@ -242,15 +235,13 @@ describe('login-relay check, about the configuration', () => {
   it('warns of a secret file that others can read', async () => {
     await chmod(secretFile, 0o644);
     try {
-      await withProvider({}, async (flags) => {
-        const { code, complaints } = await check({
-          flags: { ...flags, 'client-secret-file': secretFile },
-        });
-        expect(code).to.equal(0);
-        expect(complaints).to.deep.equal([
-          'warning: configuration: --client-secret-file (PROVIDER_CLIENT_SECRET_FILE) names a file that every user can read: chmod o-r it → null',
-        ]);
+      const { code, complaints } = await check({
+        flags: { ...flags, 'client-secret-file': secretFile },
       });
+      expect(code).to.equal(0);
+      expect(complaints).to.deep.equal([
+        'warning: configuration: --client-secret-file (PROVIDER_CLIENT_SECRET_FILE) names a file that every user can read: chmod o-r it → null',
+      ]);
     } finally {
       await chmod(secretFile, 0o600);
     }
@@ -272,15 +263,13 @@ describe('login-relay check, about the configuration', () => {
   };
   for (const [name, [changes, message]] of Object.entries(addresses)) {
     it(`warns of ${name}`, async () => {
-      await withProvider({}, async (flags) => {
-        const result = await check({
-          flags: { ...flags, ...changes },
-          switches: ['--insecure-http'],
-        });
-        expect(result.code).to.equal(0);
-        expect(result.finding('addresses')).to.include({ verdict: 'warning' });
-        expect(result.finding('addresses').message).to.match(message);
+      const result = await check({
+        flags: { ...flags, ...changes },
+        switches: ['--insecure-http'],
       });
+      expect(result.code).to.equal(0);
+      expect(result.finding('addresses')).to.include({ verdict: 'warning' });
+      expect(result.finding('addresses').message).to.match(message);
     });
   }
 
@@ -295,9 +284,7 @@ describe('login-relay check, about the configuration', () => {
   });
 
   it('names the redirect URI with the path word that is configured', async () => {
-    await withProvider({}, async (flags) => {
-      const { report } = await check({ flags: { ...flags, 'path-name': 'github' } });
-      expect(report.callbackUrl).to.equal(redirectUri.replace('/provider/', '/github/'));
-    });
+    const { report } = await check({ flags: { ...flags, 'path-name': 'github' } });
+    expect(report.callbackUrl).to.equal(redirectUri.replace('/provider/', '/github/'));
   });
 });

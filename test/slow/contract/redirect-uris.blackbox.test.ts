@@ -66,7 +66,7 @@ describe(`no redirect_uri changes the target of a redirect: ${redirectPayloads.l
     }
   }
 
-  it('other spellings of a registered one lead to it as it is registered', async () => {
+  it('other spellings of a registered one lead to its registered spelling', async () => {
     for (const spelling of [
       page,
       'HTTPS://APP.example:443/signed-in?theme=dark',

@@ -68,7 +68,7 @@ for (const library of ['oidc-client-ts', 'react-oauth2-code-pkce'] as const) {
       expect(page.url()).to.equal(`${site().frontEnd}/`);
     });
 
-    it('logs nobody in or out in another tab of the same browser', async () => {
+    it('does not log in or out in another tab of the same browser', async () => {
       const { page, address } = await loggedIn();
       const before = await stored(page);
       const calls = site().provider.tokenRequests.length;
@@ -81,7 +81,7 @@ for (const library of ['oidc-client-ts', 'react-oauth2-code-pkce'] as const) {
       expect(site().provider.tokenRequests).to.have.lengthOf(calls);
     });
 
-    it('logs nobody in in another browser', async () => {
+    it('does not log in in another browser', async () => {
       const { page, address } = await loggedIn();
       const calls = site().provider.tokenRequests.length;
       const thief = await openPage();
@@ -93,7 +93,7 @@ for (const library of ['oidc-client-ts', 'react-oauth2-code-pkce'] as const) {
       await page.getByText(greeting).waitFor();
     });
 
-    it('is a link that an attacker has sent: it logs nobody in as the attacker', async () => {
+    it('does not log in as the attacker if an attacker has sent it as a link', async () => {
       const address = await attackersAddress();
       const page = await openPage();
       await page.goto(address);

@@ -95,7 +95,7 @@ for (const [name, kind] of Object.entries(kinds)) {
         process.logLines.some(({ route, method }) => `${method} ${route}` === tokenRequest),
       );
 
-    it('refresh at once without a lock: one replica, one call, nobody is logged out', async () => {
+    it('refresh at once without a lock at one replica: one call, and all stay logged in', async () => {
       const page = await OAuthPage.open(target);
       const tokens = await page.logIn(target, site.provider);
       const calls = site.provider.tokenCalls();

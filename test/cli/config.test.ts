@@ -27,6 +27,7 @@ describe('login-relay config', () => {
     const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'print'] });
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.contain('port: 8000 # default\n');
+    expect(stdout).to.contain('base-url: http://localhost:8000 # default\n');
     expect(stdout).to.contain('    client-secret: "[secret]" # PROVIDER_CLIENT_SECRET\n');
     expect(stdout).not.to.contain('hunter2');
     const { providers, frontEnds } = parsed(stdout);

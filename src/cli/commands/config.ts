@@ -20,14 +20,14 @@ export async function config(action: ConfigAction, given: OptionSources): Promis
     return;
   }
   const sources = withoutOverruled(given);
-  const { warnings } = readConfig({
+  const { config: read, warnings } = readConfig({
     ...sources,
     readFile: readTextFile,
     newFiles: { expect: expectCreatable },
   });
   if (action === 'print') {
     const file = readConfigFile(sources, readTextFile);
-    await print(printFile(effectiveFile(sources, file)));
+    await print(printFile(effectiveFile(sources, file, read.baseUrl)));
     return;
   }
   await print(

@@ -200,6 +200,14 @@ front-ends:
     expect(read(team).warnings.join()).to.not.contain('client-secret');
   });
 
+  it('warns of front ends with different scopes that share an application at GitHub', () => {
+    const warning =
+      /^config.yaml:6:13 providers.github.client-id is used with different scopes: a login that asks for no scope/;
+    const shared = team.replace(', providers: [staff]', '');
+    expect(read(shared).warnings.filter((one) => warning.test(one))).to.have.lengthOf(1);
+    expect(read(team).warnings.join()).to.not.contain('different scopes');
+  });
+
   it('takes the secret of a registration from the systemd credential with its name', () => {
     const text = team.replace(', client-secret: first', '');
     const environment = { CREDENTIALS_DIRECTORY: '/cred' };

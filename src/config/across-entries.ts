@@ -1,6 +1,7 @@
 import { describeEntry } from './file/describe.ts';
 import type { ReadConfigFile } from './file/read.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
+import type { Reading } from './reading.ts';
 import type { EntryReading } from './readings.ts';
 
 /** A front end that is being read. */
@@ -33,16 +34,47 @@ export function reportUnused(
   }
 }
 
-/** Warns of secrets in a file that every user of the machine can read. */
+/** Warns of secrets in a file that other users than its owner can read. */
 export function warnOfSecrets(
-  { readableByOthers }: ReadConfigFile,
+  { isPrivate }: ReadConfigFile,
   providers: readonly EntryReading[],
 ): void {
-  if (!readableByOthers) return;
+  if (isPrivate) return;
   for (const { reading } of providers) {
     for (const name of ['clientSecret', 'tokenParams'] as const) {
       if (reading.sourceOf(name) !== 'file') continue;
-      reading.warn(name, 'is in a file that every user can read: chmod o-r it');
+      reading.warn(
+        name,
+        'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
+      );
     }
+  }
+}
+
+/**
+ * Warns of front ends with different scopes that log in with one client identifier of GitHub. A login that asks for
+ * no scope is given all that its user ever granted the application.
+ *
+ * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
+ */
+export function warnOfSharedScopes(
+  registrations: readonly { readonly name: string; readonly reading: Reading }[],
+  frontEnds: readonly FrontEndEntry[],
+): void {
+  const atGitHub = registrations.filter(
+    ({ reading: { values } }) =>
+      values.provider === 'github' && !values.issuer && !values.authorizeUrl,
+  );
+  for (const sharing of Map.groupBy(atGitHub, ({ reading }) => reading.values.clientId).values()) {
+    const scopes = sharing.flatMap(({ name, reading }) =>
+      frontEnds
+        .filter(({ access }) => access.registrations.includes(name))
+        .map(({ access }) => access.scope ?? reading.values.scope ?? ''),
+    );
+    if (new Set(scopes).size < 2) continue;
+    sharing[0]?.reading.warn(
+      'clientId',
+      'is used with different scopes: a login that asks for no scope gets all that its user ever granted this application. Register one application at GitHub for each scope',
+    );
   }
 }

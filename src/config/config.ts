@@ -1,5 +1,10 @@
 import { ConfigError } from '../start-errors.ts';
-import { codeDeliveryAt, reportUnused, warnOfSecrets } from './across-entries.ts';
+import {
+  codeDeliveryAt,
+  reportUnused,
+  warnOfSecrets,
+  warnOfSharedScopes,
+} from './across-entries.ts';
 import { readConfigFile } from './file/read.ts';
 import { readFrontEndAccess } from './front-end-access.ts';
 import { type KeyFile, readKeyFile } from './key-file.ts';
@@ -120,6 +125,7 @@ export function readConfig(
   for (const { reading } of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
   if (file !== undefined) {
     reportUnused(file, frontEnds, report.addFault);
+    warnOfSharedScopes(registrations, frontEnds);
     warnOfSecrets(file, providers);
   }
   const proxy = readProxy(environment, report.addFault);

@@ -4,6 +4,7 @@ import type { Reading } from './reading.ts';
 /** A small text file. */
 export interface TextFile {
   readonly text: string;
+  readonly readableByGroup?: boolean;
   readonly readableByOthers: boolean;
 }
 

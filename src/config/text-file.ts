@@ -13,14 +13,17 @@ import {
 import { dirname } from 'node:path';
 import type { TextFile } from './secret-file.ts';
 
+const readableByGroupBit = 0o040;
 const readableByOthersBit = 0o004;
 
-/** Reads a whole text file and whether every user of the machine may do the same. */
+/** Reads a whole text file and who else may do the same. */
 export function readTextFile(path: string): TextFile {
   const file = openSync(path, 'r');
   try {
+    const { mode } = fstatSync(file);
     return {
-      readableByOthers: (fstatSync(file).mode & readableByOthersBit) !== 0,
+      readableByGroup: (mode & readableByGroupBit) !== 0,
+      readableByOthers: (mode & readableByOthersBit) !== 0,
       text: readFileSync(file, 'utf8'),
     };
   } finally {

@@ -97,6 +97,8 @@ async function providerSource(
   // A reload must not forget a provider whose metadata cannot be fetched at the moment.
   const key = JSON.stringify(settings.discovered);
   const registration = registrations.length > 1 ? name : undefined;
+  // A reload must not forget a provider whose metadata cannot be fetched at the moment.
+  const key = JSON.stringify(settings.discovered);
   return discoveredProvider(
     async () => {
       const provider = await discoverProvider(client, context);

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { effectiveFile } from '../../src/config/file/effective.ts';
 import { fileSettings } from '../../src/config/file/keys.ts';
@@ -24,6 +27,7 @@ describe('login-relay config', () => {
     const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'print'] });
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.contain('port: 8000 # default\n');
+    expect(stdout).to.contain('base-url: http://localhost:8000 # default\n');
     expect(stdout).to.contain('    client-secret: "[secret]" # PROVIDER_CLIENT_SECRET\n');
     expect(stdout).not.to.contain('hunter2');
     const { providers, frontEnds } = parsed(stdout);
@@ -40,7 +44,37 @@ describe('login-relay config', () => {
   it('check says that the configuration is valid', async () => {
     const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'check'] });
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(stdout).to.match(/valid\n$/);
+    expect(stdout).to.match(/^The configuration is valid\.\n$/m);
+  });
+
+  it('print prints a file with what flags override in it', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'login-relay-config-'));
+    const path = join(directory, 'config.yaml');
+    const text = `
+port: 1
+providers:
+  github: { client-id: a, client-secret-file: secret }
+  staff: { issuer: https://id.example.com, client-id: b, client-secret: hunter2hunter2 }
+front-ends:
+  app: { origin: https://app.example.com, redirect-uris: [https://app.example.com/in] }
+  blog: { origin: https://blog.example.com, providers: [github], scope: repo }
+`;
+    writeFileSync(path, text, { mode: 0o600 });
+    writeFileSync(join(directory, 'secret'), 'hunter2hunter2', { mode: 0o600 });
+    try {
+      const { code, stdout, stderr } = await runRelay({
+        words: ['config', 'print'],
+        flags: { config: path, port: '2' },
+      });
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout).to.contain('port: 2 # --port\n').and.not.to.contain('hunter2');
+      const { providers, frontEnds } = parsed(stdout);
+      expect(providers?.map(({ name }) => name)).to.deep.equal(['github', 'staff']);
+      expect(providers?.[0].values.clientSecretFile).to.deep.equal([join(directory, 'secret')]);
+      expect(frontEnds?.[1]?.values).to.deep.include({ providers: ['github'], scope: ['repo'] });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   for (const action of ['check', 'print']) {

@@ -236,6 +236,10 @@ front-ends:
       '1:20 front-ends.a.redirect-uri is unknown: did you mean redirect-uris?',
     ],
     'an unknown word': ['colour: red', '1:1 colour is unknown'],
+    'a close key with a control character': [
+      '"port\\u0007": 1',
+      '1:1 a key is unknown: did you mean port?',
+    ],
     'a secret in place of a key': ['hunter2Hunter2: a', '1:1 a key is unknown'],
   };
   for (const [trick, [text, ...faults]] of Object.entries(tricks)) {

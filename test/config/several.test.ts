@@ -190,12 +190,22 @@ front-ends:
     ]);
   });
 
-  it('warns of a secret in a file that every user can read', () => {
-    const files = { 'config.yaml': { text: team, readableByOthers: true } };
-    expect(read(team, { files }).warnings).to.include(
-      'config.yaml:6:29 providers.github.client-secret is in a file that every user can read: chmod o-r it',
-    );
+  it('warns of a secret in a file that its group or every user can read', () => {
+    for (const reader of ['readableByGroup', 'readableByOthers']) {
+      const files = { 'config.yaml': { text: team, [reader]: true } };
+      expect(read(team, { files }).warnings, reader).to.include(
+        'config.yaml:6:29 providers.github.client-secret is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
+      );
+    }
     expect(read(team).warnings.join()).to.not.contain('client-secret');
+  });
+
+  it('warns of front ends with different scopes that share an application at GitHub', () => {
+    const warning =
+      /^config.yaml:6:13 providers.github.client-id is used with different scopes: a login that asks for no scope/;
+    const shared = team.replace(', providers: [staff]', '');
+    expect(read(shared).warnings.filter((one) => warning.test(one))).to.have.lengthOf(1);
+    expect(read(team).warnings.join()).to.not.contain('different scopes');
   });
 
   it('takes the secret of a registration from the systemd credential with its name', () => {

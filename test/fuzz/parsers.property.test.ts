@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc, { type Arbitrary } from 'fast-check';
 import { checkAuthorization, fuzz as fuzzAuthorization } from '../../fuzz/parsers/authorization.ts';
+import { fuzz as fuzzConfigFile } from '../../fuzz/parsers/config-file.ts';
 import { checkConfiguration, fuzz as fuzzConfiguration } from '../../fuzz/parsers/configuration.ts';
 import { checkCookies, fuzz as fuzzCookies } from '../../fuzz/parsers/cookies.ts';
 import {
@@ -262,6 +263,7 @@ describe('inputs that fuzzing has found', () => {
     cookies: fuzzCookies,
     state: fuzzState,
     configuration: fuzzConfiguration,
+    'config-file': fuzzConfigFile,
     'provider-answer': fuzzProviderAnswer,
   };
   for (const [parser, fuzz] of Object.entries(fuzzers)) {

@@ -20,15 +20,17 @@ export async function config(action: ConfigAction, given: OptionSources): Promis
     return;
   }
   const sources = withoutOverruled(given);
-  const { warnings } = readConfig({
+  const { config: read, warnings } = readConfig({
     ...sources,
     readFile: readTextFile,
     newFiles: { expect: expectCreatable },
   });
   if (action === 'print') {
     const file = readConfigFile(sources, readTextFile);
-    await print(printFile(effectiveFile(sources, file)));
+    await print(printFile(effectiveFile(sources, file, read.baseUrl)));
     return;
   }
-  await print([...warnings.map((one) => `warning: ${one}`), 'valid', ''].join('\n'));
+  await print(
+    [...warnings.map((one) => `warning: ${one}`), 'The configuration is valid.', ''].join('\n'),
+  );
 }

@@ -34,8 +34,13 @@ const nameByFlags = 'app';
  *
  * @param sources without what a flag overrules
  * @param file undefined: there is none. Flags and variables beat it
+ * @param baseUrl its default, which depends on other settings
  */
-export function effectiveFile(sources: OptionSources, file: ConfigFile | undefined): EffectiveFile {
+export function effectiveFile(
+  sources: OptionSources,
+  file: ConfigFile | undefined,
+  baseUrl?: string,
+): EffectiveFile {
   const flagged = (level: Level) => settingsOf(level, (setting) => bySources(setting, sources));
   const entry = (path: string, one: FileEntry): EffectiveEntry => ({
     name: one.name,
@@ -51,7 +56,12 @@ export function effectiveFile(sources: OptionSources, file: ConfigFile | undefin
   return {
     relay: settingsOf(
       'relay',
-      (setting) => bySources(setting, sources) ?? (file && byFile(setting, file.relay, file.path)),
+      (setting) =>
+        bySources(setting, sources) ??
+        (file && byFile(setting, file.relay, file.path)) ??
+        (setting.name === 'baseUrl' && baseUrl !== undefined
+          ? { texts: [baseUrl], source: 'default' }
+          : undefined),
     ),
     providers: entries('providers', file?.providers, rawValue('pathName', sources) ?? ''),
     frontEnds: entries('front-ends', file?.frontEnds, nameByFlags),

@@ -46,8 +46,9 @@ function sequence(items: Scalar[]): YAMLSeq {
   return node;
 }
 
-function typed(setting: EffectiveSetting['setting'], text: string): unknown {
-  const { type } = valueTypeOf(setting);
-  if (type === 'boolean') return text === 'true';
-  return type === 'string' ? text : Number(text);
+/** The value as YAML has it. A text that YAML would take for another value stays a text, in quotes. */
+function typed({ schema }: EffectiveSetting['setting'], text: string): unknown {
+  const { type } = valueTypeOf({ schema });
+  if (type === 'boolean') return text === 'true' || text === 'false' ? text === 'true' : text;
+  return type !== 'string' && `${Number(text)}` === text ? Number(text) : text;
 }

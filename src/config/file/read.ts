@@ -7,7 +7,8 @@ import { parseConfigFile } from './parse.ts';
 
 /** A configuration file that was read. */
 export interface ReadConfigFile extends ConfigFile {
-  readonly readableByOthers: boolean;
+  /** Whether only its owner can read it. */
+  readonly isPrivate: boolean;
 }
 
 /**
@@ -22,10 +23,10 @@ export function readConfigFile(
 ): ReadConfigFile | undefined {
   const path = rawValue('config', sources);
   if (path === undefined) return undefined;
-  const { text, readableByOthers } = textOf(path, sources, readFile);
+  const { text, readableByGroup, readableByOthers } = textOf(path, sources, readFile);
   const parsed = parseConfigFile(text, path);
   if ('faults' in parsed) throw new ConfigError(parsed.faults);
-  return { ...parsed.file, readableByOthers };
+  return { ...parsed.file, isPrivate: !readableByGroup && !readableByOthers };
 }
 
 function textOf(path: string, sources: OptionSources, readFile: ReadFile) {

@@ -67,6 +67,8 @@ const belongs: Readonly<Record<Level, string>> = {
   'front-ends': 'belongs to a front end: move it into an entry of front-ends',
 };
 
+const ordinaryKey = /^[a-z]{1,12}(-[a-z]{1,12}){0,2}$/;
+
 /** What is wrong with a key that is not known here. It may be a secret: only what looks like a key is quoted. */
 function unknownKey(key: string, place: Place): string {
   const level = levels.find((one) => settingOf(one, key) !== undefined);
@@ -75,6 +77,7 @@ function unknownKey(key: string, place: Place): string {
   const maps = place.kind === 'relay' ? ['providers', 'front-ends'] : [];
   const known = [...fileSettings[place.kind].map((setting) => setting.key), ...maps];
   const close = suggestion(key, known);
-  const shown = close !== undefined || /^[a-z]{1,12}(-[a-z]{1,12}){0,2}$/.test(key) ? key : 'a key';
+  const isShown = close === undefined ? ordinaryKey.test(key) : /^[\w-]+$/.test(key);
+  const shown = isShown ? key : 'a key';
   return `${prefixOf(place)}${shown} is unknown${close ? `: did you mean ${close}?` : ''}`;
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import type { FileEntry, FileSettings } from '../../src/config/file/config-file.ts';
+import { effectiveFile } from '../../src/config/file/effective.ts';
+import { parseConfigFile } from '../../src/config/file/parse.ts';
+import { printFile } from '../../src/config/file/print.ts';
+
+const path = '/etc/login-relay/config.yaml';
+const fault = /^\/etc\/login-relay\/config\.yaml:[1-9]\d*:[1-9]\d* \S/;
+// A text shorter than this can be in a message by chance.
+const telling = 12;
+const nothing = { flags: {}, environment: {} };
+
+/**
+ * Fails where a file is neither refused with the places of its faults, nor read as what it prints.
+ *
+ * @param values texts of the file that no fault may quote
+ */
+export function checkConfigFile(text: string, values: readonly string[] = []): void {
+  const result = parseConfigFile(text, path);
+  if ('faults' in result) {
+    assert.ok(result.faults.length > 0);
+    for (const one of result.faults) {
+      assert.match(one, fault);
+      assert.doesNotMatch(one, /\p{Cc}|\p{Cf}/u, 'a fault has a control character');
+      const quoted = values.find((value) => value.length >= telling && one.includes(value));
+      assert.equal(quoted, undefined, 'a fault quotes a value');
+    }
+    return;
+  }
+  const { file } = result;
+  const printed = parseConfigFile(printFile(effectiveFile(nothing, file)), path);
+  assert.ok('file' in printed, 'what is printed has faults');
+  checkSettings(file.relay, printed.file.relay);
+  for (const kind of ['providers', 'frontEnds'] as const) {
+    const entries: readonly FileEntry[] = file[kind] ?? [];
+    for (const [index, entry] of entries.entries()) {
+      const again: FileEntry | undefined = printed.file[kind]?.[index];
+      assert.equal(again?.name, entry.name);
+      checkSettings(entry, again);
+    }
+  }
+}
+
+function checkSettings({ values, positions }: FileSettings, again: FileSettings | undefined): void {
+  for (const [name, texts] of Object.entries(values)) {
+    assert.ok(texts.length > 0 && texts.every((text) => typeof text === 'string' && text !== ''));
+    // Secrets are masked.
+    if (name === 'clientSecret' || name === 'tokenParams') continue;
+    assert.deepEqual(new Map(Object.entries(again?.values ?? {})).get(name), texts, name);
+  }
+  for (const position of Object.values(positions)) {
+    assert.ok(position.line >= 1 && position.column >= 1);
+  }
+}
+
+/** The data is the file. */
+export function fuzz(data: Buffer): void {
+  checkConfigFile(data.toString());
+}

@@ -4,8 +4,8 @@ import type { Delivery, OAuthRequest } from '../login/login.ts';
 import { withPart } from './redirect-delivery.ts';
 
 /**
- * The delivery of an OAuth request: redirects to the front end with a code of the relay. It holds the
- * provider's code, which is exchanged when the front end redeems the relay's code.
+ * The delivery of an OAuth request: redirects to the front end with a code of the relay. This code
+ * contains the provider's code, which is exchanged when the front end redeems the relay's code.
  *
  * @param issuer the relay's name in `iss`
  * @param state the front end's own `state`

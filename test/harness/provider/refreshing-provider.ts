@@ -39,7 +39,7 @@ const goodMood: ProviderMood = {
  */
 export class RefreshingProvider extends StrictProvider {
   readonly mood: ProviderMood = { ...goodMood };
-  /** By every access token and refresh token that was ever issued. */
+  /** The logins, by every access token and refresh token that was ever issued. */
   readonly #families = new Map<string, Family>();
 
   static override async start(): Promise<RefreshingProvider> {

@@ -94,8 +94,6 @@ async function providerSource(
     ...settings.discovered,
     encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
-  // A reload must not forget a provider whose metadata cannot be fetched at the moment.
-  const key = JSON.stringify(settings.discovered);
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched at the moment.
   const key = JSON.stringify(settings.discovered);

@@ -122,7 +122,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
     return await random.pick([
       () => refresh({ providerToken: tokenOf(forbidden), registration: 'other client-1' }),
       () => refresh({ providerToken: tokenOf(forbidden), frontEnd: 'other' }),
-      () => refresh({ providerToken: tokenOf(forbidden), endsAt: seconds() - 1 }),
+      () => refresh({ providerToken: tokenOf(locked), endsAt: seconds() - 1 }),
       () => refresh({ providerToken: tokenOf(locked), loggedInAt: seconds() - 31 * day }),
       () => refresh({ providerToken: tokenOf(locked), thumbprint: otherKey }),
     ])();

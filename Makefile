@@ -163,9 +163,11 @@ sbom: $(installed)
 binary: $(installed) ## build the executable for this machine
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay
 
-# Runs the black-box tests with the executable, and the executable in an empty root.
+# Runs the black-box tests with the executable, and the executable in an empty root. The long ones in test/slow
+# run only from source, except those of the process itself.
 test-binary: binary
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) 'test/**/*.blackbox.test.ts' 'test/slow/executable/*.executable.ts'
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) 'test/!(slow)/**/*.blackbox.test.ts' \
+	  'test/slow/{operations,server}/*.blackbox.test.ts' 'test/slow/executable/*.executable.ts'
 
 # Restarts the executable 20 times under 200 requests per second.
 test-restarts: binary

@@ -82,6 +82,7 @@ Exit codes:
     options.port,
     options.host,
     options.tlsCert,
+    options.config,
   ]).action(async (flags: Flags) => exit(await commands.health(flags)));
   addOptions(
     add('config', 'Check or print the configuration, or print the schema of its file.')

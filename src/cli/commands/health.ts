@@ -1,25 +1,40 @@
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
+import getRawBody from 'raw-body';
+import * as v from 'valibot';
 import { describeFault } from '../../config/fault.ts';
+import { readConfigFile } from '../../config/file/read.ts';
 import { type OptionSources, readOptionValues } from '../../config/option-values.ts';
 import type { OptionName } from '../../config/options.ts';
+import { readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 
 const patience = 3_000;
+const largestAnswer = 16 * 1024;
 const whereToAsk: ReadonlySet<OptionName> = new Set(['port', 'host']);
+
+/** What a relay answers that is not ready. Something else may answer in its place: print no text of its own. */
+const notReady = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ detail: v.pipe(v.string(), v.regex(/^Not ready: [\w(), -]+\.$/)) }),
+  v.transform(({ detail }) => detail.slice('Not ready: '.length, -1)),
+);
 
 /**
  * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of
- * containers and timers.
+ * containers and timers. It prints what makes the relay unready.
  *
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
- * @throws {ConfigError} if port or host have faults
+ * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults: string[] = [];
-  const { port, host, tlsCert } = readOptionValues(sources, (name, message) => {
-    if (whereToAsk.has(name)) faults.push(describeFault(name, message, sources));
+  const inFile = readConfigFile(sources, readTextFile)?.relay.values ?? {};
+  const given = { ...sources, inFile };
+  const { port, host, tlsCert } = readOptionValues(given, (name, message) => {
+    if (whereToAsk.has(name)) faults.push(describeFault(name, message, given));
   });
   if (port === undefined || host === undefined) throw new ConfigError(faults);
   const answer = await ask(reachable(host), port, tlsCert !== undefined);
@@ -36,14 +51,22 @@ function reachable(host: string): string {
 function ask(host: string, port: number, isSecure: boolean): Promise<string> {
   return new Promise((resolve) => {
     // The certificate names the public host, not this address. The exchange contains no secret.
-    const address = { host, port, path: '/readyz', timeout: patience, rejectUnauthorized: false };
-    const request = (isSecure ? getSecurely : get)(address, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200 ? 'ready' : `not ready (${response.statusCode})`);
-    });
-    request.on('timeout', () => request.destroy());
+    const address = { host, port, path: '/readyz', rejectUnauthorized: false };
+    const signal = AbortSignal.timeout(patience);
+    const request = (isSecure ? getSecurely : get)({ ...address, signal }, (response) =>
+      resolve(describe(response)),
+    );
     const { protocol } = request;
     const name = host.includes(':') ? `[${host}]` : host;
     request.on('error', () => resolve(`no answer from ${protocol}//${name}:${port}`));
   });
+}
+
+async function describe(response: IncomingMessage): Promise<string> {
+  const options = { limit: largestAnswer, encoding: 'utf8' } as const;
+  const body = await getRawBody(response, options).catch(() => '');
+  response.destroy();
+  if (response.statusCode === 200) return 'ready';
+  const { success, output } = v.safeParse(notReady, body);
+  return `not ready (${response.statusCode})${success ? `: ${output}` : ''}`;
 }

@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { serve } from '../harness/provider/serve.ts';
+import { type Invocation, runRelay } from '../harness/relay/relay-process.ts';
+import { listening, secretFile } from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
+
+const twoProviders = (port: number) => `port: ${port}
+base-url: https://relay.example
+providers:
+  github: { client-id: a, client-secret: s1 }
+  staff: { issuer: 'http://127.0.0.1:1', client-id: b, client-secret: s2 }
+front-ends:
+  app: { origin: https://app.example }
+`;
+
+async function answerOf(invocation: Invocation) {
+  const { code, stdout } = await runRelay({ ...invocation, words: ['health'] });
+  return { code, stdout };
+}
+
+describe('login-relay health', () => {
+  it('finds the port in the configuration file, and prints which provider the relay waits for', async () => {
+    const config = await secretFile(twoProviders(await freePort()));
+    const { relay } = await listening({ flags: { config } });
+    const answer = { code: 1, stdout: 'not ready (503): provider_undiscovered (staff)\n' };
+    expect(await answerOf({ flags: { config } })).to.deep.equal(answer);
+    expect(await answerOf({ env: { LOGIN_RELAY_CONFIG: config } })).to.deep.equal(answer);
+    await relay.stop();
+  });
+
+  it('prints nothing that another program answers', async () => {
+    const bodies = ['<h1>away</h1>', '{"detail":"Not ready: \\u001b[2J."}', 'x'.repeat(99_999)];
+    for (const body of bodies) {
+      const other = await serve((_request, response) => response.writeHead(503).end(body));
+      const answer = await answerOf({ flags: { port: `${other.port}` } });
+      expect(answer).to.deep.equal({ code: 1, stdout: 'not ready (503)\n' });
+      await other.close();
+    }
+  });
+
+  it('reports the faults of a configuration file', async () => {
+    const config = await secretFile('port: [1, 2]');
+    const { code, stderr } = await runRelay({ words: ['health'], flags: { config } });
+    expect(code).to.equal(2);
+    expect(stderr).to.contain(`${config}:1:1 port must be one value, not a list`);
+  });
+});

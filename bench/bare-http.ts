@@ -44,7 +44,9 @@ function startLogin(response: ServerResponse): void {
   redirect(
     response,
     `${authorization}&state=${state}&code_challenge=${challenge}&code_challenge_method=S256`,
-    [`lr_${id.toString('hex', 0, 8)}=${secret.toString('base64url')}; Max-Age=600; ${attributes}`],
+    [
+      `lr_login_${id.toString('hex', 0, 8)}=${secret.toString('base64url')}; Max-Age=600; ${attributes}`,
+    ],
   );
 }
 
@@ -53,7 +55,7 @@ function finishLogin({ url = '', headers }: IncomingMessage, response: ServerRes
   const bytes = Buffer.from(state ?? '', 'base64url');
   const payload = bytes.subarray(0, -32);
   const id = payload.subarray(5, 21);
-  const name = `lr_${id.toString('hex', 0, 8)}`;
+  const name = `lr_login_${id.toString('hex', 0, 8)}`;
   const [, cookie = ''] = new RegExp(`${name}=([^;]*)`).exec(headers.cookie ?? '') ?? [];
   const secret = Buffer.from(cookie, 'base64url');
   if (!timingSafeEqual(macOf(payload, secret), bytes.subarray(-32))) throw new Error('altered');
@@ -62,7 +64,7 @@ function finishLogin({ url = '', headers }: IncomingMessage, response: ServerRes
     const { access_token } = JSON.parse(body.toString());
     redirect(response, `${frontEnd}/?access_token=${access_token}`, [
       `${name}=; Max-Age=0; ${attributes}`,
-      `lr_finished=${id.toString('hex', 0, 8)}; Max-Age=600; ${attributes}`,
+      `lr_login_finished=${id.toString('hex', 0, 8)}; Max-Age=600; ${attributes}`,
     ]);
   });
 }

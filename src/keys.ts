@@ -13,6 +13,8 @@ export interface Keys {
   readonly code: KeyRing;
   /** Seals the refresh tokens of front ends. */
   readonly refreshToken: KeyRing;
+  /** Seals the cookies of sessions. */
+  readonly session: KeyRing;
 }
 
 const keyLength = 32;
@@ -40,7 +42,12 @@ function keysFrom([current, ...previous]: KeyRing): Keys {
       Buffer.from(hkdfSync('sha256', secret, '', `login-relay ${purpose}`, keyLength));
     return [derive(current), ...previous.map(derive)];
   };
-  return { state: ring('state'), code: ring('code'), refreshToken: ring('refresh token') };
+  return {
+    state: ring('state'),
+    code: ring('code'),
+    refreshToken: ring('refresh token'),
+    session: ring('session'),
+  };
 }
 
 function bytesOf(secret: Secret): Buffer {

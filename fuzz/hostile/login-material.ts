@@ -18,7 +18,7 @@ export function createLogins(settings: {
   readonly pages: readonly [string, ...string[]];
 }): (random: Random) => LoginMaterial {
   const signer = createStateSigner(keysFromFile([new Secret(settings.stateKey)]).state, settings);
-  const prefix = settings.redirectUri.startsWith('https:') ? '__Host-Http-lr_' : 'lr_';
+  const prefix = settings.redirectUri.startsWith('https:') ? '__Host-Http-lr_login_' : 'lr_login_';
   return (random) => {
     const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
     const id = bytes(16);

@@ -7,6 +7,11 @@ export const frontEndFailures = {
     detail: 'No front end of this relay has the given client_id.',
     oauthError: 'unauthorized_client',
   },
+  client_unauthorized: {
+    status: 400,
+    detail: 'This front end holds no token, so it cannot log in with an OAuth request.',
+    oauthError: 'unauthorized_client',
+  },
   front_end_gone: {
     status: 400,
     detail: 'The front end that started this login is no longer configured. Start the login again.',

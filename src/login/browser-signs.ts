@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasLoginCookie } from './cookies.ts';
+import { hasRelayCookie } from './cookies.ts';
 
 const telling = [
   'sec-fetch-site',
@@ -22,6 +22,6 @@ export function showsSignOfBrowser({ headers }: IncomingMessage): boolean {
     headers['sec-fetch-mode'] === 'navigate' ||
     headers['user-agent']?.includes('Mozilla/') === true ||
     headers.accept?.includes('text/html') === true ||
-    hasLoginCookie(headers.cookie)
+    hasRelayCookie(headers.cookie)
   );
 }

@@ -1,16 +1,16 @@
-import type { IncomingMessage } from 'node:http';
-import { parseCookie, stringifySetCookie } from 'cookie';
+import { stringifySetCookie } from 'cookie';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
+import { readCookies } from '../http/cookies.ts';
 
 /** Seconds until a login and its cookie expire. */
 export const loginLifetime = 600;
 
 const kept = 20;
 const mostCleared = 20;
-const plainPrefix = 'lr_';
+const plainPrefix = 'lr_login_';
 // Browsers accept a cookie with this prefix only from an HTTPS response of this host.
-const securePrefix = '__Host-Http-lr_';
+const securePrefix = '__Host-Http-lr_login_';
 const finishedName = 'finished';
 const idPrefixLength = 8;
 const idPrefixForm = '[0-9a-f]{16}';
@@ -36,8 +36,8 @@ export interface LoginCookies {
   isFinished(ctx: Context, id: Buffer): boolean;
 }
 
-/** Whether a Cookie header holds a cookie of any login. */
-export function hasLoginCookie(header: string | undefined): boolean {
+/** Whether a Cookie header holds a cookie of the relay: of any login, or of a session. */
+export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }
 
@@ -101,33 +101,4 @@ export function createLoginCookies(secure: boolean): LoginCookies {
 
 function idPrefix(id: Buffer): string {
   return id.subarray(0, idPrefixLength).toString('hex');
-}
-
-type Cookies = ReadonlyMap<string, readonly string[]>;
-
-const none: Cookies = new Map();
-const read = new WeakMap<IncomingMessage, Cookies>();
-
-/** Every cookie with all of its values. Cookie parsers keep only one value per name. */
-function readCookies({ req }: Context): Cookies {
-  const header = req.headers.cookie;
-  if (header === undefined) return none;
-  const cookies = read.get(req) ?? parseCookies(header);
-  read.set(req, cookies);
-  return cookies;
-}
-
-function parseCookies(header: string): Cookies {
-  const cookies = new Map<string, string[]>();
-  // Split inside quotes too: no cookie value contains a semicolon. @see RFC 6265 §4.1.1
-  for (const pair of header.split(';')) {
-    for (const [name, value = ''] of Object.entries(
-      parseCookie(pair, { decode: (text) => text }),
-    )) {
-      const values = cookies.get(name);
-      if (values === undefined) cookies.set(name, [value]);
-      else values.push(value);
-    }
-  }
-  return cookies;
 }

@@ -55,7 +55,13 @@ const cookies = joined(
     fc
       .tuple(
         fc.constantFrom('', '__Host-Http-', ' ', '\u00a0', '"'),
-        fc.constantFrom('lr_0011223344556677', 'lr_finished', 'lr_', '__proto__', 'theme'),
+        fc.constantFrom(
+          'lr_login_0011223344556677',
+          'lr_login_finished',
+          'lr_login_',
+          '__proto__',
+          'theme',
+        ),
         fc.constantFrom('=', ' = ', '', '=='),
         fc.oneof(
           fc.constantFrom(secret, `"${secret}"`, '0011223344556677.00', `${secret}=`, ''),

@@ -30,7 +30,7 @@ const readers: Record<string, { read: (text: string) => unknown; parts: readonly
       '= "',
       ' ',
       '\t',
-      '__Host-Http-lr_finished=0.;',
+      '__Host-Http-lr_login_finished=0.;',
     ],
   },
   'a query': {

@@ -71,7 +71,7 @@ describe('the rate limit', () => {
     it('does not end a login: its cookie and its code stay good', async () => {
       const answered = await underTest().send({
         path: `${callbackPath}?code=${canary('code')}&state=x`,
-        headers: [['Cookie', '__Host-Http-lr_0123456789abcdef=x']],
+        headers: [['Cookie', '__Host-Http-lr_login_0123456789abcdef=x']],
       });
       expectError(answered, 429);
       expect(answered.headers).to.not.have.property('set-cookie');

@@ -28,7 +28,7 @@ describe('the cookie of a login', () => {
     it('can only be set by this host over TLS, is hidden from scripts, and ends after ten minutes', async () => {
       const [cookie, ...others] = setCookies(await browser.open(loginPath));
       expect(others).to.deep.equal([]);
-      expect(cookie?.name).to.match(/^__Host-Http-lr_[0-9a-f]{16}$/);
+      expect(cookie?.name).to.match(/^__Host-Http-lr_login_[0-9a-f]{16}$/);
       expect(cookie?.value).to.match(secretForm);
       expect(cookie?.attributes).to.deep.equal([
         'HttpOnly',
@@ -66,7 +66,7 @@ describe('the cookie of a login', () => {
       const login = await browser.start();
       const cookies = setCookies(await browser.finish(login));
       expect(cookies.map(({ name }) => name)).to.deep.equal([
-        '__Host-Http-lr_finished',
+        '__Host-Http-lr_login_finished',
         login.cookie.name,
       ]);
       expect(cookies.at(-1)?.maxAge).to.equal('0');
@@ -76,7 +76,7 @@ describe('the cookie of a login', () => {
       const login = await browser.start();
       const kept = setCookies(await browser.finish(login)).filter(({ maxAge }) => maxAge !== '0');
       for (const { name, attributes } of kept) {
-        expect(name).to.match(/^__Host-Http-lr_/);
+        expect(name).to.match(/^__Host-Http-lr_login_/);
         expect(attributes).to.deep.equal([
           'HttpOnly',
           'Max-Age=600',
@@ -298,24 +298,26 @@ describe('the cookie of a login', () => {
         '%',
         'x'.repeat(4000),
       ]) {
-        const header = `__Host-Http-lr_finished=${finished}`;
+        const header = `__Host-Http-lr_login_finished=${finished}`;
         const refused = await finishWith(login, header);
         expectRefusal(underTest(), refused, 'state_finished', 'state_unknown');
       }
       // The memory only decides the wording of a failure. A login that can be finished is finished.
       const answered = await finishWith(
         login,
-        `__Host-Http-lr_finished=${idPrefix}; ${name}=${value}`,
+        `__Host-Http-lr_login_finished=${idPrefix}; ${name}=${value}`,
       );
       expectLogin(underTest(), answered, login);
     });
 
     it('works beside a damaged memory of finished logins', async () => {
       for (const damaged of ['"', '..', 'é', '<script>', `${'0'.repeat(16)}.`.repeat(60)]) {
-        browser.cookies.set('__Host-Http-lr_finished', damaged);
+        browser.cookies.set('__Host-Http-lr_login_finished', damaged);
         const login = await browser.start();
         expectLogin(underTest(), await browser.finish(login), login);
-        expect(browser.cookies.get('__Host-Http-lr_finished')).to.match(/^[0-9a-f.]{16,340}$/);
+        expect(browser.cookies.get('__Host-Http-lr_login_finished')).to.match(
+          /^[0-9a-f.]{16,340}$/,
+        );
       }
     });
 
@@ -353,8 +355,8 @@ describe('the cookie of a login', () => {
       });
 
       it('are cleared 20 at a time, even if a client makes up many more', async () => {
-        const madeUp = Array.from({ length: 470 }, (_, index) => {
-          return `__Host-Http-lr_${index.toString(16).padStart(16, '0')}`;
+        const madeUp = Array.from({ length: 390 }, (_, index) => {
+          return `__Host-Http-lr_login_${index.toString(16).padStart(16, '0')}`;
         });
         const cookies: [string, string] = ['Cookie', madeUp.map((name) => `${name}=`).join('; ')];
         const started = await underTest().send({
@@ -369,8 +371,8 @@ describe('the cookie of a login', () => {
 
       it('is not cleared because of cookies that do not belong to logins', async () => {
         for (let count = 0; count < 40; count += 1) {
-          browser.cookies.set(`lr_${String(count).padStart(16, '0')}`, 'plain http');
-          browser.cookies.set(`__Host-Http-lr_${count}`, 'short');
+          browser.cookies.set(`lr_login_${String(count).padStart(16, '0')}`, 'plain http');
+          browser.cookies.set(`__Host-Http-lr_login_${count}`, 'short');
         }
         const first = await browser.start();
         const answered = await browser.open(loginPath);
@@ -390,7 +392,7 @@ describe('the cookie of a login', () => {
       const browser = new FakeBrowser(underTest);
       const [cookie, ...others] = setCookies(await browser.open(loginPath));
       expect(others).to.deep.equal([]);
-      expect(cookie?.name).to.match(/^lr_[0-9a-f]{16}$/);
+      expect(cookie?.name).to.match(/^lr_login_[0-9a-f]{16}$/);
       expect(cookie?.value).to.match(secretForm);
       expect(cookie?.attributes).to.deep.equal([
         'HttpOnly',

@@ -249,7 +249,7 @@ describe('login forgery', () => {
     expect(location.searchParams.get('redirect_uri')).to.equal(
       `https://relay.example${callbackPath}`,
     );
-    expect(answer.rawHeaders.join('\n')).to.match(/\n__Host-Http-lr_[0-9a-f]{16}=/);
+    expect(answer.rawHeaders.join('\n')).to.match(/\n__Host-Http-lr_login_[0-9a-f]{16}=/);
   });
 
   it('a login needs only the headers of a navigation to be finished', async () => {

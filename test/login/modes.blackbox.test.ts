@@ -84,10 +84,10 @@ const signsOfBrowser: [name: string, value: string][] = [
   ['User-Agent', 'Something Mozilla/4.0'],
   ['Accept', 'text/html'],
   ['Accept', '*/*;q=0.8, text/html;q=0.9'],
-  ['Cookie', `__Host-Http-lr_0123456789abcdef=${'A'.repeat(43)}`],
-  ['Cookie', 'lr_0123456789abcdef=x'],
-  ['Cookie', 'a=b; __Host-Http-lr_0123456789abcdef='],
-  ['Cookie', 'a=b;__Host-Http-lr_0123456789abcdef=x'],
+  ['Cookie', `__Host-Http-lr_login_0123456789abcdef=${'A'.repeat(43)}`],
+  ['Cookie', 'lr_login_0123456789abcdef=x'],
+  ['Cookie', 'a=b; __Host-Http-lr_login_0123456789abcdef='],
+  ['Cookie', 'a=b;__Host-Http-lr_login_0123456789abcdef=x'],
 ];
 
 /** None of these headers is a sign of a browser. */

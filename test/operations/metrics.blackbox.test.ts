@@ -129,7 +129,7 @@ describe('metrics', () => {
             ['Origin', `https://${marked}.example`],
             ['X-Request-Id', marked],
             ['Authorization', `${marked} ${canary('token')}`],
-            ['Cookie', `__Host-Http-lr_${marked}=${marked}`],
+            ['Cookie', `__Host-Http-lr_login_${marked}=${marked}`],
             ['X-Forwarded-For', marked],
           ],
         });

@@ -63,7 +63,7 @@ describe('a relay that terminates TLS itself', () => {
     expect(address).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
     const { status, cookies } = await get(loginPath);
     expect(status).to.equal(307);
-    expect(cookies.join()).to.match(/^__Host-Http-lr_.*; Secure/);
+    expect(cookies.join()).to.match(/^__Host-Http-lr_login_.*; Secure/);
   });
 
   it('accepts TLS 1.2 and 1.3, but nothing older and no plain http', async () => {

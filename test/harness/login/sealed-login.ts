@@ -43,7 +43,7 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
     code_challenge_method: 'S256',
     state,
   }).toString();
-  const name = `__Host-Http-lr_${id.toString('hex', 0, 8)}`;
+  const name = `__Host-Http-lr_login_${id.toString('hex', 0, 8)}`;
   const value = secret.toString('base64url');
   remember(state, value);
   return {

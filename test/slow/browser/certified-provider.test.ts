@@ -50,7 +50,7 @@ describe('a login at oidc-provider, found by discovery, in Chromium', () => {
     const token = new URL(page.url()).searchParams.get('access_token') ?? '';
     expect(expectUser(await relay.userOf(token))).to.deep.equal(recordOf('ada'));
     const cookies = await page.context().cookies(baseUrl);
-    const pending = cookies.filter(({ name }) => /^lr_[0-9a-f]{16}$/.test(name));
+    const pending = cookies.filter(({ name }) => /^lr_login_[0-9a-f]{16}$/.test(name));
     expect(pending, 'the cookie of the login is gone').to.deep.equal([]);
   });
 });

@@ -8,7 +8,7 @@ const { describe } = needsChromium();
 describe('a relay on https in Chromium', () => {
   const openPage = useBrowser();
   const site = useLoginSite({ https: true });
-  const transactionName = /^__Host-Http-lr_[0-9a-f]{16}$/;
+  const transactionName = /^__Host-Http-lr_login_[0-9a-f]{16}$/;
 
   async function openFrontEnd(): Promise<Page> {
     const page = await openPage({ ignoreHTTPSErrors: true });
@@ -48,7 +48,7 @@ describe('a relay on https in Chromium', () => {
     await authorize(page, 'Ada Lovelace');
     await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
     const cookies = await cookiesOf(page);
-    expect(cookies.map(({ name }) => name)).to.deep.equal(['__Host-Http-lr_finished']);
+    expect(cookies.map(({ name }) => name)).to.deep.equal(['__Host-Http-lr_login_finished']);
     expect(cookies[0]).to.deep.include({ secure: true, httpOnly: true, sameSite: 'Lax' });
   });
 
@@ -60,8 +60,8 @@ describe('a relay on https in Chromium', () => {
     for (const url of [`${site().relay}${path}`, plain.href]) {
       await page.goto(url);
       await page.evaluate(`
-        document.cookie = '__Host-Http-lr_0123456789abcdef=planted; Path=/; Secure';
-        document.cookie = '__Host-Http-lr_0123456789abcdef=planted; Path=/';
+        document.cookie = '__Host-Http-lr_login_0123456789abcdef=planted; Path=/; Secure';
+        document.cookie = '__Host-Http-lr_login_0123456789abcdef=planted; Path=/';
         document.cookie = 'another=planted; Path=/';
       `);
     }

@@ -86,7 +86,7 @@ describe('login protection in Chromium', () => {
     it('leaves only the cookie that remembers finished logins', async () => {
       const { page } = await finishedLogin();
       const cookies = await page.context().cookies(site().relay);
-      expect(cookies.map(({ name }) => name)).to.deep.equal(['lr_finished']);
+      expect(cookies.map(({ name }) => name)).to.deep.equal(['lr_login_finished']);
     });
 
     it('logs in a tab after nine minutes at the provider', async () => {

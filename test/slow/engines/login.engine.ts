@@ -30,8 +30,8 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
     }
 
     for (const { scheme, finished } of [
-      { scheme: 'http', finished: /^lr_finished=/ },
-      { scheme: 'https', finished: /^__Host-Http-lr_finished=.*; Secure/i },
+      { scheme: 'http', finished: /^lr_login_finished=/ },
+      { scheme: 'https', finished: /^__Host-Http-lr_login_finished=.*; Secure/i },
     ]) {
       describe(`at a relay on ${scheme}`, () => {
         const site = useLoginSite({ https: scheme === 'https' });

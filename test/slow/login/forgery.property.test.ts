@@ -156,7 +156,7 @@ describe('of any states and cookies', () => {
     const names = fc.oneof(
       { weight: 5, arbitrary: pick(({ name }) => name) },
       headerText(spoilt(pick(({ name }) => name))),
-      fc.constantFrom('__Host-Http-lr_finished', 'theme', '__proto__', ''),
+      fc.constantFrom('__Host-Http-lr_login_finished', 'theme', '__proto__', ''),
     );
     const values = fc.oneof(
       { weight: 5, arbitrary: pick(({ value }) => value) },

@@ -2,7 +2,7 @@ import { callbackPath, loginPath } from '../../../harness/relay/relay-under-test
 
 const head = 'Host: login.example.com\r\nTransfer-Encoding: chunked\r\n\r\n';
 const relayCookies = Array.from({ length: 470 }, (_, index) => {
-  return `__Host-Http-lr_${index.toString(16).padStart(16, '0')}=`;
+  return `__Host-Http-lr_login_${index.toString(16).padStart(16, '0')}=`;
 }).join('; ');
 /** Requests that fail behind a balancer, although the relay has no fault; as bytes. */
 export const hostileRequests: Readonly<Record<string, string>> = {

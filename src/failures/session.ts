@@ -1,0 +1,44 @@
+import type { Failures } from './failure.ts';
+
+/** Failures of sessions: their start, and requests that a session's cookie authorizes. */
+export const sessionFailures = {
+  return_to_invalid: {
+    status: 400,
+    detail:
+      'The return_to must be a page inside the origin of the front end: its URL or its absolute path, of at most 2048 characters, given once.',
+  },
+  session_too_large: {
+    status: 502,
+    detail:
+      "The provider's tokens are too long for the cookies of a session. Only the operators can fix this.",
+    oauthError: 'server_error',
+  },
+  session_missing: {
+    status: 401,
+    detail: 'There is no session, or it is over. Log in.',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
+  session_token_expired: {
+    status: 401,
+    detail: 'The access token of the session has expired. Refresh the session.',
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  },
+  session_refused: {
+    status: 401,
+    detail: 'The provider does not renew this session. Log in again.',
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  },
+  request_header_missing: {
+    status: 403,
+    detail: 'The header X-Login-Relay: 1 is missing. A request with a session must have it.',
+  },
+  cross_site_refused: {
+    status: 403,
+    detail: 'The request comes from a page of another site (Sec-Fetch-Site: cross-site).',
+  },
+  host_foreign: {
+    status: 403,
+    detail:
+      "The Host of the request is not the host of the relay's public address. Does a proxy change it?",
+  },
+} as const satisfies Failures;

@@ -1,0 +1,74 @@
+import { stringifySetCookie } from 'cookie';
+import { RelayError } from '../errors.ts';
+import type { Context } from '../http/context.ts';
+import { readCookies } from '../http/cookies.ts';
+
+/** Characters in a piece. With the longest name, browsers still accept the cookie: 4096 bytes. */
+export const pieceLength = 3800;
+const mostPieces = 3;
+const plainPrefix = 'lr_session_';
+// Browsers accept a cookie with this prefix only from an HTTPS response of this host.
+const securePrefix = '__Host-Http-lr_session_';
+
+/** The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`. */
+export interface SessionCookies {
+  /**
+   * Sets the cookie of a front end, and clears the pieces that it no longer needs.
+   *
+   * @param maxAge seconds
+   * @throws {RelayError} `session_too_large`, before any cookie is set
+   */
+  set(ctx: Context, frontEnd: string, text: string, maxAge: number): void;
+  /**
+   * The text in the cookie of a front end.
+   *
+   * @returns undefined if there is none, if a piece is missing, or if a name is there twice: a sibling
+   *   domain may have set one of them
+   */
+  get(ctx: Context, frontEnd: string): string | undefined;
+  /** Whether the request has any piece of a front end's cookie. */
+  has(ctx: Context, frontEnd: string): boolean;
+  /** Clears every piece. */
+  clear(ctx: Context, frontEnd: string): void;
+}
+
+/** @param secure whether the relay's public address is https */
+export function createSessionCookies(secure: boolean): SessionCookies {
+  const prefix = secure ? securePrefix : plainPrefix;
+  const namesOf = (frontEnd: string): string[] =>
+    Array.from({ length: mostPieces }, (_, index) => {
+      return prefix + frontEnd + (index === 0 ? '' : `.${index}`);
+    });
+
+  function append(ctx: Context, name: string, value: string, maxAge: number): void {
+    const attributes = { path: '/', httpOnly: true, secure, sameSite: 'strict' } as const;
+    ctx.append('Set-Cookie', stringifySetCookie({ name, value, maxAge, ...attributes }));
+  }
+
+  return {
+    set(ctx, frontEnd, text, maxAge) {
+      if (text.length > mostPieces * pieceLength) throw new RelayError('session_too_large');
+      for (const [index, name] of namesOf(frontEnd).entries()) {
+        const piece = text.slice(index * pieceLength, (index + 1) * pieceLength);
+        append(ctx, name, piece, piece === '' ? 0 : maxAge);
+      }
+    },
+    get(ctx, frontEnd) {
+      const cookies = readCookies(ctx);
+      const values = namesOf(frontEnd).map((name) => cookies.get(name) ?? []);
+      const count = values.findLastIndex((pieces) => pieces.length > 0) + 1;
+      if (count === 0 || values.some((pieces) => pieces.length > 1)) return undefined;
+      const pieces = values.slice(0, count).map(([piece = '']) => piece);
+      const last = pieces.at(-1) ?? '';
+      const areFull = pieces.slice(0, -1).every((piece) => piece.length === pieceLength);
+      return areFull && last !== '' && last.length <= pieceLength ? pieces.join('') : undefined;
+    },
+    has(ctx, frontEnd) {
+      const cookies = readCookies(ctx);
+      return namesOf(frontEnd).some((name) => cookies.has(name));
+    },
+    clear(ctx, frontEnd) {
+      for (const name of namesOf(frontEnd)) append(ctx, name, '', 0);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+const most = 16_384;
+
+/** The sessions that ended in this process. A copy of their cookies opens nothing here. */
+export interface Logouts {
+  /**
+   * @param session its id
+   * @param until when every cookie of the session is over, in seconds since 1970
+   */
+  add(session: string, until: number): void;
+  has(session: string): boolean;
+}
+
+/**
+ * Remembers the last 16,384 sessions at most.
+ *
+ * @param now milliseconds since 1970
+ */
+export function createLogouts(now: () => number): Logouts {
+  // Oldest first.
+  const ends = new Map<string, number>();
+  const isPast = (until: number) => until * 1000 <= now();
+
+  return {
+    add(session, until) {
+      ends.delete(session);
+      for (const [oldest, end] of ends) {
+        if (ends.size < most && !isPast(end)) break;
+        ends.delete(oldest);
+      }
+      ends.set(session, until);
+    },
+    has(session) {
+      const until = ends.get(session);
+      return until !== undefined && !isPast(until);
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import type { KeyRing } from '../../src/keys.ts';
+import type { TokenResponse } from '../../src/oauth/token-response.ts';
+import { createLogouts, type Logouts } from '../../src/session/logouts.ts';
+import { createSessions, type Sessions } from '../../src/session/sessions.ts';
+import { CookieJar, setCookies } from '../harness/browser/cookie-jar.ts';
+import { answerOf, koaContext } from '../harness/login/koa-context.ts';
+
+const keys: KeyRing = [randomBytes(32)];
+const noon = 1_800_000_000;
+const relay = new URL('https://relay.example');
+const settings = {
+  secure: true,
+  lifetime: 7 * 86_400,
+  idle: 86_400,
+  mayUse: (frontEnd: string, registration: string) =>
+    frontEnd === 'app' && registration === 'github client-1',
+};
+const login = { registration: 'github client-1', frontEnd: 'app' };
+const token: TokenResponse = {
+  accessToken: 'access',
+  tokenType: 'bearer',
+  expiresIn: 28_800,
+  refreshToken: 'refresh',
+  refreshExpiresIn: undefined,
+  scope: 'repo',
+};
+
+describe('a session', () => {
+  let time: number;
+  let logouts: Logouts;
+  let sessions: Sessions;
+  let jar: CookieJar;
+  const create = (changes: Partial<typeof settings> = {}, ring = keys) =>
+    createSessions({ ...settings, ...changes }, ring, logouts, () => time * 1000);
+  beforeEach(() => {
+    time = noon;
+    logouts = createLogouts(() => time * 1000);
+    sessions = create();
+    jar = new CookieJar();
+  });
+
+  /** A request of the browser, whose cookies the response changes. */
+  async function request<Result>(
+    serve: (ctx: ReturnType<typeof koaContext>) => Result,
+  ): Promise<Awaited<Result>> {
+    const cookie = jar.headerFor(relay);
+    const ctx = koaContext(cookie === '' ? {} : { cookie });
+    const result = await serve(ctx);
+    jar.keep(relay, answerOf(ctx));
+    return result;
+  }
+  const start = (given: Partial<TokenResponse> = {}) =>
+    request((ctx) => sessions.start(ctx, login, { ...token, ...given }));
+  const read = (by = sessions) => request((ctx) => by.read(ctx, 'app'));
+  const refresh = (given: TokenResponse | undefined, by = sessions) =>
+    request(async (ctx) => {
+      const session = await by.read(ctx, 'app');
+      return session && (await by.renew(ctx, session, given));
+    });
+
+  it('holds the tokens of its login, and their ends', async () => {
+    await start();
+    const { id, ...content } = (await read()) ?? { id: '' };
+    expect(id).to.match(/^[\w-]{22}$/);
+    expect(content).to.deep.equal({
+      ...login,
+      accessToken: 'access',
+      tokenType: 'bearer',
+      scope: 'repo',
+      refreshToken: 'refresh',
+      accessTokenEndsAt: noon + 28_800,
+      loggedInAt: noon,
+      endsAt: noon + 7 * 86_400,
+      idleEndsAt: noon + 86_400,
+    });
+  });
+
+  it('does not show its tokens in the cookie', async () => {
+    await start();
+    const header = jar.headerFor(relay);
+    for (const part of header.split(/[=.]/)) {
+      expect(Buffer.from(part, 'base64url').toString('latin1')).not.to.contain('access');
+    }
+  });
+
+  it('is over after the idle time, to the second', async () => {
+    await start();
+    time = noon + 86_399;
+    expect(await read()).to.have.property('accessToken');
+    time += 1;
+    expect(await read()).to.equal(undefined);
+  });
+
+  it('lasts as long as its cookie', async () => {
+    await request(async (ctx) => {
+      await sessions.start(ctx, login, token);
+      expect(setCookies(answerOf(ctx))[0]?.maxAge).to.equal('86400');
+    });
+    time = noon + 80_000;
+    await refresh(token);
+    time = noon + 160_000;
+    expect(await read()).to.have.property('accessToken');
+  });
+
+  it('is over after its lifetime, however often it is refreshed', async () => {
+    await start();
+    for (time = noon; time < noon + 7 * 86_400; time += 80_000) {
+      expect(await refresh(token)).to.have.property('loggedInAt', noon);
+    }
+    time = noon + 7 * 86_400;
+    expect(await read()).to.equal(undefined);
+  });
+
+  it('is over earlier if the lifetime is shortened meanwhile', async () => {
+    await start();
+    time = noon + 3600;
+    expect(await read(create({ lifetime: 3600 }))).to.equal(undefined);
+    expect(await read(create({ lifetime: 3601 }))).to.have.property('accessToken');
+  });
+
+  it('without a refresh token ends with its access token', async () => {
+    await start({ refreshToken: undefined, expiresIn: 600 });
+    expect(await read()).to.have.property('endsAt', noon + 600);
+    time = noon + 600;
+    expect(await read()).to.equal(undefined);
+  });
+
+  it('without a refresh token gets more idle time, but no new token', async () => {
+    await start({ refreshToken: undefined, expiresIn: undefined });
+    time = noon + 80_000;
+    await refresh(undefined);
+    time = noon + 160_000;
+    expect(await read()).to.include({ accessToken: 'access', loggedInAt: noon });
+  });
+
+  it('keeps what a refresh does not mention: the refresh token and the scope', async () => {
+    await start();
+    const answer = { ...token, accessToken: 'second', refreshToken: undefined, scope: undefined };
+    expect(await refresh(answer)).to.include({ refreshToken: 'refresh', scope: 'repo' });
+    expect(await read()).to.include({ accessToken: 'second', refreshToken: 'refresh' });
+  });
+
+  it('shrinks and grows without a stale piece', async () => {
+    for (const length of [2, 6000, 9, 3000, 7000, 2]) {
+      const accessToken = 'a'.repeat(length);
+      await start({ accessToken });
+      expect(await read()).to.have.property('accessToken', accessToken);
+    }
+    expect(jar.headerFor(relay)).not.to.contain('.1=');
+  });
+
+  it('that is too large is refused by name', async () => {
+    const failure = await start({ accessToken: 'a'.repeat(9000) }).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(RelayError).with.property('code', 'session_too_large');
+    expect(jar.headerFor(relay)).to.equal('');
+  });
+
+  it('replaces the earlier one of its front end', async () => {
+    await start({ accessToken: 'first', refreshToken: 'r'.repeat(5000) });
+    const first = await read();
+    await start({ accessToken: 'second' });
+    expect(await read()).to.have.property('accessToken', 'second');
+    expect((await read())?.id).not.to.equal(first?.id);
+  });
+
+  it('does not open as that of another front end', async () => {
+    await start();
+    const value = jar.at(relay.host).get('__Host-Http-lr_session_app') ?? '';
+    const swapped = koaContext({ cookie: `__Host-Http-lr_session_other=${value}` });
+    expect(await create({ mayUse: () => true }).read(swapped, 'other')).to.equal(undefined);
+  });
+
+  it('does not open once its front end may no longer use the registration', async () => {
+    await start();
+    expect(await read(create({ mayUse: () => false }))).to.equal(undefined);
+  });
+
+  it('opens with the previous key, and not with a key that was removed', async () => {
+    await start();
+    const next = randomBytes(32);
+    expect(await read(create({}, [next, ...keys]))).to.have.property('accessToken');
+    expect(await read(create({}, [next]))).to.equal(undefined);
+  });
+
+  it('does not open with the pieces of another session', async () => {
+    const long = { accessToken: 'a'.repeat(6000) };
+    await start(long);
+    const rest = jar.at(relay.host).get('__Host-Http-lr_session_app.1') ?? '';
+    await start(long);
+    jar.at(relay.host).set('__Host-Http-lr_session_app.1', rest);
+    expect(await read()).to.equal(undefined);
+  });
+
+  it('that is logged out does not open in this process, whatever cookie is left of it', async () => {
+    await start();
+    const stolen = jar.headerFor(relay);
+    await request(async (ctx) => sessions.end(ctx, 'app', await sessions.read(ctx, 'app')));
+    expect(jar.headerFor(relay)).to.equal('');
+    const replayed = koaContext({ cookie: stolen });
+    expect(await sessions.read(replayed, 'app')).to.equal(undefined);
+    time = noon + 86_399;
+    expect(await sessions.read(koaContext({ cookie: stolen }), 'app')).to.equal(undefined);
+  });
+
+  it('is not brought back by a refresh that was in flight during the logout', async () => {
+    await start();
+    await request(async (ctx) => {
+      const session = await sessions.read(ctx, 'app');
+      if (session === undefined) throw new Error('there is no session');
+      const renewal = sessions.renew(ctx, session, token);
+      sessions.end(koaContext(), 'app', session);
+      expect(await renewal).to.equal(undefined);
+      expect(setCookies(answerOf(ctx))).to.deep.equal([]);
+    });
+  });
+});
+
+describe('the memory of logouts', () => {
+  it('holds the newest 16,384 sessions, until they are over', () => {
+    let time = noon;
+    const logouts = createLogouts(() => time * 1000);
+    for (let index = 0; index <= 16_384; index += 1) logouts.add(`${index}`, noon + 60);
+    expect(logouts.has('0')).to.equal(false);
+    expect(logouts.has('1')).to.equal(true);
+    expect(logouts.has('16384')).to.equal(true);
+    time += 60;
+    expect(logouts.has('16384')).to.equal(false);
+  });
+});

@@ -56,6 +56,8 @@ export interface FrontEndConfig extends FrontEndSettings {
 /** The whole configuration, checked and frozen. */
 export interface Config extends RelaySettings {
   readonly registrations: NonEmpty<RegistrationConfig>;
+  /** Whether a file names the registrations. Otherwise, no request needs to name one. */
+  readonly registrationsAreNamed: boolean;
   readonly frontEnds: NonEmpty<FrontEndConfig>;
 }
 
@@ -146,6 +148,7 @@ export function readConfig(
       provider: checked(atProviders[index])(),
       stateCheck: checked(stateChecks[index]),
     })),
+    registrationsAreNamed: file?.providers !== undefined,
     frontEnds: mapped(frontEnds, ({ one, settings, access }) => ({
       ...settings(),
       ...access,

@@ -22,9 +22,9 @@ export function loginConfig(
   registration: RegistrationConfig = config.registrations[0],
   frontEnd: FrontEndConfig = config.frontEnds[0],
 ): LoginConfig {
-  const { registrations: _, frontEnds: __, ...relay } = config;
+  const { registrations: _, registrationsAreNamed: __, frontEnds: ___, ...relay } = config;
   const { name: pathName, ...ofRegistration } = registration;
-  const { name, registrations: ___, ...ofFrontEnd } = frontEnd;
+  const { name, registrations: ____, ...ofFrontEnd } = frontEnd;
   return Object.freeze({
     ...relay,
     ...ofRegistration,

@@ -17,11 +17,14 @@ import { type RequestRecord, recordRequests } from '../observability/request-rec
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
 import { createLoginPaths, type LoginDependencies } from './login-routes.ts';
-import type { ServedRegistration } from './served-registrations.ts';
+import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies extends LoginDependencies {
   readonly served: readonly [ServedRegistration, ...ServedRegistration[]];
+  readonly leaving: readonly ServedLeaving[];
+  /** Whether user lookups may name a registration. */
+  readonly registrationsAreNamed: boolean;
   /** Whether an origin is a front end's. */
   readonly hasOrigin: (origin: string) => boolean;
   /** Which names the log has. */
@@ -37,15 +40,19 @@ export interface Dependencies extends LoginDependencies {
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
-  const { served, hasOrigin, names, observers, clientAddress, onForeignOrigin } = dependencies;
+  const { served, leaving, hasOrigin, names, observers, clientAddress, onForeignOrigin } =
+    dependencies;
   const { readiness, rateLimit } = dependencies;
-  const logins = createLoginPaths(served, dependencies);
+  const logins = createLoginPaths(served, leaving, dependencies);
   // What belongs to a registration can be read by its front ends, everything else by all.
   const mayRead = (origin: string, path: string) =>
     (logins.registrationOf(path)?.frontEnds.hasOrigin ?? hasOrigin)(origin);
   const limited = rateLimit === undefined ? [] : [rateLimit];
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const findRegistration = registrationsByName(served.map(({ registration }) => registration));
+  const [{ registration: first }] = served;
+  const findRegistration = dependencies.registrationsAreNamed
+    ? registrationsByName(first, served)
+    : () => first;
   router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(findRegistration));
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
@@ -70,15 +77,18 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   return app;
 }
 
-/** Finds the registration that a request names. Without a name, it is the first one. */
+/**
+ * Finds the registration that a request names: a token of one provider must not reach another one.
+ *
+ * @param first the registration of requests that name none
+ */
 function registrationsByName(
-  registrations: readonly Registration[],
+  first: Registration,
+  served: readonly ServedRegistration[],
 ): (name: string | readonly string[] | undefined) => Registration | undefined {
-  const [first] = registrations;
-  const byName = new Map(registrations.map((registration) => [registration.name, registration]));
+  const byName = new Map(served.map(({ registration }) => [registration.name, registration]));
   return (name) => {
-    // With only one, the contract's lookup ignores all parameters.
-    if (name === undefined || registrations.length === 1) return first;
+    if (name === undefined) return first;
     return typeof name === 'string' ? byName.get(name) : undefined;
   };
 }

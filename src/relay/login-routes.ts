@@ -9,8 +9,8 @@ import { deliverCallbackFailures } from '../routes/deliver-failures.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths } from '../routes/metadata.ts';
 import { startLogin } from '../routes/start-login.ts';
-import { addOAuthEndpoints } from './oauth-endpoints.ts';
-import type { ServedRegistration } from './served-registrations.ts';
+import { addOAuthEndpoints, addTokenEndpoint } from './oauth-endpoints.ts';
+import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
 
 /** What the routes of every registration need. */
 export interface LoginDependencies {
@@ -33,6 +33,8 @@ interface LoginRoutes {
   readonly byDefault: Routes;
   /** `/auth/<registration>/<front end>`. */
   readonly ofFrontEnd: Routes;
+  /** When they end, in milliseconds since 1970. Undefined: with the configuration. */
+  readonly until?: number;
 }
 
 /** Finds the routes for a path. The time that it takes does not grow with the number of registrations. */
@@ -43,9 +45,14 @@ export interface LoginPaths {
   registrationOf(path: string): ServedRegistration | undefined;
 }
 
-/** Creates the routes of every registration. */
+/**
+ * Creates the routes of every registration.
+ *
+ * @param leaving registrations that start no logins
+ */
 export function createLoginPaths(
   registrations: readonly ServedRegistration[],
+  leaving: readonly ServedLeaving[],
   dependencies: LoginDependencies,
 ): LoginPaths {
   const byName = new Map<string, LoginRoutes>();
@@ -58,9 +65,14 @@ export function createLoginPaths(
       byMetadataPath.set(path, routes);
     }
   }
+  for (const { served, until } of leaving) {
+    const routes = createFinishingRoutes(served, dependencies);
+    byName.set(served.registration.name, { ...routes, until });
+  }
   const routesOf = (path: string): LoginRoutes | undefined => {
     const [, name] = /^\/auth\/([^/]+)/.exec(path) ?? [];
-    return name === undefined ? byMetadataPath.get(path) : byName.get(name);
+    const routes = name === undefined ? byMetadataPath.get(path) : byName.get(name);
+    return routes?.until !== undefined && routes.until <= dependencies.now() ? undefined : routes;
   };
   return {
     registrationOf: (path) => routesOf(path)?.served,
@@ -83,8 +95,8 @@ function createRoutes(
 ): LoginRoutes {
   const { registration, frontEnds, answerInPlace } = served;
   const loginPath = `/auth/${registration.name}`;
-  const limited = rateLimit === undefined ? [] : [rateLimit];
-  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  const limited = limitedBy(rateLimit);
+  const router = newRouter();
   const start = [
     allow('GET'),
     refusePrefetch,
@@ -92,8 +104,35 @@ function createRoutes(
     startLogin(registration, frontEnds, answerInPlace),
   ];
   router.all(loginPath, ...start);
+  addCallback(router, served, limited);
+  // Without a state check, a code could be redeemed in another browser than the login's.
+  if (registration.protection !== undefined) {
+    addOAuthEndpoints(router, served, limited, baseUrl, now);
+  }
+  // A router of its own: its pattern also matches the endpoints.
+  const ofFrontEnd = newRouter();
+  ofFrontEnd.all(`${loginPath}/:frontEnd`, ...start);
+  return { served, byDefault: router.routes(), ofFrontEnd: ofFrontEnd.routes() };
+}
+
+/** The routes of a registration that leaves: a login can end there, not start. */
+function createFinishingRoutes(
+  served: ServedRegistration,
+  { rateLimit, now }: LoginDependencies,
+): LoginRoutes {
+  const router = newRouter();
+  addCallback(router, served, limitedBy(rateLimit));
+  addTokenEndpoint(router, served, limitedBy(rateLimit), now);
+  return { served, byDefault: router.routes(), ofFrontEnd: router.routes() };
+}
+
+function addCallback(
+  router: Router<RequestState>,
+  { registration, frontEnds }: ServedRegistration,
+  limited: readonly Middleware[],
+): void {
   router.all(
-    `${loginPath}/callback`,
+    `/auth/${registration.name}/callback`,
     allow('GET'),
     // Don't deliver it: browsers keep a prefetched redirect, and would show its error instead of the login.
     refusePrefetch,
@@ -102,12 +141,12 @@ function createRoutes(
     refuseFrames,
     loginCallback(registration, frontEnds),
   );
-  // Without a state check, a code could be redeemed in another browser than the login's.
-  if (registration.protection !== undefined) {
-    addOAuthEndpoints(router, served, limited, baseUrl, now);
-  }
-  // A router of its own: its pattern also matches the endpoints.
-  const ofFrontEnd = new Router<RequestState>({ sensitive: true, strict: true });
-  ofFrontEnd.all(`${loginPath}/:frontEnd`, ...start);
-  return { served, byDefault: router.routes(), ofFrontEnd: ofFrontEnd.routes() };
+}
+
+function newRouter(): Router<RequestState> {
+  return new Router<RequestState>({ sensitive: true, strict: true });
+}
+
+function limitedBy(rateLimit: Middleware | undefined): readonly Middleware[] {
+  return rateLimit === undefined ? [] : [rateLimit];
 }

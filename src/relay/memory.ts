@@ -1,3 +1,5 @@
+import type { Config } from '../config/config.ts';
+import type { DiscoveredProvider, ProviderSettings } from '../config/provider-settings.ts';
 import { createGrantMemory, type GrantMemory } from '../grants/grants.ts';
 import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -13,4 +15,24 @@ export interface Memory {
 /** @param now milliseconds since 1970 */
 export function createMemory(now: () => number): Memory {
   return { logins: createLoginMemory(now), grants: createGrantMemory(now), providers: new Map() };
+}
+
+/** The key of a provider in {@link Memory.providers}. */
+export function keyOfProvider(settings: DiscoveredProvider): string {
+  return JSON.stringify(settings);
+}
+
+/** What is known of a provider; undefined if it was never discovered. */
+export function lastKnown(settings: ProviderSettings, { providers }: Memory): Provider | undefined {
+  return 'known' in settings ? settings.known : providers.get(keyOfProvider(settings.discovered));
+}
+
+/** Forgets the providers that are no longer configured. */
+export function forgetOthers({ registrations }: Config, { providers }: Memory): void {
+  const kept = new Set(
+    registrations.map(({ provider }) =>
+      'known' in provider ? undefined : keyOfProvider(provider.discovered),
+    ),
+  );
+  for (const key of providers.keys()) if (!kept.has(key)) providers.delete(key);
 }

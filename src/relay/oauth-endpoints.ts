@@ -19,23 +19,14 @@ import type { ServedRegistration } from './served-registrations.ts';
  */
 export function addOAuthEndpoints(
   router: Router<RequestState>,
-  { registration, frontEnds, grants, issuer }: ServedRegistration,
+  served: ServedRegistration,
   limited: readonly Middleware[],
   baseUrl: string,
   now: () => number,
 ): void {
+  const { registration, frontEnds, grants, issuer } = served;
   const path = `/auth/${registration.name}`;
-  const tokenUrl = `${issuer}/token`;
-  router.all(
-    `${path}/token`,
-    answerOAuthErrors,
-    allow('POST'),
-    ...limited,
-    tokenEndpoint(frontEnds, {
-      authorization_code: redeemCode(registration, grants, tokenUrl, now),
-      refresh_token: refreshLogin(registration, grants, tokenUrl, now),
-    }),
-  );
+  addTokenEndpoint(router, served, limited, now);
   router.all(
     `${path}/revoke`,
     answerOAuthErrors,
@@ -47,4 +38,29 @@ export function addOAuthEndpoints(
     const describe = serverMetadata(issuer, registration, grants);
     router.all(metadataPath, allow('GET', 'HEAD'), describe);
   }
+}
+
+/**
+ * Adds the token endpoint alone.
+ *
+ * @param limited the rate limit, if there is one
+ * @param now milliseconds since 1970
+ */
+export function addTokenEndpoint(
+  router: Router<RequestState>,
+  { registration, frontEnds, grants, issuer }: ServedRegistration,
+  limited: readonly Middleware[],
+  now: () => number,
+): void {
+  const tokenUrl = `${issuer}/token`;
+  router.all(
+    `/auth/${registration.name}/token`,
+    answerOAuthErrors,
+    allow('POST'),
+    ...limited,
+    tokenEndpoint(frontEnds, {
+      authorization_code: redeemCode(registration, grants, tokenUrl, now),
+      refresh_token: refreshLogin(registration, grants, tokenUrl, now),
+    }),
+  );
 }

@@ -12,8 +12,9 @@ import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { createApp } from './app.ts';
+import type { LeavingRegistration } from './leaving.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { serveRegistration } from './served-registrations.ts';
+import { serveLeaving, serveRegistration } from './served-registrations.ts';
 
 /** A relay that can answer requests but does not listen. */
 export interface Relay {
@@ -31,6 +32,7 @@ export interface Relay {
  * @param now milliseconds since 1970
  * @param observers called with every request once it is over, besides the log
  * @param memory what this process remembers of earlier requests
+ * @param leaving registrations that are no longer configured, and finish their logins
  */
 export async function createRelay(
   config: Config,
@@ -38,12 +40,18 @@ export async function createRelay(
   now: () => number = Date.now,
   observers: readonly ((record: RequestRecord) => void)[] = [],
   memory: Memory = createMemory(now),
+  leaving: readonly LeavingRegistration[] = [],
 ): Promise<Relay> {
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
   const serve = (registered: RegistrationConfig) =>
     serveRegistration(config, registered, logger, now, memory);
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);
+  const finishing = await Promise.all(
+    leaving.map((one) => serveLeaving(config, one, logger, now, memory)),
+  );
+  const servedLeaving = finishing.filter((one) => one !== undefined);
+  const all = [...served, ...servedLeaving.map((one) => one.served)];
   const awaited = served.map(({ registration: { name }, source: { missing } }) => ({
     name,
     missing,
@@ -52,10 +60,12 @@ export async function createRelay(
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
   const app = createApp({
     served,
+    leaving: servedLeaving,
+    registrationsAreNamed: config.registrationsAreNamed,
     now,
     baseUrl,
     hasOrigin: matchesAny(frontEnds.map(({ origin }) => origin)),
-    names: { registration: registrations.length > 1, frontEnd: frontEnds.length > 1 },
+    names: { registration: all.length > 1, frontEnd: frontEnds.length > 1 },
     observers: [requestLog(logger), ...observers],
     clientAddress: loggedAddresses(config).of,
     onForeignOrigin: foreignOriginLog(logger, onlyOrigin),
@@ -66,9 +76,9 @@ export async function createRelay(
   return {
     listener: app.callback(),
     readiness,
-    callsInFlight: () => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
+    callsInFlight: () => all.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close() {
-      for (const { close } of served) close();
+      for (const { close } of all) close();
     },
   };
 }

@@ -11,7 +11,8 @@ import { limitLog } from '../server/limit-log.ts';
 import type { PassedSocket } from '../server/passed-socket.ts';
 import { listen, type ServerObserver } from '../server/server.ts';
 import { settleEngine } from './engine.ts';
-import { createMemory } from './memory.ts';
+import { type LeavingRegistration, leavingAfter, type Serving } from './leaving.ts';
+import { createMemory, forgetOthers } from './memory.ts';
 import { createRelay } from './relay.ts';
 
 /** A relay that listens. */
@@ -49,10 +50,12 @@ export async function startRelay(
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const memory = createMemory(Date.now);
-  const create = (by: Config) => createRelay(by, logger, Date.now, observers, memory);
+  const create = (by: Config, leaving: readonly LeavingRegistration[]) =>
+    createRelay(by, logger, Date.now, observers, memory, leaving);
   // Open it first, so that it serves metrics while the relay waits for the issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);
-  let relay = await create(config);
+  let relay = await create(config, []);
+  let current: Serving = { config, leaving: [] };
   situation = () => ({
     callsInFlight: relay.callsInFlight(),
     ready: relay.readiness.reasons().length === 0,
@@ -71,13 +74,16 @@ export async function startRelay(
     metricsAddress: metricsPort?.address,
     requestsInFlight: server.requestsInFlight,
     async reload(changed) {
-      const next = await create(changed);
+      const leaving = leavingAfter(current, changed, memory, Date.now());
+      const next = await create(changed, leaving);
       if (relay.readiness.stopping) {
         next.close();
         return false;
       }
       const before = relay;
       relay = next;
+      current = { config: changed, leaving };
+      forgetOthers(changed, memory);
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);
       // A callback may wait for its turn, then for one call of another login, and then makes its own call.

@@ -16,7 +16,8 @@ import {
 import { version } from '../version.ts';
 import { createFrontEnds, failureAnswer, failurePageAnswer, issuerOf } from './front-ends.ts';
 import { createGrants } from './grants.ts';
-import type { Memory } from './memory.ts';
+import { configOfLeaving, type LeavingRegistration } from './leaving.ts';
+import { keyOfProvider, type Memory } from './memory.ts';
 import { createRegistration } from './registrations.ts';
 
 /** A registration with all that its routes need. */
@@ -75,6 +76,30 @@ export async function serveRegistration(
   };
 }
 
+/** A registration that finishes its logins. */
+export interface ServedLeaving {
+  readonly served: ServedRegistration;
+  /** When its paths end, in milliseconds since 1970. */
+  readonly until: number;
+}
+
+/**
+ * The same for a registration that leaves. It gives no refresh tokens, because nothing would renew them.
+ *
+ * @returns undefined if no front end is left that could use it
+ */
+export async function serveLeaving(
+  config: Config,
+  leaving: LeavingRegistration,
+  ...context: [logger: Logger, now: () => number, memory: Memory]
+): Promise<ServedLeaving | undefined> {
+  const configured = configOfLeaving(config, leaving);
+  if (configured === undefined) return undefined;
+  const served = await serveRegistration(configured, leaving.registered, ...context);
+  const grants = { ...served.grants, refreshPolicy: undefined };
+  return { served: { ...served, grants }, until: leaving.until };
+}
+
 function keysOf(
   { keySecrets }: Config,
   { clientSecret }: RegistrationConfig,
@@ -96,7 +121,7 @@ async function providerSource(
   };
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched at the moment.
-  const key = JSON.stringify(settings.discovered);
+  const key = keyOfProvider(settings.discovered);
   return discoveredProvider(
     async () => {
       const provider = await discoverProvider(client, context);

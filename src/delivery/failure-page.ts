@@ -11,7 +11,7 @@ import { loginAgainUrl } from './login-again.ts';
 interface Targets {
   /** The route that starts a login, and begins the route of its callback. */
   readonly loginRoute: string;
-  /** The public address of that route. Undefined: only the front end can start a login. */
+  /** The public address that starts the front end's login. Undefined: no link can start it. */
   readonly loginUrl: string | undefined;
   readonly origin: string;
   /** The front end's page, inside the origin. Undefined: it has several origins. */

@@ -13,7 +13,7 @@ import { parseQuery, withParameters } from '../oauth/query.ts';
  *
  * @param route the route that failed, or undefined if none matched
  * @param loginRoute the route that starts a login
- * @param loginUrl its public address
+ * @param loginUrl the public address that starts the front end's login
  * @returns undefined if the login is an OAuth login: only the front end can start it again, with a new
  *   challenge
  */
@@ -27,7 +27,7 @@ export function loginAgainUrl(
   if (route === undefined) return loginUrl;
   const query = parseQuery(ctx.querystring);
   const received = query['state'];
-  const isStart = route === loginRoute;
+  const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
   if (isStart && isOAuthRequest(query)) return undefined;
   if (typeof received !== 'string') return loginUrl;
   const claimed = isStart ? undefined : parseState(received)?.login.request;

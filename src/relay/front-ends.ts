@@ -107,12 +107,27 @@ export function failurePageAnswer(config: Config, registration: RegistrationConf
 
 /** A page for people, JSON for programs. */
 function failurePageOf(
-  { baseUrl }: Config,
-  { name }: RegistrationConfig,
-  { origin, frontendUrl, tokenDelivery }: FrontEndConfig,
+  config: Config,
+  registration: RegistrationConfig,
+  frontEnd: FrontEndConfig,
 ): AnswerFailure {
-  const loginRoute = `/auth/${name}`;
-  // Without PKCE, the start would be refused.
-  const loginUrl = tokenDelivery === 'code' ? undefined : baseUrl + loginRoute;
-  return failurePage({ origin, frontendUrl, loginRoute, loginUrl });
+  const { origin, frontendUrl } = frontEnd;
+  const loginRoute = `/auth/${registration.name}`;
+  return (ctx, failure) => {
+    const loginUrl = loginUrlOf(config, registration, frontEnd);
+    failurePage({ origin, frontendUrl, loginRoute, loginUrl })(ctx, failure);
+  };
+}
+
+/** @returns undefined if a person cannot start a login of the front end by a link */
+function loginUrlOf(
+  config: Config,
+  registration: RegistrationConfig,
+  { name, tokenDelivery }: FrontEndConfig,
+): string | undefined {
+  // Without PKCE, the start would be refused. A registration that was removed starts no login at all.
+  const isConfigured = config.registrations.some((one) => one.name === registration.name);
+  if (tokenDelivery === 'code' || !isConfigured) return undefined;
+  const url = issuerOf(config, registration);
+  return usersOf(config, registration).length > 1 ? `${url}/${name}` : url;
 }

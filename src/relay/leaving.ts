@@ -64,7 +64,7 @@ export function configOfLeaving(
   const [first, ...others] = config.frontEnds
     .filter(({ name }) => frontEnds.has(name))
     .map((frontEnd) => ({ ...frontEnd, registrations: [registered.name] }));
-  return first && { ...config, registrations: [registered], frontEnds: [first, ...others] };
+  return first && { ...config, frontEnds: [first, ...others] };
 }
 
 /** @returns undefined if the registration cannot have started logins that it would recognise */

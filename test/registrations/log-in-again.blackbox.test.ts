@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import type { Answer } from '../harness/client/http-client.ts';
+import { expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
+import { encoded } from '../harness/login/oauth-front-end.ts';
+import { baseUrl } from '../harness/relay/relay-under-test.ts';
+import { configOf, reloadWith, team } from './support/team.ts';
+
+describe('the failure page of one of several front ends', () => {
+  const underTest = team();
+  const docs = 'https://docs.example';
+  const frontEnd = `  docs: { origin: ${docs}, error-delivery: page, token-delivery: fragment }`;
+  const down = "  down: { issuer: 'http://127.0.0.1:1', client-id: a, client-secret: b }\n";
+  const configured = async () => await configOf(underTest().providers, '', frontEnd);
+
+  before('configure it', async () => {
+    const text = await configured();
+    await reloadWith(underTest(), text.replace('front-ends:', `${down}front-ends:`));
+  });
+
+  function linksOf(answer: Answer): Readonly<Record<string, string>> {
+    return expectFailurePage(answer, answer.status).links;
+  }
+
+  /** Starts a login at a path, which the person then refuses at the provider. */
+  async function refuse(start: string, browser = underTest().browser('github')): Promise<Answer> {
+    const request = expectRedirect(await browser.open(start));
+    const state = request.searchParams.get('state') ?? '';
+    const query = encoded({ error: 'access_denied', state });
+    return await browser.open(`/auth/github/callback?${query}`);
+  }
+
+  for (const start of ['/auth/github/docs?state=own', '/auth/github?client_id=docs&state=own']) {
+    it(`starts its login again, with its state, after a login from ${start}`, async () => {
+      const browser = underTest().browser('github');
+      const links = linksOf(await refuse(start, browser));
+      const again = links['Log in again'] ?? '';
+      expect(again).to.equal(`${baseUrl}/auth/github/docs?state=own`);
+      expect(links[`Back to ${docs}`]).to.equal(`${docs}/`);
+      const page = expectRedirect(
+        await underTest().logInAt('github', again.slice(baseUrl.length), browser),
+      );
+      expect(page.origin).to.equal(docs);
+      expect(new URLSearchParams(page.hash.slice(1)).get('state')).to.equal('own');
+    });
+  }
+
+  it('starts its login again, with its state, if the provider is not known yet', async () => {
+    const answer = await underTest().browser('github').open('/auth/down/docs?state=a%26b');
+    expect(answer.status).to.equal(503);
+    expect(linksOf(answer)['Log in again']).to.equal(`${baseUrl}/auth/down/docs?state=a%26b`);
+  });
+
+  it('starts no login at a registration that was removed', async () => {
+    const browser = underTest().browser('staff');
+    const request = expectRedirect(await browser.open('/auth/staff/docs'));
+    const text = await configured();
+    await reloadWith(underTest(), text.replace(/^ {2}staff:\n( {4}.*\n)+/m, ''));
+    const state = request.searchParams.get('state') ?? '';
+    const query = encoded({ error: 'access_denied', state });
+    const links = linksOf(await browser.open(`/auth/staff/callback?${query}`));
+    expect(Object.keys(links)).to.deep.equal([`Back to ${docs}`]);
+  });
+});

@@ -92,6 +92,8 @@ export interface FrontEnds {
   find(name: string): FrontEnd | undefined;
   /** The front end of starts and callbacks that name none: the first one that takes plain logins, if any. */
   readonly byDefault: FrontEnd;
+  /** The front end of OAuth requests that name none: the only one that takes them. Undefined: several do. */
+  readonly byDefaultForOAuth: FrontEnd | undefined;
   /** Whether there is only one. */
   readonly isOnlyOne: boolean;
   /** Whether requests with this `Origin` come from one of them. */

@@ -28,6 +28,7 @@ export function createFrontEnds(
   const users = usersOf(config, registration);
   const byName = new Map(users.map((frontEnd) => [frontEnd.name, frontEnd]));
   const first = users.find(({ tokenDelivery }) => tokenDelivery !== 'code') ?? users[0];
+  const [firstForOAuth, secondForOAuth] = users.filter(takesOAuth);
   if (first === undefined) throw new Error('no front end may use the registration');
   const create = (frontEnd: FrontEndConfig) =>
     createFrontEnd(config, registration, frontEnd, codes);
@@ -38,6 +39,7 @@ export function createFrontEnds(
       return found && create(found);
     },
     byDefault: create(first),
+    byDefaultForOAuth: secondForOAuth ? undefined : firstForOAuth && create(firstForOAuth),
     isOnlyOne: users.length === 1,
     hasOrigin: matchesAny(users.map(({ origin }) => origin)),
   };
@@ -45,6 +47,10 @@ export function createFrontEnds(
 
 function usersOf({ frontEnds }: Config, { name }: RegistrationConfig): readonly FrontEndConfig[] {
   return frontEnds.filter(({ registrations }) => registrations.includes(name));
+}
+
+function takesOAuth({ tokenDelivery }: FrontEndConfig): boolean {
+  return ['query', 'fragment', 'code'].includes(tokenDelivery);
 }
 
 function createFrontEnd(

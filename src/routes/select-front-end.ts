@@ -3,7 +3,8 @@ import type { FrontEnd, FrontEnds } from '../login/login.ts';
 import type { Query } from '../oauth/query.ts';
 
 /**
- * The front end of an OAuth request: its `client_id`, or the front end in the path.
+ * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
+ * OAuth requests.
  *
  * @param inPath the front end that the path names
  * @throws {RelayError} `client_unknown`
@@ -14,7 +15,7 @@ export function frontEndOfOAuthStart(
   query: Query,
   inPath: string | undefined,
 ): FrontEnd {
-  const named = query['client_id'] ?? inPath;
+  const named = query['client_id'] ?? inPath ?? frontEnds.byDefaultForOAuth?.name;
   const isOther = inPath !== undefined && named !== inPath;
   const found = typeof named === 'string' ? frontEnds.find(named) : undefined;
   if (found === undefined || isOther) throw new RelayError('client_unknown');

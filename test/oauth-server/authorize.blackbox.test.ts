@@ -108,7 +108,7 @@ describe('the start of a login with an OAuth request', () => {
   }
 
   const unknown: Readonly<Record<string, Parameters>> = {
-    'no client_id': { client_id: undefined },
+    'an empty client_id': { client_id: '' },
     'an unknown client_id': { client_id: 'other' },
     'a client_id in other case': { client_id: 'App' },
     'two client_ids': { client_id: ['app', 'app'] },
@@ -137,6 +137,13 @@ describe('the start of a login with an OAuth request', () => {
       expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
     });
   }
+
+  it('needs no client_id, because only one front end takes OAuth requests', async () => {
+    const start = oauthStart({ client_id: undefined });
+    const { location } = await logInTo(browser, underTest(), start);
+    expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);
+    expect(location.searchParams.get('state')).to.equal(start.state);
+  });
 
   for (const spelling of [
     'HTTPS://APP.example',

@@ -54,7 +54,7 @@ describe('a relay with several registrations and front ends', () => {
 
   const refused: Readonly<Record<string, string>> = {
     'an OAuth request of no front end': `/auth/staff?${encoded(shopStart({ client_id: 'nobody' }).parameters)}`,
-    'an OAuth request without a client_id': `/auth/staff?${encoded(shopStart({ client_id: undefined }).parameters)}`,
+    'an OAuth request without a client_id, which several front ends take': `/auth/staff?${encoded(shopStart({ client_id: undefined }).parameters)}`,
     'an OAuth request with the redirect URI of another front end': `/auth/staff?${encoded(shopStart({ client_id: 'app' }).parameters)}`,
     'a client_id that is not the front end of the path': `/auth/github/blog?client_id=app`,
     'a client_id of no front end': '/auth/github?client_id=nobody',

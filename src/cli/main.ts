@@ -69,9 +69,9 @@ function commands(environment: OptionSources['environment']): Commands {
       await print(providersTable(presets));
       return 0;
     },
-    async demo(port) {
+    async demo(flags) {
       const { demo } = await import('./commands/demo.ts');
-      await demo(port, processSignals);
+      await demo(flags, processSignals);
       return 0;
     },
     async systemd(file) {

@@ -2,6 +2,7 @@ import { Argument, Command, Option as Flag } from 'commander';
 import type { Option } from '../config/option.ts';
 import { type OptionName, options } from '../config/options.ts';
 import { version } from '../version.ts';
+import type { DemoFlags } from './commands/demo.ts';
 import { type Shell, shells } from './completions/shells.ts';
 import { type ConfigAction, configActions } from './config-actions.ts';
 import { helpLayout } from './help.ts';
@@ -18,8 +19,7 @@ export interface Commands {
   health(flags: Flags): Promise<number>;
   config(action: ConfigAction, flags: Flags): Promise<number>;
   providers(): Promise<number>;
-  /** @param port undefined: the first free ones */
-  demo(port: string | undefined): Promise<number>;
+  demo(flags: DemoFlags): Promise<number>;
   systemd(file: 'service' | 'template' | 'socket' | 'settings'): Promise<number>;
   completion(shell: Shell, program: Command): Promise<number>;
   man(page: ManualPage, program: Command): Promise<number>;
@@ -94,9 +94,12 @@ Exit codes:
   add('demo', 'Try it on this machine, with a provider and a front end.')
     .option(
       '--port <number>',
-      'first of three ports: relay, front end, provider (default: the first free ones from 8000)',
+      'port of the relay; front end and provider use the next ones (default: the first free ones from 8000)',
     )
-    .action(async ({ port }: { port?: string }) => exit(await commands.demo(port)));
+    .option('--origin <origin>', 'let a page of yours log in too, such as http://localhost:5173')
+    .option('--several', 'run two providers and two front ends, and print the configuration file')
+    .addHelpText('after', demoHelp)
+    .action(async (flags: DemoFlags) => exit(await commands.demo(flags)));
   add('providers', 'List the provider presets.').action(async () =>
     exit(await commands.providers()),
   );
@@ -129,6 +132,10 @@ Exit codes:
     });
   return program.helpCommand(false);
 }
+
+const demoHelp = `
+The demo needs no account, and writes no file. At its provider, any name will do.
+Each request to the relay appears in the terminal, without queries and secrets.`;
 
 const configHelp = `
 Actions:

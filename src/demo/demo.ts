@@ -1,138 +1,144 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { readConfig } from '../config/config.ts';
-import { loginConfig } from '../config/login-config.ts';
 import { createLogger } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
-import { ConfigError } from '../start-errors.ts';
+import {
+  configurationFile,
+  type DemoFrontEnd,
+  type DemoSetup,
+  readDemoConfig,
+} from './configuration.ts';
 import { createFrontEnd } from './front-end.ts';
-import { type OpenPort, openFreePort, openPort } from './open-port.ts';
+import { type DemoPorts, openDemoPorts } from './open-ports.ts';
 import { createDemoProvider } from './provider.ts';
 
-const highestFirstPort = 65533;
-/** The relay, the front end and the provider use this port and the next two, if they are free. */
-const usualPort = 8000;
+/** What the demo shows. */
+export interface DemoOptions {
+  /**
+   * The relay's port; the others follow. 0 takes any free ports. Undefined: the first free ones from
+   * 8000 on.
+   */
+  readonly port: number | undefined;
+  /** Whether there is a second provider, and a second front end that uses only that one. */
+  readonly several?: boolean;
+  /** The origin of a page of the user's own, which the relay serves as well. */
+  readonly origin?: string | undefined;
+}
 
 /** A demo that runs: each address is `http://localhost:<port>`. */
 export interface Demo {
   readonly relayUrl: string;
   readonly frontEndUrl: string;
   readonly providerUrl: string;
-  /** Whether another program uses one of the ports 8000 to 8002. */
+  /** The second front end, and the provider that it uses. */
+  readonly second: { readonly frontEndUrl: string; readonly providerUrl: string } | undefined;
+  /** The origin of the user's own page. */
+  readonly origin: string | undefined;
+  /** Whether another program uses one of the usual ports, from 8000 on. */
   readonly movedOn: boolean;
-  /** Ends the three servers and every connection to them. */
+  /** The relay's configuration file. */
+  readonly configuration: string;
+  /** Ends the servers and every connection to them. */
   close(): Promise<void>;
 }
 
 /**
  * Starts a provider, the relay against it, and a front end, on loopback only.
  *
- * @param options.port the relay's port; the front end takes the next one and the provider the one
- *   after that. 0 takes any three free ports. Undefined: the first free ones from 8000 on.
- * @param options.logger by default, only errors are written
- * @throws {ConfigError} if the port is not a whole number from 0 to 65533
+ * @param logger by default, requests are written to standard output, for people
+ * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
-export async function startDemo(options: {
-  readonly port: number | undefined;
-  readonly logger?: Logger;
-}): Promise<Demo> {
-  const { port } = options;
-  const isUsable =
-    port === undefined || (Number.isInteger(port) && port >= 0 && port <= highestFirstPort);
-  if (!isUsable) {
-    throw new ConfigError([`--port must be a whole number from 0 to ${highestFirstPort}`]);
+export async function startDemo(options: DemoOptions, logger?: Logger): Promise<Demo> {
+  const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
+  const ports = await openDemoPorts(options);
+  const { relay, frontEnd, provider, second } = ports;
+  const setup = setupOf(ports, options.origin);
+  const config = readDemoConfig(setup);
+  for (const { name, clientId, clientSecret } of setup.registrations) {
+    const isSecond = name === secondProvider;
+    const port = isSecond ? second?.provider : provider;
+    port?.serve(
+      createDemoProvider({
+        issuer: port.url,
+        brand: isSecond ? 'Staff provider' : 'Demo provider',
+        client: {
+          clientId,
+          clientSecret,
+          redirectUri: `${relay.url}/auth/${name}/callback`,
+          name: 'the relay’s demo page',
+          homeUrl: (isSecond ? second?.frontEnd : frontEnd)?.url ?? relay.url,
+        },
+        pkceRequired: true,
+        onError: ({ message }) => log.error({ message }, 'the demo provider failed'),
+      }),
+    );
   }
-  const logger = options.logger ?? (await createLogger({ level: 'error', format: 'pretty' }));
-  const [relay, frontEnd, provider] = await openPorts(port);
-
-  const clientId = 'login-relay-demo';
-  const clientSecret = randomBytes(32).toString('base64url');
-  // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
-  const backChannel = `http://127.0.0.1:${provider.port}`;
-  const { config } = readConfig({
-    flags: {
-      port: [`${relay.port}`],
-      origin: [frontEnd.url],
-      clientId: [clientId],
-      clientSecret: [clientSecret],
-      authorizeUrl: [`${provider.url}/authorize`],
-      tokenUrl: [`${backChannel}/token`],
-      userUrl: [`${backChannel}/me`],
-      scope: ['openid profile'],
-      tokenRequest: ['body'],
-      errorDelivery: ['page'],
-    },
-    environment: {},
-    readFile: () => {
-      throw new Error('the demo reads no file');
-    },
-  });
-
-  provider.serve(
-    createDemoProvider({
-      issuer: provider.url,
-      client: {
-        clientId,
-        clientSecret,
-        redirectUri: loginConfig(config).redirectUri,
-        name: 'the relay’s demo page',
-        homeUrl: frontEnd.url,
-      },
-      pkceRequired: true,
-      onError: ({ message }) => logger.error({ message }, 'the demo provider failed'),
+  frontEnd.serve(
+    createFrontEnd({
+      relayUrl: relay.url,
+      registration: firstProvider,
+      clientId: 'contract',
+      pictureOrigin: provider.url,
     }),
   );
-  frontEnd.serve(createFrontEnd(relay.url, provider.url));
-  const { listener, close } = await createRelay(config, logger);
+  second?.frontEnd.serve(
+    createFrontEnd({
+      relayUrl: relay.url,
+      registration: secondProvider,
+      clientId: 'intranet',
+      pictureOrigin: second.provider.url,
+    }),
+  );
+  const { listener, close } = await createRelay(config, log);
   relay.serve(listener);
 
   return {
     relayUrl: relay.url,
     frontEndUrl: frontEnd.url,
     providerUrl: provider.url,
-    movedOn: port === undefined && provider.port !== usualPort + 2,
+    second: second && { frontEndUrl: second.frontEnd.url, providerUrl: second.provider.url },
+    origin: options.origin,
+    movedOn: ports.movedOn,
+    configuration: configurationFile(setup),
     async close() {
-      await Promise.all([relay.close(), frontEnd.close(), provider.close()]);
+      await ports.close();
       close();
     },
   };
 }
 
-/** The text for the terminal once the demo has started. It ends with a newline. */
-export function describeDemo(demo: Omit<Demo, 'close'>): string {
-  const { relayUrl, frontEndUrl, providerUrl, movedOn } = demo;
-  const reason = movedOn
-    ? '\n  Ports 8000 to 8002 are not all free: the demo uses the next free ones.\n'
-    : '';
-  return `
-  The demo runs on this machine only:
+/** The name that the documents use in paths: `/auth/provider`. */
+const firstProvider = 'provider';
+const secondProvider = 'staff';
 
-    front end   ${frontEndUrl}
-    relay       ${relayUrl}
-    provider    ${providerUrl}
-${reason}
-  Open ${frontEndUrl} and click “Log in”.
-  At the provider any name will do. Ctrl-C stops the demo.
-
-`;
-}
-
-async function openPorts(first: number | undefined): Promise<[OpenPort, OpenPort, OpenPort]> {
-  const opened: OpenPort[] = [];
-  const open = async (purpose: string) => {
-    const before = opened.at(-1)?.port;
-    const port =
-      first === undefined
-        ? await openFreePort((before ?? usualPort - 1) + 1, purpose)
-        : await openPort(first === 0 ? 0 : first + opened.length, purpose);
-    opened.push(port);
-    return port;
+function setupOf(ports: DemoPorts, origin: string | undefined): DemoSetup {
+  const { relay, frontEnd, provider, second } = ports;
+  const registration = (name: string, { url, port }: typeof provider) => ({
+    name,
+    url,
+    port,
+    clientId: 'login-relay-demo',
+    clientSecret: randomBytes(32).toString('base64url'),
+  });
+  const frontEnds: Record<string, DemoFrontEnd> = {
+    // The first one, so that it may also log in as the contract says, without naming itself.
+    ...(origin !== undefined && { app: { origin, 'error-delivery': 'page' } }),
+    contract: { origin: frontEnd.url, 'error-delivery': 'page' },
+    ...(second && {
+      intranet: {
+        origin: second.frontEnd.url,
+        'error-delivery': 'page',
+        providers: [secondProvider],
+      },
+    }),
   };
-  try {
-    return [await open('the relay'), await open('the front end'), await open('the provider')];
-  } catch (error) {
-    await Promise.all(opened.map((port) => port.close()));
-    throw error;
-  }
+  return {
+    relay,
+    registrations: [
+      registration(firstProvider, provider),
+      ...(second ? [registration(secondProvider, second.provider)] : []),
+    ],
+    frontEnds,
+  };
 }

@@ -3,17 +3,26 @@ import type { RequestListener } from 'node:http';
 import { escapeHtml } from '../delivery/html.ts';
 import { assets } from './assets.ts';
 
-/**
- * Serves the demo's front end, one static page at `/`.
- * @param relayUrl the relay the page talks to; the only address it may connect to
- * @param pictureOrigin the only origin it may load pictures from
- */
-export function createFrontEnd(relayUrl: string, pictureOrigin: string): RequestListener {
+/** What the page of a front end is made for. */
+export interface FrontEndOptions {
+  /** The relay the page talks to; the only address it may connect to. */
+  readonly relayUrl: string;
+  /** The name of the provider in the relay's paths. */
+  readonly registration: string;
+  /** The name of the front end. */
+  readonly clientId: string;
+  /** The only origin it may load pictures from. */
+  readonly pictureOrigin: string;
+}
+
+/** Serves the demo's front end, one static page at `/`. */
+export function createFrontEnd(options: FrontEndOptions): RequestListener {
+  const { relayUrl, registration, clientId, pictureOrigin } = options;
+  const settings = { 'login-relay': relayUrl, provider: registration, 'client-id': clientId };
   const page = Buffer.from(
-    replaceOnce(
+    Object.entries(settings).reduce(
+      (text, [name, value]) => withSetting(text, name, value),
       assets.frontEnd,
-      /(?<=<meta name="login-relay" content=")[^"]*/,
-      escapeHtml(relayUrl),
     ),
   );
   const headers = {
@@ -50,9 +59,11 @@ export function createFrontEnd(relayUrl: string, pictureOrigin: string): Request
   };
 }
 
-function replaceOnce(text: string, pattern: RegExp, replacement: string): string {
-  if (!pattern.test(text)) throw new Error('the front end has no place for the relay’s address');
-  return text.replace(pattern, () => replacement);
+/** Sets the content of the `meta` element of that name. */
+function withSetting(page: string, name: string, value: string): string {
+  const place = new RegExp(`(?<=<meta name="${name}" content=")[^"]*`);
+  if (!place.test(page)) throw new Error(`the front end has no place for the setting ${name}`);
+  return page.replace(place, () => escapeHtml(value));
 }
 
 /** The CSP source that allows the page's one inline element of that name. */

@@ -46,10 +46,16 @@ export async function openPort(port: number, purpose: string): Promise<OpenPort>
 /**
  * Opens the first free port of those from `first` on.
  *
+ * @param except a port that stays free
  * @throws {ListenError} if none of the next hundred can be opened
  */
-export async function openFreePort(first: number, purpose: string): Promise<OpenPort> {
+export async function openFreePort(
+  first: number,
+  purpose: string,
+  except?: number,
+): Promise<OpenPort> {
   for (let port = first; ; port += 1) {
+    if (port === except) continue;
     try {
       return await openPort(port, purpose);
     } catch (error) {

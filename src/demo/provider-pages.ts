@@ -35,11 +35,12 @@ a { color: var(--accent); }
 export const styleSource = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
 /** The form a person logs in with; `problem` says what was wrong with the name last sent. */
-export function loginPage(form: { clientName: string; problem?: string }): string {
-  const { clientName, problem } = form;
+export function loginPage(form: { brand: string; clientName: string; problem?: string }): string {
+  const { brand, clientName, problem } = form;
   const alarm =
     problem === undefined ? '' : html`<p class="alarm" id="problem" role="alert">${problem}</p>`;
   return page(
+    brand,
     'Log in',
     html`<h1>Log in</h1>
 <p>to continue to <strong>${clientName}</strong></p>
@@ -57,27 +58,32 @@ ${alarm}<p class="hint" id="hint">Any name will do. There is no password.</p>
 }
 
 /** A page that says one thing; `homeUrl` is where the reader can go on. */
-export function messagePage(message: { title: string; text: string; homeUrl?: string }): string {
-  const { title, text, homeUrl } = message;
+export function messagePage(message: {
+  brand: string;
+  title: string;
+  text: string;
+  homeUrl?: string;
+}): string {
+  const { brand, title, text, homeUrl } = message;
   const link =
     homeUrl === undefined ? '' : html`<p><a href="${homeUrl}">Back to the application</a></p>`;
-  return page(title, html`<h1>${title}</h1><p>${text}</p>${link}`);
+  return page(brand, title, html`<h1>${title}</h1><p>${text}</p>${link}`);
 }
 
-function page(title: string, body: Markup): string {
+function page(brand: string, title: string, body: Markup): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${title} – Demo provider</title>
+<title>${title} – ${brand}</title>
 <link rel="icon" href="data:,">
 <style>${{ markup: style }}</style>
 </head>
 <body>
 <main>
-<p class="brand">Demo provider</p>
+<p class="brand">${brand}</p>
 ${body}
 </main>
 </body>

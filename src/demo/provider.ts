@@ -14,6 +14,8 @@ import { createMemoryStore } from './store.ts';
 export interface DemoProviderOptions {
   /** The provider's own address, without a path: `http://localhost:8002`. */
   readonly issuer: string;
+  /** The heading of its pages (default `Demo provider`). */
+  readonly brand?: string;
   /** The one registered client; it authenticates with `client_secret_post`. */
   readonly client: {
     readonly clientId: string;
@@ -45,7 +47,7 @@ const hour = 60 * minute;
  * It keeps no login session: each authorization request shows the login page.
  */
 export function createDemoProvider(options: DemoProviderOptions): RequestListener {
-  const { issuer, client, onError = () => {} } = options;
+  const { issuer, brand = 'Demo provider', client, onError = () => {} } = options;
 
   const policy = basePolicy();
   policy.remove('consent');
@@ -122,7 +124,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
     },
   });
 
-  const home = client.homeUrl === undefined ? {} : { homeUrl: client.homeUrl };
+  const home = { brand, ...(client.homeUrl !== undefined && { homeUrl: client.homeUrl }) };
   const clientName = client.name ?? client.clientId;
   const brokenPage = () =>
     messagePage({ title: 'The demo provider failed', text: 'Please start again.', ...home });
@@ -131,7 +133,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
 
   router.get('/login/:uid', async (ctx) => {
     await provider.interactionDetails(ctx.req, ctx.res);
-    ctx.body = loginPage({ clientName });
+    ctx.body = loginPage({ brand, clientName });
   });
 
   router.post('/login/:uid', async (ctx) => {
@@ -160,7 +162,11 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
     const name = parseName(form.get('name') ?? '');
     if (name === undefined) {
       ctx.status = 400;
-      ctx.body = loginPage({ clientName, problem: 'Please enter a name of up to 60 characters.' });
+      ctx.body = loginPage({
+        brand,
+        clientName,
+        problem: 'Please enter a name of up to 60 characters.',
+      });
       return;
     }
     const login = { accountId: accountId(name) };

@@ -1,4 +1,5 @@
 import { prettyFactory } from 'pino-pretty';
+import { effectOf } from './request-effect.ts';
 
 const format = prettyFactory({
   hideObject: true,
@@ -37,6 +38,7 @@ function request(line: Record<string, unknown>): string {
   const {
     method,
     route,
+    frontEnd,
     status,
     outcome,
     durationMs,
@@ -48,7 +50,9 @@ function request(line: Record<string, unknown>): string {
     stack,
   } = line;
   return lines(
-    `${method} ${route ?? '(no such address)'} ${status} ${outcome} in ${durationMs} ms`,
+    `${method} ${route ?? addressOf(line)} ${status} ${outcome} in ${durationMs} ms`,
+    effectOf(line),
+    frontEnd && `front end: ${frontEnd}`,
     providerCall(provider),
     excused && 'excused from the state check',
     providerError && `provider's error code: ${providerError}`,
@@ -56,6 +60,11 @@ function request(line: Record<string, unknown>): string {
     outcome !== 'ok' && `request ID: ${requestId}`,
     stack,
   );
+}
+
+/** What takes the place of a route. Preflights are answered before their route is known. */
+function addressOf({ method, outcome }: Record<string, unknown>): string {
+  return method === 'OPTIONS' && outcome === 'ok' ? '(any address)' : '(no such address)';
 }
 
 function providerCall(call: unknown): string | undefined {

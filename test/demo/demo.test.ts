@@ -1,15 +1,30 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Demo, describeDemo, startDemo } from '../../src/demo/demo.ts';
+import { pino } from 'pino';
+import { type Demo, type DemoOptions, startDemo } from '../../src/demo/demo.ts';
+import { describeDemo } from '../../src/demo/describe.ts';
 import { openFreePort, openPort } from '../../src/demo/open-port.ts';
+import { parseOwnOrigin } from '../../src/demo/own-origin.ts';
 import { ConfigError, ListenError } from '../../src/start-errors.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
 
+const manual = { redirect: 'manual' } as const;
+
 describe('demo', () => {
-  async function withDemo(use: (demo: Demo) => Promise<void>): Promise<void> {
-    const demo = await startDemo({ port: 0 });
+  const start = (options: DemoOptions) => startDemo(options, pino({ enabled: false }));
+
+  async function withDemo(
+    use: (demo: Demo) => Promise<void>,
+    options: Partial<DemoOptions> = {},
+  ): Promise<void> {
+    const demo = await start({ port: 0, ...options });
     try {
       await use(demo);
     } finally {
@@ -54,18 +69,142 @@ describe('demo', () => {
     });
   });
 
+  describe('with several providers and front ends', () => {
+    it('logs people in at both, each at its own front end', async () => {
+      await withDemo(
+        async ({ relayUrl, frontEndUrl, providerUrl, second }) => {
+          if (second === undefined) throw new Error('there is only one front end');
+          for (const [start, provider, at, page] of [
+            ['/auth/provider?client_id=contract', 'provider', providerUrl, frontEndUrl],
+            ['/auth/staff?client_id=intranet', 'staff', second.providerUrl, second.frontEndUrl],
+          ] as const) {
+            const browser = new FakeBrowser();
+            const loginPage = await browser.visit(relayUrl + start);
+            expect(loginPage.url.origin).to.equal(at);
+            const { url } = await browser.submit(loginPage, { name: 'Ada' });
+            expect(url.origin).to.equal(page);
+            const authorization = `Bearer ${url.searchParams.get('access_token')}`;
+            const headers = { authorization, origin: page };
+            const lookup = await fetch(`${relayUrl}/api/user?provider=${provider}`, { headers });
+            expect(await lookup.json()).to.include({ login: 'ada', html_url: `${at}/` });
+            expect(lookup.headers.get('access-control-allow-origin')).to.equal(page);
+          }
+        },
+        { several: true },
+      );
+    });
+
+    it('lets the second front end use only the second provider', async () => {
+      await withDemo(
+        async ({ relayUrl }) => {
+          const status = async (path: string) => (await fetch(relayUrl + path, manual)).status;
+          expect(await status('/auth/staff/intranet')).to.equal(307);
+          expect(await status('/auth/provider/intranet')).to.equal(404);
+        },
+        { several: true },
+      );
+    });
+  });
+
+  describe('with a page of one’s own', () => {
+    const origin = 'http://localhost:5173';
+
+    it('logs its users in, as the contract says and with OAuth', async () => {
+      await withDemo(
+        async ({ relayUrl }) => {
+          const contract = new FakeBrowser(undefined, { frontEnd: origin });
+          const loginPage = await contract.visit(`${relayUrl}/auth/provider`);
+          const { url } = await contract.submit(loginPage, { name: 'Ada' });
+          expect(url.origin).to.equal(origin);
+          expect(url.searchParams.has('access_token')).to.equal(true);
+
+          const start = oauthStart({ redirect_uri: `${origin}/` });
+          const oauth = new FakeBrowser(undefined, { frontEnd: origin });
+          const query = encoded(start.parameters);
+          const oauthPage = await oauth.visit(`${relayUrl}/auth/provider?${query}`);
+          const response = await oauth.submit(oauthPage, { name: 'Ada' });
+          const redeemed = await fetch(`${relayUrl}/auth/provider/token`, {
+            method: 'POST',
+            headers: { origin },
+            body: new URLSearchParams({
+              grant_type: 'authorization_code',
+              client_id: 'app',
+              code: response.url.searchParams.get('code') ?? '',
+              code_verifier: start.codeVerifier,
+            }),
+          });
+          expect(redeemed.headers.get('access-control-allow-origin')).to.equal(origin);
+          expect(await redeemed.json()).to.include.keys('access_token', 'expires_in');
+        },
+        { origin },
+      );
+    });
+
+    it('still serves the demo’s own page', async () => {
+      await withDemo(
+        async ({ relayUrl, frontEndUrl }) => {
+          const browser = new FakeBrowser();
+          const loginPage = await browser.visit(`${relayUrl}/auth/provider?client_id=contract`);
+          const { url } = await browser.submit(loginPage, { name: 'Ada' });
+          expect(url.origin).to.equal(frontEndUrl);
+        },
+        { origin },
+      );
+    });
+
+    it('leaves the port of the page free', async () => {
+      const probe = await openFreePort(8000, 'a test');
+      await probe.close();
+      const own = `http://localhost:${probe.port}`;
+      const demo = await start({ port: undefined, origin: own });
+      await demo.close();
+      const urls = [demo.relayUrl, demo.frontEndUrl, demo.providerUrl];
+      expect(urls).not.to.include(own);
+    });
+
+    for (const [given, read] of [
+      ['http://localhost:5173', 'http://localhost:5173'],
+      ['http://localhost:5173/', 'http://localhost:5173'],
+      ['https://LOCALHOST:5173', 'https://localhost:5173'],
+      ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
+      ['http://[::1]:3000', 'http://[::1]:3000'],
+      ['http://app.localhost', 'http://app.localhost'],
+    ] as const) {
+      it(`takes the origin ${given}`, () => {
+        expect(parseOwnOrigin(given)).to.equal(read);
+      });
+    }
+
+    for (const given of [
+      'https://app.example.com',
+      'http://192.168.1.2:5173',
+      'http://localhost.example.com',
+      'http://localhost:*',
+      'http://localhost:5173/app',
+      'http://localhost:5173/?x',
+      'http://user@localhost:5173',
+      'localhost:5173',
+      'file:///tmp/index.html',
+      '',
+    ]) {
+      it(`refuses the origin ${JSON.stringify(given)}`, () => {
+        expect(() => parseOwnOrigin(given)).to.throw(ConfigError);
+      });
+    }
+  });
+
   it('uses the next free ports if no port is given, and says so', async () => {
     // The second demo finds the ports of the first in use, or those of another program.
-    const first = await startDemo({ port: undefined });
-    const second = await startDemo({ port: undefined }).finally(first.close);
+    const first = await start({ port: undefined });
+    const second = await start({ port: undefined }).finally(first.close);
     await second.close();
     const ports = (demo: Demo) =>
       [demo.relayUrl, demo.frontEndUrl, demo.providerUrl].map((url) => Number(new URL(url).port));
     expect(Math.min(...ports(second))).to.be.greaterThan(Math.max(...ports(first)));
     expect(Math.min(...ports(first))).to.be.at.least(8000);
     expect(second.movedOn).to.equal(true);
-    expect(describeDemo(second)).to.contain('Ports 8000 to 8002 are not all free');
-    expect(describeDemo({ ...second, movedOn: false })).not.to.contain('free');
+    expect(describeDemo(second)).to.contain('Not all of the usual ports');
+    expect(describeDemo({ ...second, movedOn: false })).not.to.contain('usual');
   });
 
   it('skips a port that another program uses', async () => {
@@ -77,7 +216,7 @@ describe('demo', () => {
 
   it('closes despite keep-alive, unused and busy connections', async () => {
     const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
-    const demo = await startDemo({ port: 0 });
+    const demo = await start({ port: 0 });
     const sockets: Socket[] = [];
     for (const url of [demo.relayUrl, demo.frontEndUrl, demo.providerUrl]) {
       for (const bytes of [`${request}\r\n`, request, '']) {
@@ -114,7 +253,7 @@ describe('demo', () => {
     // The ports below a free one may be in use. Then try others.
     for (let attempt = 0; attempt < 50; attempt++) {
       const taken = await openPort(0, 'a test');
-      const error: unknown = await startDemo({ port: taken.port - offset }).catch((e) => e);
+      const error: unknown = await start({ port: taken.port - offset }).catch((e) => e);
       await taken.close();
       if (!(error instanceof ListenError)) throw error;
       if (error.message.includes(String(taken.port))) {
@@ -126,13 +265,13 @@ describe('demo', () => {
 
   for (const port of [-1, 65534, 1.5, Number.NaN]) {
     it(`refuses ${port} as a port`, async () => {
-      const error: unknown = await startDemo({ port }).catch((e) => e);
+      const error: unknown = await start({ port }).catch((e) => e);
       expect(error).to.be.instanceOf(ConfigError);
     });
   }
 
   describe('on the command line', () => {
-    it('prints its address, and nothing more during a login; Ctrl-C ends it with code 0', async () => {
+    it('prints its address, and requests without queries; Ctrl-C ends it with code 0', async () => {
       const demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
       const address = (name: string) =>
         demo.output((stdout) => new RegExp(`^ *${name} +(http://\\S+)\n`, 'm').exec(stdout)?.[1]);
@@ -149,7 +288,52 @@ describe('demo', () => {
 
       const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
       expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
-      expect(stdout).to.equal(describeDemo({ relayUrl, frontEndUrl, providerUrl, movedOn: false }));
+      const described = describeDemo({
+        relayUrl,
+        frontEndUrl,
+        providerUrl,
+        second: undefined,
+        origin: undefined,
+        movedOn: false,
+        configuration: '',
+      });
+      expect(stdout.slice(0, described.length)).to.equal(described);
+      const log = stdout.slice(described.length);
+      expect(log)
+        .to.match(/GET \/auth\/provider 307 ok .*\n +on to the provider/)
+        .and.match(/GET \/auth\/provider\/callback 400 access_denied/)
+        .and.match(/GET \/auth\/provider\/callback 307 ok .*\n +logged in, back to the page/);
+      expect(log).not.to.match(/[?&](code|state|access_token)=/);
+      expect(log).not.to.contain(url.searchParams.get('access_token'));
+    });
+
+    it('prints what a page of one’s own needs', async () => {
+      const flags = { port: '0', origin: 'http://localhost:5173' };
+      const demo = new RelayProcess({ words: ['demo'], flags });
+      const relayUrl = await demo.output(
+        (text) => /issuer +(http\S+)\/auth\/provider\n/.exec(text)?.[1],
+      );
+      expect(await fetch(`${relayUrl}/healthz`)).to.include({ status: 200 });
+      const { stdout } = await demo.stop('SIGINT');
+      expect(stdout)
+        .to.match(/client_id +app\n/)
+        .and.contain(`import { createLogin } from '${relayUrl}/client.js';`)
+        .and.contain(`createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app' })`);
+    });
+
+    it('prints a configuration file that a relay reads', async () => {
+      const demo = new RelayProcess({ words: ['demo', '--several'], flags: { port: '0' } });
+      const file = await demo.output((text) => /^base-url: [\s\S]*?(?=\n\n)/m.exec(text)?.[0]);
+      await demo.stop('SIGINT');
+      const directory = await mkdtemp(join(tmpdir(), 'login-relay-demo-'));
+      const config = join(directory, 'demo.yaml');
+      await writeFile(config, file);
+      for (const name of ['provider', 'staff']) {
+        await writeFile(join(directory, `${name}-secret`), canary('secret'), { mode: 0o600 });
+      }
+      const checked = await runRelay({ words: ['config', 'check'], flags: { config } });
+      await rm(directory, { recursive: true });
+      expect(checked).to.include({ code: 0, stderr: '' });
     });
 
     it('says in one line which port is taken, and exits with 1', async () => {
@@ -161,6 +345,15 @@ describe('demo', () => {
         stdout: '',
         stderr: `login-relay: port ${taken.port}, for the relay of the demo, is already in use\n`,
       });
+    });
+
+    it('refuses an origin that is not of this machine, says why, and exits with 2', async () => {
+      const flags = { origin: 'https://app.example.com' };
+      const ending = await runRelay({ words: ['demo'], flags });
+      expect(ending).to.include({ code: 2, stdout: '' });
+      expect(ending.stderr)
+        .to.contain('--origin must be the address of a page on this machine')
+        .and.to.contain('anybody can log in under any name');
     });
 
     it('refuses a port that is not a number, and exits with 2', async () => {

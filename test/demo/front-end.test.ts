@@ -7,7 +7,14 @@ describe('demo front end', () => {
 
   before('start it', async () => {
     port = await openPort(0, 'a test');
-    port.serve(createFrontEnd('https://relay.example/?a="&b', 'https://pictures.example'));
+    port.serve(
+      createFrontEnd({
+        relayUrl: 'https://relay.example/?a="&b',
+        registration: 'provider',
+        clientId: 'shop',
+        pictureOrigin: 'https://pictures.example',
+      }),
+    );
   });
 
   after('stop it', async () => {

@@ -17,6 +17,45 @@ describe('the log for people', () => {
     );
   });
 
+  it('shows what a request led to, and for which front end', () => {
+    const line = { msg: 'request', method: 'GET', outcome: 'ok', durationMs: 3 };
+    const shown = (more: Readonly<Record<string, unknown>>) =>
+      read({ ...line, ...more })
+        .split('\n  ')
+        .slice(1);
+    const provider = { endpoint: 'token', outcome: 'answered', status: 200, durationMs: 2 };
+    const call = "provider's token endpoint: 200 in 2 ms";
+    const start = { route: '/auth/provider', status: 307 };
+    const callback = { route: '/auth/provider/callback', status: 307 };
+    const token = { method: 'POST', route: '/auth/provider/token', status: 200, provider };
+    expect(shown({ ...start, frontEnd: 'shop' })).to.deep.equal([
+      'on to the provider',
+      'front end: shop',
+    ]);
+    expect(shown({ ...start, route: '/auth/provider/:frontEnd' })).to.deep.equal([
+      'on to the provider',
+    ]);
+    expect(shown(callback)).to.deep.equal(['back to the page, with a code']);
+    expect(shown({ ...callback, provider })).to.deep.equal(['logged in, back to the page', call]);
+    expect(shown({ ...callback, outcome: 'access_denied', requestId: 'an-id' })).to.deep.equal([
+      'back to the page, with an error',
+      'request ID: an-id',
+    ]);
+    expect(shown({ ...token, grant: 'authorization_code' })).to.deep.equal([
+      'the tokens for the code',
+      call,
+    ]);
+    expect(shown({ ...token, grant: 'refresh_token' })).to.deep.equal(['new tokens', call]);
+    expect(shown({ route: '/healthz', status: 200 })).to.deep.equal([]);
+  });
+
+  it('calls a preflight a preflight', () => {
+    const line = { msg: 'request', method: 'OPTIONS', route: null, status: 204, outcome: 'ok' };
+    expect(read({ ...line, durationMs: 1 })).to.equal(
+      'INFO: OPTIONS (any address) 204 ok in 1 ms\n  a preflight of the browser',
+    );
+  });
+
   it('shows why a request failed, and its request ID', () => {
     const provider = {
       endpoint: 'user',

@@ -1,15 +1,29 @@
-import { describeDemo, startDemo } from '../../demo/demo.ts';
+import { type DemoOptions, startDemo } from '../../demo/demo.ts';
+import { describeDemo } from '../../demo/describe.ts';
+import { parseOwnOrigin } from '../../demo/own-origin.ts';
 import { print } from '../print.ts';
 import type { Signals } from '../signals.ts';
+
+/** The flags of the command, as given. */
+export interface DemoFlags {
+  readonly port?: string;
+  readonly several?: boolean;
+  readonly origin?: string;
+}
 
 /**
  * `login-relay demo`: runs a provider, the relay and a front end until it is told to stop.
  *
- * @param port the first of three; undefined: the first free ones
  * @throws {ConfigError} @throws {ListenError}
  */
-export async function demo(port: string | undefined, signals: Signals): Promise<void> {
-  const running = await startDemo({ port: port === undefined ? undefined : Number(port) });
+export async function demo(flags: DemoFlags, signals: Signals): Promise<void> {
+  const { port, several = false, origin } = flags;
+  const options: DemoOptions = {
+    port: port === undefined ? undefined : Number(port),
+    several,
+    origin: origin === undefined ? undefined : parseOwnOrigin(origin),
+  };
+  const running = await startDemo(options);
   await print(describeDemo(running));
   await signals.stop();
   await running.close();

@@ -195,7 +195,14 @@ export class LoginSite {
 
   #frontEnd(): RequestListener {
     const { frontEnd } = this.#options;
-    if (frontEnd === undefined) return createFrontEnd(this.relay, this.provider);
+    if (frontEnd === undefined) {
+      return createFrontEnd({
+        relayUrl: this.relay,
+        registration: 'provider',
+        clientId: 'app',
+        pictureOrigin: this.provider,
+      });
+    }
     return (_request, response) => sendPage(response, frontEnd(this.relay));
   }
 

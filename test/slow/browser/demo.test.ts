@@ -164,7 +164,7 @@ describe('the demo in Chromium', () => {
       const page = await openFrontEnd();
       await logIn(page, 'Ada Lovelace');
       const before = await stored(page);
-      await page.route('**/api/user', respond);
+      await page.route('**/api/user*', respond);
       await page.reload();
       const again = page.getByRole('button', { name: 'Try again' });
       await again.waitFor();
@@ -173,7 +173,7 @@ describe('the demo in Chromium', () => {
       await again.click();
       await again.waitFor();
       expect(await page.evaluate('document.activeElement.id')).to.equal('retry');
-      await page.unroute('**/api/user');
+      await page.unroute('**/api/user*');
       await again.click();
       await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
       expect(await page.getByRole('alert').isVisible()).to.equal(false);
@@ -183,7 +183,7 @@ describe('the demo in Chromium', () => {
   it('lets a person log out even if the lookup fails', async () => {
     const page = await openFrontEnd();
     await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
-    await page.route('**/api/user', (route) => route.abort());
+    await page.route('**/api/user*', (route) => route.abort());
     await page.reload();
     await card(page).click();
     await page.getByRole('button', { name: 'Log in' }).waitFor();
@@ -205,7 +205,7 @@ describe('the demo in Chromium', () => {
     it(`shows the name from a record of ${provider}`, async () => {
       const page = await openFrontEnd();
       await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
-      await page.route('**/api/user', (route) => route.fulfill({ json: user }));
+      await page.route('**/api/user*', (route) => route.fulfill({ json: user }));
       await page.reload();
       await card(page).waitFor();
       expect(await page.locator('#name').textContent()).to.equal(name);
@@ -218,7 +218,7 @@ describe('the demo in Chromium', () => {
     const page = await openFrontEnd();
     await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    await page.route('**/api/user', async (route) => {
+    await page.route('**/api/user*', async (route) => {
       await released;
       await route.fulfill({ json: { login: 'ada' } });
     });
@@ -243,7 +243,7 @@ describe('the demo in Chromium', () => {
 
   it('accepts a token in the fragment, and removes it there', async () => {
     const page = await openFrontEnd();
-    await page.route('**/api/user', (route) => route.fulfill({ json: { login: 'ada' } }));
+    await page.route('**/api/user*', (route) => route.fulfill({ json: { login: 'ada' } }));
     await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
     await page.goto(`${frontEnd}/?tab=2#access_token=some-token&state=mine`);
     await page.getByRole('heading', { name: 'ada' }).waitFor();
@@ -276,7 +276,7 @@ describe('the demo in Chromium', () => {
 
   it('accepts a token only once with the state that this tab sent', async () => {
     const page = await openFrontEnd();
-    await page.route('**/api/user', (route) => route.fulfill({ json: { login: 'ada' } }));
+    await page.route('**/api/user*', (route) => route.fulfill({ json: { login: 'ada' } }));
     await page.evaluate(`sessionStorage.setItem('state', 'mine')`);
     await page.goto(`${frontEnd}/?access_token=some-token&state=mine`);
     await page.getByRole('heading', { name: 'ada' }).waitFor();
@@ -312,7 +312,7 @@ describe('the demo in Chromium', () => {
       const page = await openFrontEnd();
       await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
       const user = { login: 'ada', [field]: value };
-      await page.route('**/api/user', (route) => route.fulfill({ json: user }));
+      await page.route('**/api/user*', (route) => route.fulfill({ json: user }));
       await page.reload();
       await card(page).waitFor();
       expect(await page.getByRole('link').count()).to.equal(0);
@@ -386,7 +386,7 @@ describe('the demo in Chromium', () => {
         await page.getByRole('alert').waitFor();
         await check('5-problem');
         await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
-        await page.route('**/api/user', (route) => route.abort());
+        await page.route('**/api/user*', (route) => route.abort());
         await page.reload();
         await page.getByRole('button', { name: 'Try again' }).waitFor();
         await check('6-lookup-failed');

@@ -86,7 +86,12 @@ describe('completions', () => {
 
       it('offer only the flags of the command', () => {
         const found = (line: string) => complete(shell, line).filter((word) => word !== '-h');
-        expect(found('login-relay demo --')).to.deep.equal(['--help', '--port']);
+        expect(found('login-relay demo --')).to.deep.equal([
+          '--help',
+          '--origin',
+          '--port',
+          '--several',
+        ]);
         expect(found('login-relay providers --')).to.deep.equal(['--help']);
         expect(found('login-relay check --js')).to.deep.equal(['--json']);
         expect(found('login-relay --js')).to.deep.equal([]);

@@ -1,0 +1,21 @@
+/** The parts of a request's record, or of its line in the log, that tell what it led to. */
+type Described = Readonly<
+  Partial<Record<'method' | 'route' | 'status' | 'outcome' | 'provider' | 'grant', unknown>>
+>;
+
+/** What a successful request led to, in words for people. Undefined: method and route say it all. */
+export function effectOf(request: Described): string | undefined {
+  const { method, route, outcome, status, provider, grant } = request;
+  if (outcome !== 'ok') return status === 307 ? 'back to the page, with an error' : undefined;
+  if (method === 'OPTIONS') return 'a preflight of the browser';
+  if (typeof route !== 'string') return undefined;
+  if (/^\/auth\/[^/]+\/callback$/.test(route)) {
+    if (status !== 307) return 'a page for the popup';
+    // The code of an OAuth login is exchanged at the token endpoint.
+    return provider === undefined ? 'back to the page, with a code' : 'logged in, back to the page';
+  }
+  if (status === 307 && route.startsWith('/auth')) return 'on to the provider';
+  if (grant === 'authorization_code') return 'the tokens for the code';
+  if (grant === 'refresh_token') return 'new tokens';
+  return undefined;
+}

@@ -98,7 +98,6 @@ Exit codes:
     )
     .option('--origin <origin>', 'let a page of yours log in too, such as http://localhost:5173')
     .option('--several', 'run two providers and two front ends, and print the configuration file')
-    .addHelpText('after', demoHelp)
     .action(async (flags: DemoFlags) => exit(await commands.demo(flags)));
   add('providers', 'List the provider presets.').action(async () =>
     exit(await commands.providers()),
@@ -132,10 +131,6 @@ Exit codes:
     });
   return program.helpCommand(false);
 }
-
-const demoHelp = `
-The demo needs no account, and writes no file. At its provider, any name will do.
-Each request to the relay appears in the terminal, without queries and secrets.`;
 
 const configHelp = `
 Actions:

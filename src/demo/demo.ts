@@ -66,7 +66,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger): Promise<
           clientId,
           clientSecret,
           redirectUri: `${relay.url}/auth/${name}/callback`,
-          name: 'the relay’s demo page',
+          name: 'the relay’s demo',
           homeUrl: (isSecond ? second?.frontEnd : frontEnd)?.url ?? relay.url,
         },
         pkceRequired: true,

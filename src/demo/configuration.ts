@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { type Config, readConfig } from '../config/config.ts';
 
 /** A provider of the demo, as the relay knows it. */
-export interface DemoRegistration {
+interface DemoRegistration {
   readonly name: string;
   readonly url: string;
   readonly port: number;

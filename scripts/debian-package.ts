@@ -24,7 +24,12 @@ const files: Record<string, Buffer> = {
   [`usr/lib/systemd/system/${name}.service`]: readFileSync(`deploy/systemd/${name}.service`),
   [`usr/lib/systemd/system/${name}@.service`]: readFileSync(`deploy/systemd/${name}@.service`),
   [`usr/lib/systemd/system/${name}.socket`]: readFileSync(`deploy/systemd/${name}.socket`),
-  [`etc/default/${name}`]: readFileSync(`deploy/systemd/${name}.default`),
+  [`usr/lib/sysusers.d/${name}.conf`]: readFileSync(`deploy/systemd/${name}.sysusers`),
+  [`usr/share/${name}/config.schema.json`]: readFileSync(
+    `${dist}/share/${name}/config.schema.json`,
+  ),
+  [`etc/${name}/config.yaml`]: readFileSync('deploy/config.yaml'),
+  [`${documentation}/examples/config.yaml`]: readFileSync('deploy/config.yaml'),
   [`usr/share/man/man1/${name}.1.gz`]: compressed(readFileSync(`${dist}/share/man/man1/${name}.1`)),
   [`usr/share/man/man5/${name}.yaml.5.gz`]: compressed(
     readFileSync(`${dist}/share/man/man5/${name}.yaml.5`),
@@ -42,17 +47,16 @@ const files: Record<string, Buffer> = {
   ...manuals(),
   ...examples('haproxy', 'nginx', 'caddy', 'prometheus', 'grafana', 'kubernetes'),
 };
-const directories = { 'etc/login-relay': 0o700 };
 const modes: Record<string, number> = {
   [`usr/bin/${name}`]: 0o755,
-  [`etc/default/${name}`]: 0o640,
+  [`etc/${name}/config.yaml`]: 0o640,
 };
 
 const root = join(dist, 'debian', architecture);
 rmSync(root, { recursive: true, force: true });
 process.umask(0o022);
 for (const [path, content] of Object.entries(files)) write(path, content, modes[path] ?? 0o644);
-for (const [path, mode] of Object.entries(directories)) mkdirSync(join(root, path), { mode });
+chmodSync(join(root, 'etc', name), 0o750);
 write('DEBIAN/control', Buffer.from(filledIn(control)), 0o644);
 write('DEBIAN/conffiles', readFileSync('deploy/debian/conffiles'), 0o644);
 write('DEBIAN/md5sums', Buffer.from(checksums()), 0o644);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes the manual page and the completions into a directory, with paths as below /usr/share.
+# Writes the manual pages, the completions and the schema of the configuration file into a directory, with paths as
+# below /usr/share.
 set -eu
 share=$1
 
@@ -15,3 +16,4 @@ write man/man5/login-relay.yaml.5 man login-relay.yaml
 write bash-completion/completions/login-relay completion bash
 write zsh/site-functions/_login-relay completion zsh
 write fish/vendor_completions.d/login-relay.fish completion fish
+write login-relay/config.schema.json config schema

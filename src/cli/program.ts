@@ -105,7 +105,7 @@ Exit codes:
   add('systemd', 'Print the systemd unit of this relay.')
     .option('--template', 'print the unit for several relays, login-relay@<port>, instead')
     .option('--socket', 'print the unit of its socket instead')
-    .option('--settings', 'print a template of its settings, /etc/default/login-relay, instead')
+    .option('--settings', 'print a template of its settings, /etc/login-relay/config.yaml, instead')
     .action(async (wanted: { template?: true; socket?: true; settings?: true }) => {
       const files = ['settings', 'socket', 'template'] as const;
       exit(await commands.systemd(files.find((file) => wanted[file]) ?? 'service'));

@@ -12,9 +12,6 @@ export const unitFiles = {
     'utf8',
   ),
   socket: readFileSync(new URL('../../deploy/systemd/login-relay.socket', import.meta.url), 'utf8'),
-  /** The file of variables that the service reads. */
-  settings: readFileSync(
-    new URL('../../deploy/systemd/login-relay.default', import.meta.url),
-    'utf8',
-  ),
+  /** The configuration file that the service reads: a template. */
+  settings: readFileSync(new URL('../../deploy/config.yaml', import.meta.url), 'utf8'),
 };

@@ -8,8 +8,8 @@ async function printed(...flags: string[]): Promise<string> {
   return stdout;
 }
 
-async function deployed(name: string): Promise<string> {
-  return await readFile(new URL(`../../deploy/systemd/${name}`, import.meta.url), 'utf8');
+async function deployed(path: string): Promise<string> {
+  return await readFile(new URL(`../../deploy/${path}`, import.meta.url), 'utf8');
 }
 
 describe('login-relay systemd', () => {
@@ -17,7 +17,7 @@ describe('login-relay systemd', () => {
     const start = /(?<=^ExecStart=).*$/m;
     const unit = await printed();
     expect(unit.replace(start, '/usr/bin/login-relay')).to.equal(
-      await deployed('login-relay.service'),
+      await deployed('systemd/login-relay.service'),
     );
     const words = (start.exec(unit)?.[0] ?? '').split(' ');
     const { LOGIN_RELAY } = process.env;
@@ -31,15 +31,15 @@ describe('login-relay systemd', () => {
     const [, program = ''] = /^ExecStart=(.*)$/m.exec(await printed()) ?? [];
     expect(command).to.equal(`${program} --port %i`);
     expect(unit.replace(program, '/usr/bin/login-relay')).to.equal(
-      await deployed('login-relay@.service'),
+      await deployed('systemd/login-relay@.service'),
     );
   });
 
   it('prints the unit of the socket', async () => {
-    expect(await printed('--socket')).to.equal(await deployed('login-relay.socket'));
+    expect(await printed('--socket')).to.equal(await deployed('systemd/login-relay.socket'));
   });
 
-  it('prints a template of the settings', async () => {
-    expect(await printed('--settings')).to.equal(await deployed('login-relay.default'));
+  it('prints a template of the configuration file', async () => {
+    expect(await printed('--settings')).to.equal(await deployed('config.yaml'));
   });
 });

@@ -25,29 +25,33 @@ for (const [name, argument] of Object.entries(units)) {
       expect(stdout).to.match(/Overall exposure level for login-relay(@\w+)?\.service: [01]\.\d/);
     });
 
-    it('passes the client secret on as a credential, never as a variable or an argument', () => {
-      expect(text).to.match(
-        /^LoadCredential=provider-client-secret:\/etc\/login-relay\/client-secret$/m,
-      );
+    it('names the configuration file in a variable, which an empty one of the operator overrides', () => {
+      expect(text).to.match(/^Environment=LOGIN_RELAY_CONFIG=\/etc\/login-relay\/config\.yaml$/m);
+      expect(text.match(/^Environment=/gm)).to.have.lengthOf(1);
+      expect(text).to.match(/^EnvironmentFile=-\/etc\/default\/login-relay$/m);
       expect(text).to.contain(`\nExecStart=/usr/bin/login-relay${argument}\n`);
-      expect(text).to.not.match(/^Environment=/m);
     });
 
-    it('passes the key file on as a credential, else has the relay create one', () => {
-      expect(text).to.match(/^LoadCredential=key:\/etc\/login-relay\/key$/m);
-      expect(text).to.match(/^SetCredential=key:\\n$/m);
-      expect(text).to.match(/^StateDirectory=login-relay$/m);
+    it('passes secret and key file on as credentials, for an operator who has only variables', () => {
+      expect(text)
+        .to.match(/^LoadCredential=provider-client-secret:\/etc\/login-relay\/client-secret$/m)
+        .and.match(/^LoadCredential=key:\/etc\/login-relay\/key$/m);
     });
 
-    it('runs as the user of all relays of the machine, which share the state directory', () => {
+    it('runs as the user of all relays of the machine, which owns the directory of the key file', () => {
       expect(text)
         .to.match(/^User=login-relay$/m)
-        .and.match(/^DynamicUser=yes$/m);
+        .and.match(/^StateDirectory=login-relay$/m)
+        .and.match(/^StateDirectoryMode=0700$/m)
+        .and.match(/^UMask=0077$/m);
+      const users = readFileSync(`${projectRoot}/deploy/systemd/login-relay.sysusers`, 'utf8');
+      expect(users).to.match(/^u login-relay /m);
     });
 
-    it('starts the relay without a secret and settings, so that the relay can log what is missing', () => {
-      expect(text).to.match(/^SetCredential=provider-client-secret:\\n$/m);
-      expect(text).to.match(/^EnvironmentFile=-\/etc\/default\/login-relay$/m);
+    it('starts the relay without a secret and a key, so that the relay can log what is missing', () => {
+      expect(text)
+        .to.match(/^SetCredential=provider-client-secret:\\n$/m)
+        .and.match(/^SetCredential=key:\\n$/m);
       expect(text).to.not.match(/^(Assert|Condition)/m);
       expect(text).to.match(/^RestartPreventExitStatus=2$/m);
     });
@@ -64,7 +68,7 @@ for (const [name, argument] of Object.entries(units)) {
 }
 
 describe('the systemd units of one relay and of several', () => {
-  it('differ only in the socket, the port and the settings of one instance', () => {
+  it('differ only in the socket, the port and the variables of one instance', () => {
     const [one, several] = Object.keys(units).map((name) =>
       readFileSync(`${projectRoot}/deploy/systemd/${name}`, 'utf8')
         .split('\n')

@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { Option } from '../../../src/config/option.ts';
-import { options } from '../../../src/config/options.ts';
 import { deadLinks } from '../../harness/project/links.ts';
 import { projectRoot, run, runScript } from '../../harness/project/run.ts';
 import { needsPrograms, needsRoot } from '../../harness/system/needs.ts';
@@ -80,14 +78,6 @@ describe('the Debian package', function () {
     expect(deadLinks(documentation)).to.deep.equal([]);
   });
 
-  it('has a template with the required settings, and only existing variables', () => {
-    const template = readFileSync(`${projectRoot}/deploy/systemd/login-relay.default`, 'utf8');
-    const named = template.match(/^#?[A-Z_]+(?==)/gm) ?? [];
-    expect(named).to.include.members(['FRONTEND_ORIGIN', 'PROVIDER_CLIENT_ID', 'BASE_URL']);
-    const variables = Object.values<Option>(options).map(({ variable }) => variable);
-    expect(variables).to.include.members(named.map((name) => name.replace('#', '')));
-  });
-
   needsRoot().describe('in a system', () => {
     /** The output of the commands in a temporary system. */
     function inThrowawaySystem(...commands: string[]): string[] {
@@ -99,7 +89,7 @@ describe('the Debian package', function () {
     const quietly = '>/dev/null 2>&1';
     const install = `dpkg --no-triggers -i /mnt/login-relay_${version}_amd64.deb ${quietly}`;
     const configure = [
-      'sed -i s,^BASE_URL=.*,BASE_URL=https://mine.example, /etc/default/login-relay',
+      'sed -i "s,^base-url:.*,base-url: https://mine.example," /etc/login-relay/config.yaml',
       'echo secret >/etc/login-relay/client-secret',
       'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay 2>/dev/null',
       ': >/systemctl.log',
@@ -112,11 +102,12 @@ describe('the Debian package', function () {
           String.raw`dpkg -L login-relay | grep -v '/examples\|[a-z]\.\(md\|svg\|json\)$' | while read f; do [ -d "$f" ] || echo "$f"; done`,
         ),
       ).to.have.members([
-        '/etc/default/login-relay',
+        '/etc/login-relay/config.yaml',
         '/usr/bin/login-relay',
         '/usr/lib/systemd/system/login-relay.service',
         '/usr/lib/systemd/system/login-relay.socket',
         '/usr/lib/systemd/system/login-relay@.service',
+        '/usr/lib/sysusers.d/login-relay.conf',
         '/usr/share/bash-completion/completions/login-relay',
         '/usr/share/doc/login-relay/THIRD-PARTY-LICENSES.txt.gz',
         '/usr/share/doc/login-relay/changelog.Debian.gz',
@@ -130,28 +121,93 @@ describe('the Debian package', function () {
       ]);
     });
 
-    it('hides the configuration and the secret from other users', () => {
-      const paths = '/etc/default/login-relay /etc/login-relay';
-      expect(inThrowawaySystem(install, `stat -c '%n %a %U:%G' ${paths}`)).to.deep.equal([
-        '/etc/default/login-relay 640 root:root',
-        '/etc/login-relay 700 root:root',
+    it('lets the user of the service read the configuration and the secrets, and no other user', () => {
+      const store = 'install -m 640 /dev/null /etc/login-relay/client-secret';
+      const paths = '/etc/login-relay /etc/login-relay/*';
+      expect(
+        inThrowawaySystem(
+          install,
+          store,
+          `stat -c '%n %a %U:%G' ${paths}`,
+          'getent passwd login-relay | cut -d: -f1,6,7',
+        ),
+      ).to.deep.equal([
+        '/etc/login-relay 2750 root:login-relay',
+        '/etc/login-relay/client-secret 640 root:login-relay',
+        '/etc/login-relay/config.yaml 640 root:login-relay',
+        'login-relay:/var/lib/login-relay:/usr/sbin/nologin',
       ]);
     });
 
-    it('lets the relay create the key file, and keeps an existing one', () => {
-      const list = 'ls /etc/login-relay';
-      const before = ['echo mine >/etc/login-relay/key', 'echo old >/etc/login-relay/state-key'];
-      const upgrade = [...before, install, 'cat /etc/login-relay/key'];
-      expect(inThrowawaySystem(install, list, ...upgrade)).to.deep.equal(['mine']);
+    it('installs the template and the schema that its first line names', () => {
+      const schema = "sed -n 's/^# yaml-language-server: .schema=//p' /etc/login-relay/config.yaml";
+      expect(
+        inThrowawaySystem(
+          install,
+          'cmp /etc/login-relay/config.yaml /usr/share/doc/login-relay/examples/config.yaml',
+          `grep -c '"front-ends"' "$(${schema})"`,
+        ),
+      ).to.have.lengthOf(1);
     });
 
-    it('renames the key file of 0.1 when it is upgraded', () => {
-      const before = '(umask 077; echo old >/etc/login-relay/state-key)';
-      const after = ["stat -c '%n %a' /etc/login-relay/*", 'cat /etc/login-relay/*'];
-      expect(inThrowawaySystem(install, before, install, ...after)).to.deep.equal([
-        '/etc/login-relay/key 600',
-        'old',
-      ]);
+    describe('over an installation of 0.1', () => {
+      const variables = '/etc/default/login-relay';
+      const empty = 'FRONTEND_ORIGIN=\\nPROVIDER_CLIENT_ID=\\nBASE_URL=\\n#PROVIDER=github\\n';
+      const mine = 's,^FRONTEND_ORIGIN=,&https://mine.example,';
+      const former = [
+        'mkdir -p /former/DEBIAN /former/etc/default /former/etc/login-relay',
+        'chmod 700 /former/etc/login-relay',
+        `printf '${empty}' >/former${variables}`,
+        `echo ${variables} >/former/DEBIAN/conffiles`,
+        "printf 'Package: login-relay\\nVersion: 0.1.0-0\\nArchitecture: amd64\\n' >/former/DEBIAN/control",
+        "printf 'Maintainer: a <a@b.example>\\nDescription: c\\n' >>/former/DEBIAN/control",
+        `dpkg-deb --root-owner-group --build /former /former.deb ${quietly}`,
+        `dpkg --no-triggers -i /former.deb ${quietly}`,
+        '(umask 077; echo secret >/etc/login-relay/client-secret)',
+      ];
+
+      it('keeps to the variables, without a question, and once', () => {
+        expect(
+          inThrowawaySystem(
+            ...former,
+            `sed -i '${mine}' ${variables}`,
+            `cp ${variables} /before`,
+            install,
+            install,
+            `diff /before ${variables} | grep '^[<>] [^#]' || true`,
+            'cat /etc/login-relay/client-secret',
+            "stat -c '%n %a %U:%G' /etc/login-relay /etc/login-relay/client-secret",
+          ),
+        ).to.deep.equal([
+          '> LOGIN_RELAY_CONFIG=',
+          'secret',
+          '/etc/login-relay 2750 root:login-relay',
+          '/etc/login-relay/client-secret 600 root:root',
+        ]);
+      });
+
+      it('uses the configuration file if the variables were never set', () => {
+        const { length } = inThrowawaySystem(...former, install, `cat ${variables}`);
+        expect(length).to.equal(4);
+      });
+
+      it('renames the key file', () => {
+        expect(
+          inThrowawaySystem(
+            ...former,
+            '(umask 077; echo old >/etc/login-relay/state-key)',
+            install,
+            "stat -c '%n %a' /etc/login-relay/key",
+            'cat /etc/login-relay/key; ! [ -e /etc/login-relay/state-key ]',
+          ),
+        ).to.deep.equal(['/etc/login-relay/key 600', 'old']);
+      });
+
+      it('keeps a key file that is there', () => {
+        const before = ['echo mine >/etc/login-relay/key', 'echo old >/etc/login-relay/state-key'];
+        const commands = [...former, ...before, install, 'cat /etc/login-relay/key'];
+        expect(inThrowawaySystem(...commands)).to.deep.equal(['mine']);
+      });
     });
 
     it('starts nothing when it is installed, because there is no configuration yet', () => {
@@ -168,14 +224,14 @@ describe('the Debian package', function () {
           ...configure,
           install,
           'cat /systemctl.log /etc/login-relay/client-secret',
-          'grep ^BASE_URL /etc/default/login-relay',
+          'grep ^base-url: /etc/login-relay/config.yaml',
           'ls /etc/systemd/system/*.target.wants/login-relay.*',
         ),
       ).to.deep.equal([
         '--system daemon-reload',
         'try-restart login-relay.service',
         'secret',
-        'BASE_URL=https://mine.example',
+        'base-url: https://mine.example',
         '/etc/systemd/system/multi-user.target.wants/login-relay.service',
         '/etc/systemd/system/sockets.target.wants/login-relay.socket',
       ]);
@@ -189,14 +245,14 @@ describe('the Debian package', function () {
           `dpkg --no-triggers -r login-relay ${quietly}`,
           'head -n 2 /systemctl.log',
           'cat /etc/login-relay/client-secret',
-          'grep ^BASE_URL /etc/default/login-relay',
+          'grep ^base-url: /etc/login-relay/config.yaml',
           '! [ -e /usr/bin/login-relay ]',
         ),
       ).to.deep.equal([
         'stop login-relay.socket login-relay.service',
         'stop login-relay@*.service',
         'secret',
-        'BASE_URL=https://mine.example',
+        'base-url: https://mine.example',
       ]);
     });
 
@@ -207,8 +263,7 @@ describe('the Debian package', function () {
           ...configure,
           'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay@8001 2>/dev/null',
           'echo METRICS_PORT=9001 >/etc/default/login-relay-8001',
-          'mkdir -p /var/lib/private/login-relay; echo secret >/var/lib/private/login-relay/key',
-          'ln -s private/login-relay /var/lib/login-relay',
+          'mkdir -p /var/lib/login-relay; echo secret >/var/lib/login-relay/key',
           'dpkg -L login-relay >/before',
           `dpkg --no-triggers -P login-relay ${quietly}`,
           'grep login-relay /before | while read f; do if [ -e "$f" ]; then echo "$f"; fi; done',

@@ -6,29 +6,34 @@ import { projectRoot } from '../harness/project/run.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
 import { listening } from '../harness/relay/relay-under-test.ts';
 
-const template = readFileSync(join(projectRoot, 'deploy/config.yaml'), 'utf8');
-const edits: readonly (readonly [string, string])[] = [
-  ['base-url:', 'base-url: https://login.example.com'],
-  ['    client-id:', '    client-id: Ov23liEXAMPLE'],
-  ['    origin:', '    origin: https://app.example.com'],
-];
+const template = (name: string) => readFileSync(join(projectRoot, 'deploy', name), 'utf8');
+const values: Readonly<Record<string, string>> = {
+  'base-url:': 'https://login.example.com',
+  '    client-id:': 'Ov23liEXAMPLE',
+  '    origin:': 'https://app.example.com',
+};
+const noMetrics = { 'metrics-host': '127.0.0.1', 'metrics-port': '0' };
+
+/** The files that a template names, as the test has them. */
+const ownFiles = (directory: string) =>
+  [
+    [/(?<=^key-file: ).*/m, join(directory, 'key')],
+    [/(?<=client-secret-file: ).*/m, './client-secret'],
+  ] as const;
 
 describe('the template of the configuration file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
   const config = join(directory, 'config.yaml');
 
-  before('the client secret is stored', () => {
+  before('secret and key are stored', () => {
     writeFileSync(join(directory, 'client-secret'), 'a client secret', { mode: 0o640 });
+    writeFileSync(join(directory, 'key'), 'a secret of more than 32 characters', { mode: 0o600 });
   });
 
   after('the files are removed', () => rmSync(directory, { recursive: true }));
 
-  it('starts with the line that tells editors its schema', () => {
-    expect(template).to.match(/^# yaml-language-server: \$schema=\S+\/config\.schema\.json\n/);
-  });
-
   it('does not start a relay until three settings have a value', async () => {
-    writeFileSync(config, template);
+    writeFileSync(config, template('config.yaml'));
     const { code, stderr } = await runRelay({ flags: { config } });
     expect(code).to.equal(2);
     expect([...stderr.matchAll(/^ +\S+:\d+:\d+ (\S+) has no value$/gm)].map(([, key]) => key))
@@ -36,18 +41,36 @@ describe('the template of the configuration file', () => {
       .and.have.lengthOf(stderr.match(/config\.yaml/g)?.length ?? 0);
   });
 
-  it('starts a relay without a warning after these three edits', async () => {
-    const edited = edits.reduce((text, [line, full]) => {
-      expect(text.split(`\n${line}\n`), line).to.have.lengthOf(2);
-      return text.replace(`\n${line}\n`, `\n${full}\n`);
-    }, template);
-    writeFileSync(config, edited);
-    const keyFile = join(directory, 'key');
-    writeFileSync(keyFile, 'a secret of more than 32 characters', { mode: 0o600 });
-    const flags = { config, 'key-file': keyFile, port: '0' };
-    const { relay, callbackUrl } = await listening({ flags });
-    expect(callbackUrl).to.equal('https://login.example.com/auth/github/callback');
-    expect(relay.logLines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
-    expect(await relay.stop()).to.include({ code: 0, stderr: '' });
-  });
+  const edited = {
+    'config.yaml': ['base-url:', '    client-id:', '    origin:'],
+    'docker/config.yaml': ['    client-id:'],
+    'kubernetes/config.yaml': [],
+  };
+  for (const [name, lines] of Object.entries(edited)) {
+    it(`starts with the line that tells editors its schema: ${name}`, () => {
+      expect(template(name)).to.match(
+        /^# yaml-language-server: \$schema=\S+\/config\.schema\.json\n/,
+      );
+    });
+
+    it(`starts a relay without a warning after ${lines.length} edits: ${name}`, async () => {
+      let text = template(name);
+      for (const line of lines) {
+        expect(text.split(`\n${line}\n`), line).to.have.lengthOf(2);
+        text = text.replace(`\n${line}\n`, `\n${line} ${values[line]}\n`);
+      }
+      for (const [path, own] of ownFiles(directory)) text = text.replace(path, own);
+      writeFileSync(config, text);
+      const flags = {
+        config,
+        host: '127.0.0.1',
+        port: '0',
+        ...(text.includes('metrics-port') && noMetrics),
+      };
+      const { relay, callbackUrl } = await listening({ flags });
+      expect(callbackUrl).to.match(/^https:\/\/login\.\w+(\.com)?\/auth\/github\/callback$/);
+      expect(relay.logLines.filter(({ level }) => level !== 'info')).to.deep.equal([]);
+      expect(await relay.stop()).to.include({ code: 0, stderr: '' });
+    });
+  }
 });

@@ -8,7 +8,6 @@ import type { Container, PodSpec, Service } from 'kubernetes-types/core/v1.d.ts'
 import type { Ingress, NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parse, parseAllDocuments } from 'yaml';
-import { options } from '../../src/config/options.ts';
 import { limits } from '../../src/limits.ts';
 import { projectRoot, run } from '../harness/project/run.ts';
 import { exportedMetrics } from './support/exported-metrics.ts';
@@ -34,7 +33,9 @@ const modules: Readonly<Record<keyof Manifests, string>> = {
 };
 
 const kustomization = parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'));
-const files = readdirSync(folder).filter((name) => name !== 'kustomization.yaml');
+const settings = parse(readFileSync(join(folder, 'config.yaml'), 'utf8'));
+const notManifests = ['kustomization.yaml', 'config.yaml'];
+const files = readdirSync(folder).filter((name) => !notManifests.includes(name));
 const manifests: { kind: keyof Manifests }[] = files.flatMap((file) =>
   // Kubernetes reads YAML 1.1, in which 0440 is octal.
   parseAllDocuments(readFileSync(join(folder, file), 'utf8'), { version: '1.1', merge: true }).map(
@@ -92,25 +93,28 @@ describe('the Kubernetes manifests', () => {
   const [container] = pod.containers as [Container];
   const labels = deployment.spec?.template?.metadata?.labels ?? {};
 
-  it('set only existing options, and all required ones', () => {
-    const generated = kustomization.configMapGenerator[0].literals.map(
-      (literal: string) => literal.split('=')[0],
-    );
-    const set = [...generated, ...(container.env ?? []).map(({ name }) => name)];
-    expect(Object.values(options).map(({ variable }) => variable)).to.include.members(set);
-    expect(set).to.include.members(['FRONTEND_ORIGIN', 'BASE_URL', 'PROVIDER_CLIENT_ID']);
-    expect(container.envFrom?.[0]?.configMapRef?.name).to.equal(
-      kustomization.configMapGenerator[0].name,
-    );
+  const pathOf = (volume: string | undefined) =>
+    container.volumeMounts?.find(({ name }) => name === volume)?.mountPath;
+
+  it('mount the configuration file where the relay reads it', () => {
+    const [generated] = kustomization.configMapGenerator;
+    const volume = pod.volumes?.find(({ configMap }) => configMap?.name === generated.name);
+    expect(generated.files).to.deep.equal(['config.yaml']);
+    expect(container.env).to.deep.equal([
+      { name: 'LOGIN_RELAY_CONFIG', value: `${pathOf(volume?.name)}/config.yaml` },
+    ]);
     expect(kustomization.images[0].name).to.equal(container.image);
   });
 
-  it('give the client secret as a file that only the relay’s group can read', () => {
-    const path = container.env?.find(({ name }) => name === 'PROVIDER_CLIENT_SECRET_FILE')?.value;
-    const [mount] = container.volumeMounts ?? [];
-    expect(path).to.equal(`${mount?.mountPath}/client-secret`);
-    const volume = pod.volumes?.find(({ name }) => name === mount?.name);
+  it('give client secret and key as files that only the relay’s group can read', () => {
+    const volume = pod.volumes?.find(({ secret }) => secret?.secretName === 'login-relay');
     expect(volume?.secret?.defaultMode).to.equal(0o440);
+    const path = pathOf(volume?.name);
+    expect(settings['key-file']).to.equal(`${path}/key`);
+    expect(settings.providers.github['client-secret-file']).to.equal(`${path}/client-secret`);
+    expect(readFileSync(join(folder, 'kustomization.yaml'), 'utf8')).to.match(
+      /^# +openssl rand -base64 32 >key\n.*--from-file=client-secret --from-file=key$/m,
+    );
     expect(JSON.stringify(manifests)).to.not.match(/secretKeyRef|secretRef/);
   });
 
@@ -137,9 +141,9 @@ describe('the Kubernetes manifests', () => {
     expect(container.readinessProbe?.httpGet?.path).to.equal('/readyz');
     expect(container.livenessProbe?.httpGet?.path).to.equal('/healthz');
     const ports = Object.fromEntries((container.ports ?? []).map((port) => [port.name, port]));
-    const environment = new Map((container.env ?? []).map(({ name, value }) => [name, value]));
-    expect(`${ports['http']?.containerPort}`).to.equal(environment.get('PORT'));
-    expect(`${ports['metrics']?.containerPort}`).to.equal(environment.get('METRICS_PORT'));
+    expect(ports['http']?.containerPort).to.equal(settings.port);
+    expect(ports['metrics']?.containerPort).to.equal(settings['metrics-port']);
+    expect(settings).to.include({ host: '0.0.0.0', 'metrics-host': '0.0.0.0' });
     const used = [
       container.readinessProbe?.httpGet?.port,
       container.livenessProbe?.httpGet?.port,
@@ -173,7 +177,7 @@ describe('the Kubernetes manifests', () => {
     const prefix = 'nginx.ingress.kubernetes.io';
     for (const { metadata, spec } of ingresses) {
       const paths = spec?.rules?.[0]?.http?.paths.map(({ path }) => path);
-      const isCallback = paths?.[0] === '/auth/provider/callback';
+      const isCallback = paths?.[0] === '/auth/github/callback';
       expect(metadata?.annotations).to.include({
         [`${prefix}/enable-access-log`]: 'false',
         [`${prefix}/proxy-next-upstream`]: isCallback ? 'off' : 'error timeout',

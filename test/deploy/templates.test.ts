@@ -8,45 +8,35 @@ import { needsRoot } from '../harness/system/needs.ts';
 
 const text = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const compose = parse(text('deploy/docker/compose.yaml'));
-const kustomization = parse(text('deploy/kubernetes/kustomization.yaml'));
-const deployment = parse(text('deploy/kubernetes/deployment.yaml'));
-
-/** Lines of the form `NAME=value`. */
-function settings(lines: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    lines.flatMap((line) => {
-      const [, name, value = ''] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, value]];
-    }),
-  );
-}
 
 describe('the templates', () => {
-  const templates: Record<string, Record<string, string>> = {
-    'the settings of the systemd service and the Debian package': settings(
-      text('deploy/systemd/login-relay.default').split('\n'),
-    ),
-    'the Compose file': compose.services.relay.environment,
-    'the docker command of the manual': settings(
-      [...text('docs/install.md').matchAll(/--env ([A-Z_]+=\S*)/g)].map(([, line = '']) => line),
-    ),
-    'the Kubernetes manifests': settings(kustomization.configMapGenerator[0].literals),
-  };
-
-  for (const [name, given] of Object.entries(templates)) {
-    it(`show people a page, and check the state of every callback: ${name}`, () => {
-      expect(given).to.include({ ERROR_DELIVERY: 'page', STATE_CHECK: 'always' });
+  const files = ['config.yaml', 'docker/config.yaml', 'kubernetes/config.yaml'];
+  for (const file of files) {
+    it(`show people a page, check the state of every callback, and name a key file: ${file}`, () => {
+      const settings = parse(text(`deploy/${file}`));
+      expect(settings['front-ends'].app).to.include({ 'error-delivery': 'page' });
+      expect(settings.providers.github).to.include({ 'state-check': 'always' });
+      expect(settings['key-file']).to.match(/^\/.*\/key$/);
     });
   }
 
-  it('give Kubernetes a key file, beside the client secret', () => {
-    const [container] = deployment.spec.template.spec.containers;
-    const environment: { name: string; value: string }[] = container.env;
-    const path = environment.find(({ name }) => name === 'KEY_FILE')?.value;
-    expect(path).to.equal(`${container.volumeMounts[0].mountPath}/key`);
-    expect(text('deploy/kubernetes/kustomization.yaml')).to.match(
-      /^# +openssl rand -base64 32 >key\n.*--from-file=key$/m,
-    );
+  it('are mounted in the docker command of the manual with the files that they name', () => {
+    const [command = ''] = /^docker run (?:.*\\\n)+.*$/m.exec(text('docs/install.md')) ?? [];
+    const mounts = [...command.matchAll(/--volume "\$PWD\/[^:]+:([^:]+):ro"/g)].map(([, at]) => at);
+    const { providers, ...settings } = parse(text('deploy/config.yaml'));
+    const config = /--env LOGIN_RELAY_CONFIG=(\S+)/.exec(command)?.[1] ?? '';
+    const secret = join(config, '..', providers.github['client-secret-file']);
+    expect(mounts).to.have.members([config, secret, settings['key-file']]);
+  });
+
+  it('give Compose the configuration file and the client secret', () => {
+    const { relay } = compose.services;
+    const path = relay.environment.LOGIN_RELAY_CONFIG;
+    expect(relay.volumes).to.include(`./config.yaml:${path}:ro`);
+    const [secret] = relay.secrets;
+    const { providers } = parse(text('deploy/docker/config.yaml'));
+    expect(providers.github['client-secret-file']).to.equal(`/run/secrets/${secret}`);
+    expect(compose.secrets).to.have.property(secret);
   });
 
   describe('give Compose a key file, which', () => {
@@ -67,7 +57,7 @@ describe('the templates', () => {
       expect(relay.depends_on.key.condition).to.equal('service_completed_successfully');
       expect(relay.volumes).to.include('keys:/keys:ro');
       expect(maker.volumes).to.deep.equal(['keys:/keys']);
-      expect(relay.environment.KEY_FILE).to.equal('/keys/key');
+      expect(parse(text('deploy/docker/config.yaml'))['key-file']).to.equal('/keys/key');
       expect(compose.volumes).to.have.property('keys');
     });
 

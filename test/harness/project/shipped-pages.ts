@@ -11,10 +11,11 @@ export function readmePage(relay: string): string {
   return `<!doctype html><title>Front end</title><body>${page}`;
 }
 
-/** The page that Compose serves, for a relay at this address. */
+/** The page that Compose serves, for a relay at this address whose provider has the usual name of the tests. */
 export function containerPage(relay: string): string {
   const page = projectFile('deploy/docker/front-end/index.html');
-  return replaceOnce(page, `location.origin.replace('//app.', '//login.')`, `'${relay}'`);
+  const here = replaceOnce(page, `location.origin.replace('//app.', '//login.')`, `'${relay}'`);
+  return replaceOnce(here, '/auth/github?', '/auth/provider?');
 }
 
 /**

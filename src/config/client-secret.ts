@@ -4,9 +4,11 @@ import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
 import { isMissingCredential, readSecretFile } from './secret-file.ts';
 
-const noCredential = (name: string): string =>
-  `is required: the systemd credential ${name} is missing or empty. ` +
+const noCredential =
+  'is required: the systemd credential provider-client-secret is missing or empty. ' +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
+const noNamedCredential = (name: string): string =>
+  `is required, or the systemd credential ${name}, which is missing or empty`;
 
 /**
  * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential.
@@ -39,7 +41,10 @@ export function readClientSecret(reading: Reading, entry: string | undefined): S
   }
   if (!path) return undefined;
   if (file === undefined && isMissingCredential(path, readFile)) {
-    fault('clientSecretFile', noCredential(credentialName));
+    fault(
+      'clientSecretFile',
+      entry === undefined ? noCredential : noNamedCredential(credentialName),
+    );
     return undefined;
   }
   const text = readSecretFile(reading, 'clientSecretFile', path);

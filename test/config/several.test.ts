@@ -215,7 +215,7 @@ front-ends:
     const [github] = read(text, { environment, files }).config.registrations;
     expect(github.clientSecret.reveal()).to.equal('third');
     expect(faults(text, { environment })).to.deep.equal([
-      'config.yaml:6:3 providers.github.client-secret-file is required: the systemd credential github-client-secret is missing or empty. Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret',
+      'config.yaml:6:3 providers.github.client-secret-file is required, or the systemd credential github-client-secret, which is missing or empty',
     ]);
   });
 });

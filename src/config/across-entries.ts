@@ -4,22 +4,33 @@ import type { FrontEndAccess } from './front-end-access.ts';
 import type { Reading } from './reading.ts';
 import type { EntryReading } from './readings.ts';
 
+/** A registration that is being read. */
+export interface RegistrationEntry {
+  readonly name: string;
+  readonly reading: Reading;
+}
+
 /** A front end that is being read. */
-interface FrontEndEntry {
+export interface FrontEndEntry {
   readonly one: EntryReading;
   readonly access: FrontEndAccess;
 }
 
-/** Describes how a front end of a registration takes only codes. Undefined: none does. */
-export function codeDeliveryAt(
+/** Deliveries that must not be bypassed by a callback without a state. */
+const guarded: ReadonlySet<string | undefined> = new Set(['code', 'cms']);
+
+/** Describes the first front end of a registration whose delivery is guarded. Undefined: there is none. */
+export function guardedDeliveryAt(
   registration: string,
   frontEnds: readonly FrontEndEntry[],
 ): string | undefined {
   const found = frontEnds.find(
     ({ one, access }) =>
-      one.reading.values.tokenDelivery === 'code' && access.registrations.includes(registration),
+      guarded.has(one.reading.values.tokenDelivery) && access.registrations.includes(registration),
   );
-  return found && `${found.one.reading.describe('tokenDelivery')} code`;
+  if (found === undefined) return undefined;
+  const { describe, values } = found.one.reading;
+  return `${describe('tokenDelivery')} ${values.tokenDelivery}`;
 }
 
 /** Reports providers that no front end may use. */
@@ -58,7 +69,7 @@ export function warnOfSecrets(
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
 export function warnOfSharedScopes(
-  registrations: readonly { readonly name: string; readonly reading: Reading }[],
+  registrations: readonly RegistrationEntry[],
   frontEnds: readonly FrontEndEntry[],
 ): void {
   const atGitHub = registrations.filter(

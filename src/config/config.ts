@@ -1,10 +1,11 @@
 import { ConfigError } from '../start-errors.ts';
 import {
-  codeDeliveryAt,
+  guardedDeliveryAt,
   reportUnused,
   warnOfSecrets,
   warnOfSharedScopes,
 } from './across-entries.ts';
+import { reportCmses } from './cms.ts';
 import { readConfigFile } from './file/read.ts';
 import { readFrontEndAccess } from './front-end-access.ts';
 import { type KeyFile, readKeyFile } from './key-file.ts';
@@ -121,10 +122,11 @@ export function readConfig(
   const atProviders = providers.map(({ reading }) => readProvider(reading, baseUrl));
   const keyFile = readKeyFile(relay);
   const stateChecks = registrations.map(({ name, reading }) =>
-    readStateCheck(reading, codeDeliveryAt(name, frontEnds)),
+    readStateCheck(reading, guardedDeliveryAt(name, frontEnds)),
   );
   const observability = readObservability(relay);
   for (const { reading } of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
+  reportCmses(registrations, frontEnds);
   if (file !== undefined) {
     reportUnused(file, frontEnds, report.addFault);
     warnOfSharedScopes(registrations, frontEnds);

@@ -126,6 +126,7 @@ function filledIn(
     issuer: preset.issuer && fill(preset.issuer),
     requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
     userRejectedWhen: preset.userRejectedWhen,
+    cms: preset.cms,
   };
 }
 

@@ -17,6 +17,7 @@ export function codeDelivery(
   state: string | undefined,
 ): Delivery {
   return {
+    redirects: true,
     async succeed(ctx, { code: providerCode, codeVerifier }) {
       const content = { ...names, redirectUri, codeChallenge, providerCode, codeVerifier };
       const code = await codes.issue(content);

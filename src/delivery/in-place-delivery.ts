@@ -9,6 +9,7 @@ import type { Delivery } from '../login/login.ts';
  */
 export function inPlaceDelivery(answerFailure: AnswerFailure, why: FailureCode): Delivery {
   return {
+    redirects: false,
     async succeed() {
       throw new RelayError(why);
     },

@@ -20,6 +20,7 @@ export function redirectDelivery(
   state: string | undefined,
 ): Delivery {
   return {
+    redirects: true,
     async succeed(ctx, { exchange }) {
       const { accessToken } = await exchange();
       redirect(ctx, withPart(url, part, { access_token: accessToken, state }));

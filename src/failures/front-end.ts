@@ -9,7 +9,7 @@ export const frontEndFailures = {
   },
   client_unauthorized: {
     status: 400,
-    detail: 'This front end holds no token, so it cannot log in with an OAuth request.',
+    detail: 'This front end does not log in with OAuth requests.',
     oauthError: 'unauthorized_client',
   },
   front_end_gone: {
@@ -24,6 +24,10 @@ export const frontEndFailures = {
   request_invalid: {
     status: 400,
     detail: 'The authorization request is not valid.',
+  },
+  cms_backend_wrong: {
+    status: 400,
+    detail: 'No CMS that logs in here has the backend that the parameter provider names.',
   },
   response_type_unsupported: {
     status: 400,

@@ -5,7 +5,7 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { RedirectUri } from '../origins/redirect-uri.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { CmsBackend, Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/client.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { LoginProtection } from './protection.ts';
@@ -76,6 +76,10 @@ export interface FrontEnd {
   readonly redirectUris: readonly RedirectUri[];
   /** Whether it starts logins with OAuth requests only. */
   readonly pkceRequired: boolean;
+  /** Whether it may start logins with OAuth requests. */
+  readonly takesOAuth: boolean;
+  /** The name of the backend in the configuration of its CMS. Undefined: it is not a CMS. */
+  readonly cmsBackend: CmsBackend['name'] | undefined;
   /** Whether it gets refresh tokens only if it proves a key, whatever is granted to others. */
   readonly keyRequired: boolean;
   /**
@@ -94,6 +98,8 @@ export interface FrontEnds {
   readonly byDefault: FrontEnd;
   /** The front end of OAuth requests that name none: the only one that takes them. Undefined: several do. */
   readonly byDefaultForOAuth: FrontEnd | undefined;
+  /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
+  readonly firstCms: FrontEnd | undefined;
   /** Whether there is only one. */
   readonly isOnlyOne: boolean;
   /** Whether requests with this `Origin` come from one of them. */
@@ -118,6 +124,8 @@ export interface OAuthRequest {
 
 /** How one login reaches its front end once it has ended. */
 export interface Delivery {
+  /** Whether it answers with redirects. Browsers keep those from a prefetch. */
+  readonly redirects: boolean;
   /** Answers the callback of a login that the provider has granted. */
   succeed(ctx: Context, granted: Granted): Promise<void>;
   /** Answers a start or a callback that failed. */

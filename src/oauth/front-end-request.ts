@@ -90,6 +90,22 @@ export function narrowedScope(query: Query, configured: string | undefined): str
   return scopeForProvider(words, allowed);
 }
 
+/**
+ * The scope of a start by a CMS: what the CMS asks for within the configured scope. A CMS asks for a fixed scope,
+ * whatever its site needs. If nothing of it is configured, the configured scope stands.
+ *
+ * @param query `scope` has commas or spaces between its words
+ * @returns the configured scope or a part of it
+ */
+export function scopeForCms(query: Query, configured: string | undefined): string | undefined {
+  if (configured === undefined) return undefined;
+  const { scope = '' } = query;
+  const asked = typeof scope === 'string' ? scope.split(/[ ,]+/) : [];
+  const allowed = configured.split(' ');
+  const granted = allowed.filter((word) => asked.includes(word));
+  return granted.length === 0 ? configured : scopeForProvider(granted, allowed);
+}
+
 function invalid(detail: string): RelayError {
   return new RelayError('request_invalid', { detail });
 }

@@ -11,4 +11,9 @@ export const bitbucket: Preset = {
   clientAuthentication: 'basic',
   pkce: false,
   refreshTokens: 'always',
+  cms: {
+    name: 'bitbucket',
+    repositoryScopes: ['repository:write', 'repository:admin'],
+    apiRoot: 'https://api.bitbucket.org/2.0',
+  },
 };

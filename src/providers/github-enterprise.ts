@@ -19,4 +19,9 @@ export const githubEnterprise: Preset = {
     request: 'github',
     takes: 'access_token',
   },
+  cms: {
+    name: 'github',
+    repositoryScopes: ['repo', 'public_repo'],
+    apiRoot: 'https://api.github.com',
+  },
 };

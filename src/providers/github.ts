@@ -19,4 +19,9 @@ export const github: Preset = {
     takes: 'access_token',
   },
   issuer: 'https://github.com/login/oauth',
+  cms: {
+    name: 'github',
+    repositoryScopes: ['repo', 'public_repo'],
+    apiRoot: 'https://api.github.com',
+  },
 };

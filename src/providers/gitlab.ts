@@ -13,4 +13,5 @@ export const gitlab: Preset = {
   pkce: true,
   refreshTokens: 'always',
   revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
+  cms: { name: 'gitlab', repositoryScopes: ['api'], apiRoot: 'https://gitlab.com/api/v4' },
 };

@@ -52,6 +52,20 @@ export type RevocationRequest =
   /** GitHub's: a DELETE with the credentials in the Authorization header, and the token in JSON */
   | 'github';
 
+/**
+ * How Decap CMS and Sveltia CMS use a provider.
+ *
+ * @see https://decapcms.org/docs/backends-overview/
+ */
+export interface CmsBackend {
+  /** Its `backend.name` in the CMS's configuration. The messages of a login carry it. */
+  readonly name: 'github' | 'gitlab' | 'bitbucket';
+  /** The scopes that give access to repositories: one of them is enough. */
+  readonly repositoryScopes: readonly string[];
+  /** The API that the CMS uses unless its configuration has another one. */
+  readonly apiRoot: string;
+}
+
 /** What the relay knows of a provider: data, never behaviour. */
 export interface Provider {
   readonly authorizeUrl: string;
@@ -91,6 +105,8 @@ export interface Provider {
   readonly userRejectedWhen?:
     | { readonly field: string; readonly equals: string | boolean }
     | undefined;
+  /** Undefined: no CMS logs in at it through the relay. */
+  readonly cms?: CmsBackend | undefined;
 }
 
 /** A part of a preset's URLs that the operator fills in. */

@@ -1,4 +1,6 @@
+import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { cmsDelivery } from '../delivery/cms-delivery.ts';
 import { codeDelivery } from '../delivery/code-delivery.ts';
 import { failurePage } from '../delivery/failure-page.ts';
 import { inPlaceDelivery } from '../delivery/in-place-delivery.ts';
@@ -27,7 +29,10 @@ export function createFrontEnds(
 ): FrontEnds {
   const users = usersOf(config, registration);
   const byName = new Map(users.map((frontEnd) => [frontEnd.name, frontEnd]));
-  const first = users.find(({ tokenDelivery }) => tokenDelivery !== 'code') ?? users[0];
+  const firstOf = (...deliveries: FrontEndConfig['tokenDelivery'][]) =>
+    users.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
+  const firstCms = firstOf('cms');
+  const first = firstOf('query', 'fragment') ?? firstCms ?? users[0];
   const [firstForOAuth, secondForOAuth] = users.filter(takesOAuth);
   if (first === undefined) throw new Error('no front end may use the registration');
   const create = (frontEnd: FrontEndConfig) =>
@@ -40,6 +45,7 @@ export function createFrontEnds(
     },
     byDefault: create(first),
     byDefaultForOAuth: secondForOAuth ? undefined : firstForOAuth && create(firstForOAuth),
+    firstCms: firstCms && create(firstCms),
     isOnlyOne: users.length === 1,
     hasOrigin: matchesAny(users.map(({ origin }) => origin)),
   };
@@ -67,19 +73,24 @@ function createFrontEnd(
     frontEnd: name,
   };
   const page = failurePageOf(config, registration, frontEnd);
+  const cmsBackend = tokenDelivery === 'cms' ? cmsBackendOf(registration)?.name : undefined;
   return {
     name,
     scope,
     redirectUris,
     hasOrigin: (given) => matches(origin, given),
     pkceRequired: tokenDelivery === 'code',
+    takesOAuth: takesOAuth(frontEnd),
+    cmsBackend,
     // Its origins, such as previews of branches, can have different authors.
     keyRequired: isFamily(origin),
     deliveryOf({ oauth, state } = { oauth: undefined, state: undefined }) {
       if (oauth === undefined) {
+        if (cmsBackend !== undefined) return cmsDelivery({ backend: cmsBackend, origin });
         return plainDelivery(frontEnd, page, state) ?? inPlaceDelivery(page, 'pkce_required');
       }
       // The configuration may have changed since the login was started.
+      if (!takesOAuth(frontEnd)) return inPlaceDelivery(page, 'client_unauthorized');
       const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
       if (!isRegistered) return inPlaceDelivery(page, 'redirect_uri_unknown');
       return codeDelivery(codeIssuer, oauth, state);
@@ -93,7 +104,7 @@ function plainDelivery(
   page: AnswerFailure,
   state: string | undefined,
 ) {
-  if (part === 'code' || url === undefined) return undefined;
+  if (part === 'code' || part === 'cms' || url === undefined) return undefined;
   const answers = { json: answerJson, page, redirect: undefined };
   return redirectDelivery({ url, part }, answers[errorDelivery], state);
 }
@@ -101,7 +112,8 @@ function plainDelivery(
 /** How a failure at a registration is answered if no front end is known. */
 export function failureAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
   const [frontEnd = config.frontEnds[0]] = usersOf(config, registration);
-  const isPage = frontEnd.errorDelivery === 'page';
+  // A popup has only people in front of it.
+  const isPage = frontEnd.errorDelivery === 'page' || frontEnd.tokenDelivery === 'cms';
   return isPage ? failurePageOf(config, registration, frontEnd) : answerJson;
 }
 
@@ -131,9 +143,10 @@ function loginUrlOf(
   registration: RegistrationConfig,
   { name, tokenDelivery }: FrontEndConfig,
 ): string | undefined {
-  // Without PKCE, the start would be refused. A registration that was removed starts no login at all.
+  // Without PKCE, or without the window of a CMS, the login would fail. A registration that was removed starts no login at all.
   const isConfigured = config.registrations.some((one) => one.name === registration.name);
-  if (tokenDelivery === 'code' || !isConfigured) return undefined;
+  const startsByLink = tokenDelivery !== 'code' && tokenDelivery !== 'cms';
+  if (!startsByLink || !isConfigured) return undefined;
   const url = issuerOf(config, registration);
   return usersOf(config, registration).length > 1 ? `${url}/${name}` : url;
 }

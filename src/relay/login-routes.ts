@@ -5,10 +5,14 @@ import type { RequestState } from '../http/context.ts';
 import { reportOtherHost } from '../http/other-host.ts';
 import { refuseFrames } from '../http/refuse-frames.ts';
 import { refusePrefetch } from '../http/refuse-prefetch.ts';
-import { deliverCallbackFailures } from '../routes/deliver-failures.ts';
+import type { FrontEnds } from '../login/login.ts';
+import { parseQuery } from '../oauth/query.ts';
+import { deliverCallbackFailures, deliverCmsFailures } from '../routes/deliver-failures.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths } from '../routes/metadata.ts';
+import { frontEndInPath, onlyFirstCms } from '../routes/select-front-end.ts';
 import { startLogin } from '../routes/start-login.ts';
+import { cmsPath, registrationOfCms } from './cms-path.ts';
 import { addOAuthEndpoints, addTokenEndpoint } from './oauth-endpoints.ts';
 import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
 
@@ -33,6 +37,8 @@ interface LoginRoutes {
   readonly byDefault: Routes;
   /** `/auth/<registration>/<front end>`. */
   readonly ofFrontEnd: Routes;
+  /** `/auth`. Undefined: no CMS may start a login. */
+  readonly ofFirstCms?: Routes | undefined;
   /** When they end, in milliseconds since 1970. Undefined: with the configuration. */
   readonly until?: number;
 }
@@ -69,6 +75,7 @@ export function createLoginPaths(
     const routes = createFinishingRoutes(served, dependencies);
     byName.set(served.registration.name, { ...routes, until });
   }
+  const withCms = [...byName.values()].filter(({ ofFirstCms }) => ofFirstCms !== undefined);
   const routesOf = (path: string): LoginRoutes | undefined => {
     const [, name] = /^\/auth\/([^/]+)/.exec(path) ?? [];
     const routes = name === undefined ? byMetadataPath.get(path) : byName.get(name);
@@ -77,12 +84,16 @@ export function createLoginPaths(
   return {
     registrationOf: (path) => routesOf(path)?.served,
     route(ctx, next) {
-      const routes = routesOf(ctx.path);
+      const isOfCms = ctx.path === cmsPath;
+      const routes = isOfCms
+        ? registrationOfCms(withCms, parseQuery(ctx.querystring)['provider'])
+        : routesOf(ctx.path);
       if (routes === undefined) return next();
-      const { served, byDefault, ofFrontEnd } = routes;
+      const { served, byDefault, ofFrontEnd, ofFirstCms } = routes;
       ctx.state.registration = served.registration.name;
       ctx.state.answerFailure = served.answerFailure;
-      const [, inPath] = /^\/auth\/[^/]+\/([^/]+)$/.exec(ctx.path) ?? [];
+      if (isOfCms && ofFirstCms !== undefined) return ofFirstCms(ctx, next);
+      const inPath = frontEndInPath(ctx.path);
       const isFrontEnd = inPath !== undefined && served.frontEnds.find(inPath) !== undefined;
       return isFrontEnd ? ofFrontEnd(ctx, next) : byDefault(ctx, next);
     },
@@ -97,12 +108,14 @@ function createRoutes(
   const loginPath = `/auth/${registration.name}`;
   const limited = limitedBy(rateLimit);
   const router = newRouter();
-  const start = [
+  const startOf = (chosen: FrontEnds) => [
     allow('GET'),
+    deliverCmsFailures(chosen),
     refusePrefetch,
     ...(registration.protection === undefined ? [] : [reportOtherHost(baseUrl, onOtherHost)]),
-    startLogin(registration, frontEnds, answerInPlace),
+    startLogin(registration, chosen, answerInPlace),
   ];
+  const start = startOf(frontEnds);
   router.all(loginPath, ...start);
   addCallback(router, served, limited);
   // Without a state check, a code could be redeemed in another browser than the login's.
@@ -112,7 +125,15 @@ function createRoutes(
   // A router of its own: its pattern also matches the endpoints.
   const ofFrontEnd = newRouter();
   ofFrontEnd.all(`${loginPath}/:frontEnd`, ...start);
-  return { served, byDefault: router.routes(), ofFrontEnd: ofFrontEnd.routes() };
+  const { firstCms } = frontEnds;
+  const ofFirstCms =
+    firstCms && newRouter().all(cmsPath, ...startOf(onlyFirstCms(frontEnds, firstCms)));
+  return {
+    served,
+    byDefault: router.routes(),
+    ofFrontEnd: ofFrontEnd.routes(),
+    ofFirstCms: ofFirstCms?.routes(),
+  };
 }
 
 /** The routes of a registration that leaves: a login can end there, not start. */
@@ -128,15 +149,14 @@ function createFinishingRoutes(
 
 function addCallback(
   router: Router<RequestState>,
-  { registration, frontEnds }: ServedRegistration,
+  { registration, frontEnds, answerFailure }: ServedRegistration,
   limited: readonly Middleware[],
 ): void {
   router.all(
     `/auth/${registration.name}/callback`,
     allow('GET'),
-    // Don't deliver it: browsers keep a prefetched redirect, and would show its error instead of the login.
+    deliverCallbackFailures(frontEnds, answerFailure),
     refusePrefetch,
-    deliverCallbackFailures(frontEnds),
     ...limited,
     refuseFrames,
     loginCallback(registration, frontEnds),

@@ -12,13 +12,14 @@ import {
   isOAuthRequest,
   narrowedScope,
   registeredRedirectUri,
+  scopeForCms,
 } from '../oauth/front-end-request.ts';
 import { parseQuery, type Query } from '../oauth/query.ts';
-import { frontEndOfOAuthStart, frontEndOfPlainStart } from './select-front-end.ts';
+import { frontEndInPath, frontEndOfOAuthStart, frontEndOfPlainStart } from './select-front-end.ts';
 
 /**
- * `GET /auth/<registration>` and `GET /auth/<registration>/<front end>`: redirects the browser to the
- * provider.
+ * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects
+ * the browser to the provider.
  *
  * @param answerInPlace answers OAuth requests whose front end or redirect URI is unknown
  */
@@ -27,25 +28,32 @@ export function startLogin(
   frontEnds: FrontEnds,
   answerInPlace: AnswerFailure,
 ): Middleware<RequestState> {
-  const lengthOfPath = `/auth/${registration.name}/`.length;
   return async (ctx: Context) => {
     const query = parseQuery(ctx.querystring);
-    const inPath = ctx.path.slice(lengthOfPath) || undefined;
+    const inPath = frontEndInPath(ctx.path);
     if (isOAuthRequest(query)) {
       ctx.state.answerFailure = answerInPlace;
       const frontEnd = frontEndOfOAuthStart(frontEnds, query, inPath);
       ctx.state.frontEnd = frontEnd.name;
+      if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
       startOAuthLogin(ctx, query, registration, frontEnd);
     } else {
       const frontEnd = frontEndOfPlainStart(frontEnds, query, inPath);
       ctx.state.frontEnd = frontEnd.name;
+      if (!hasBackend(query, frontEnd)) {
+        ctx.state.answerFailure = answerInPlace;
+        throw new RelayError('cms_backend_wrong');
+      }
       ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
       startPlainLogin(ctx, query, registration, frontEnd);
     }
   };
 }
 
-/** The contract's start. Besides the front end, its only parameter is the front end's own state. */
+/**
+ * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
+ * has a scope instead.
+ */
 function startPlainLogin(
   ctx: Context,
   query: Query,
@@ -53,13 +61,20 @@ function startPlainLogin(
   frontEnd: FrontEnd,
 ): void {
   if (frontEnd.pkceRequired) throw new RelayError('pkce_required');
-  const { scope = registration.provider().scope } = frontEnd;
+  const { scope: configured = registration.provider().scope } = frontEnd;
+  const isCms = frontEnd.cmsBackend !== undefined;
+  const scope = isCms ? scopeForCms(query, configured) : configured;
   const url =
-    frontEnd.scope === undefined
+    frontEnd.scope === undefined && scope === configured
       ? registration.authorizationRequestUrl()
       : registration.authorizationRequestUrlFor({ scope, refresh: false });
-  const state = registration.protection && frontEndState(query);
+  const state = registration.protection && !isCms ? frontEndState(query) : undefined;
   redirectToProvider(ctx, url, scope, registration, frontEnd, { state, oauth: undefined });
+}
+
+/** Whether a start is of no CMS, or of a CMS that listens to messages with the backend's name. */
+function hasBackend({ provider }: Query, { cmsBackend }: FrontEnd): boolean {
+  return cmsBackend === undefined || provider === undefined || provider === cmsBackend;
 }
 
 /** @see RFC 6749 §4.1.1 */

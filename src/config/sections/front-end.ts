@@ -13,8 +13,8 @@ export interface FrontEndSettings {
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth login may return to. The first one is the default. */
   readonly redirectUris: readonly RedirectUri[];
-  /** `code`: the front end takes OAuth logins only. */
-  readonly tokenDelivery: 'query' | 'fragment' | 'code';
+  /** `code`: the front end takes OAuth logins only. `cms`: it is Decap CMS or Sveltia CMS. */
+  readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
 }
 
@@ -42,7 +42,7 @@ export const frontEndOptions = {
     variable: 'FRONTEND_URL',
     group: 'Front end',
     help: 'page that receives the token; it must be inside the origin',
-    otherwise: 'the origin',
+    otherwise: 'the origin; /admin/ there with --token-delivery cms',
     schema: httpUrl,
   },
   redirectUri: {
@@ -60,9 +60,9 @@ export const frontEndOptions = {
     argument: '<how>',
     variable: 'TOKEN_DELIVERY',
     group: 'Front end',
-    help: 'how the front end gets the token: query or fragment (in the front end URL), or code (by OAuth with PKCE only)',
+    help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), or cms (in the popup of Decap CMS or Sveltia CMS)',
     default: 'query',
-    schema: schemas.oneOf(['query', 'fragment', 'code']),
+    schema: schemas.oneOf(['query', 'fragment', 'code', 'cms']),
   },
   errorDelivery: {
     flag: '--error-delivery',
@@ -87,7 +87,7 @@ const responseParameters = ['code', 'state', 'iss', 'error', 'error_description'
  * @param baseUrl the relay's public address
  */
 export function readFrontEnd(reading: Reading, baseUrl: string): () => FrontEndSettings {
-  const { values, sourceOf, describe, fault } = reading;
+  const { values, sourceOf, describe, fault, warn } = reading;
   if (sourceOf('origin') === undefined) fault('origin', 'is required');
   if (values.origin && isFamily(values.origin)) {
     reportFamily(reading, baseUrl, values.origin);
@@ -96,14 +96,18 @@ export function readFrontEnd(reading: Reading, baseUrl: string): () => FrontEndS
   }
   reportOwnParameters(reading, 'frontendUrl', deliveredParameters);
   reportRedirectUris(reading);
-  const isUsable = sourceOf('redirectUri') !== undefined || isRedirectUri(reading);
+  const isCms = values.tokenDelivery === 'cms';
+  if (isCms && values.redirectUri) {
+    warn('redirectUri', `has no effect with ${describe('tokenDelivery')} cms`);
+  }
+  const isUsable = !isCms && (sourceOf('redirectUri') !== undefined || isRedirectUri(reading));
   return () => {
     const origin = checked(values.origin);
-    const page = values.frontendUrl?.href ?? `${origin}/`;
+    const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
     return {
       origin,
       frontendUrl: isFamily(origin) ? undefined : page,
-      redirectUris: values.redirectUri ?? (isUsable ? [page] : []),
+      redirectUris: isUsable ? (values.redirectUri ?? [page]) : [],
       tokenDelivery: checked(values.tokenDelivery),
       errorDelivery: checked(values.errorDelivery),
     };

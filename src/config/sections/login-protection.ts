@@ -13,7 +13,7 @@ export const loginProtectionOptions = {
     variable: 'STATE_CHECK',
     group: 'Login protection',
     help: 'which callbacks must carry a state: browsers (those of browsers), always (all) or off (none: the bare protocol)',
-    otherwise: 'browsers; always with --token-delivery code',
+    otherwise: 'browsers; always with --token-delivery code or cms',
     schema: schemas.oneOf(['browsers', 'always', 'off']),
   },
   keyFile: {
@@ -32,18 +32,18 @@ export const loginProtectionOptions = {
 /**
  * Reads the state check of a registration.
  *
- * @param codeDelivery how a front end of the registration is described that takes only codes; undefined: none
+ * @param guardedDelivery how a front end of the registration is described that needs a state; undefined: none
  *   does
  */
 export function readStateCheck(
   { values, describe, fault, warn }: Reading,
-  codeDelivery: string | undefined,
+  guardedDelivery: string | undefined,
 ): StateCheck {
-  const { stateCheck = codeDelivery === undefined ? 'browsers' : 'always' } = values;
-  if (codeDelivery !== undefined && stateCheck !== 'always') {
+  const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
+  if (guardedDelivery !== undefined && stateCheck !== 'always') {
     fault(
       'stateCheck',
-      `must be always with ${codeDelivery}: otherwise anyone could exchange a leaked code at the callback`,
+      `must be always with ${guardedDelivery}: otherwise anyone could exchange a leaked code at the callback`,
     );
   }
   if (values.keyFile !== undefined && values.stateCheck === 'off') {

@@ -52,6 +52,11 @@ describe('the configuration', () => {
           issuer: 'https://github.com/login/oauth',
           requestHeaders: undefined,
           userRejectedWhen: undefined,
+          cms: {
+            name: 'github',
+            repositoryScopes: ['repo', 'public_repo'],
+            apiRoot: 'https://api.github.com',
+          },
         },
       },
       pathName: 'provider',

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { type ConfigReading, readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/start-errors.ts';
+import { type Given, faults as optionFaults, read as readOptions } from './support/read.ts';
+
+const cms = (flags: Given['flags'] = { scope: 'repo' }): Given => ({
+  flags: { tokenDelivery: 'cms', ...flags },
+});
+
+const setting = '--token-delivery (TOKEN_DELIVERY)';
+
+describe('--token-delivery cms', () => {
+  it('always checks the state, and needs nothing else at GitHub', () => {
+    const { config, warnings } = readOptions(cms());
+    expect(config).to.include({ tokenDelivery: 'cms', stateCheck: 'always' });
+    expect(config.redirectUris).to.deep.equal([]);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('has its admin page at /admin/ unless the front end URL is another', () => {
+    expect(readOptions(cms()).config.frontendUrl).to.equal('https://app.example.com/admin/');
+    const frontendUrl = 'https://app.example.com/cms/?a=b';
+    expect(readOptions(cms({ frontendUrl })).config.frontendUrl).to.equal(frontendUrl);
+  });
+
+  it('excludes another state check, and an origin with a *', () => {
+    for (const stateCheck of ['browsers', 'off']) {
+      expect(optionFaults(cms({ stateCheck }))[0]).to.match(/must be always with .* cms:/);
+    }
+    for (const origin of ['https://*.preview.example.com', 'http://localhost:*']) {
+      expect(optionFaults(cms({ origin }))[0]).to.match(/must not have a \*/);
+    }
+  });
+
+  for (const [provider, more] of [
+    ['github', { scope: 'repo' }],
+    ['github-enterprise', { scope: 'public_repo', providerHost: 'git.example.com' }],
+    ['gitlab', { scope: 'api' }],
+    ['gitlab', { scope: 'api', providerHost: 'git.example.com' }],
+    ['bitbucket', { scope: 'account repository:write' }],
+  ] as const) {
+    it(`works with ${provider} ${Object.values(more)}`, () => {
+      expect(readOptions(cms({ provider, ...more })).warnings).to.deep.equal([]);
+    });
+  }
+
+  for (const [what, flags] of Object.entries({
+    'another preset': { provider: 'google' },
+    'an issuer': { issuer: 'https://id.example.com' },
+  })) {
+    it(`is a fault with ${what}`, () => {
+      expect(optionFaults(cms(flags))).to.deep.equal([
+        `${setting} "cms" works with the provider presets github, github-enterprise, gitlab, bitbucket only`,
+      ]);
+    });
+  }
+
+  for (const [what, flags, scope] of [
+    ['no scope', {}, 'repo'],
+    ['a scope for the profile alone', { scope: 'read:user' }, 'repo'],
+    ["GitLab's own", { provider: 'gitlab' }, 'api'],
+    ["Bitbucket's own", { provider: 'bitbucket' }, 'repository:write'],
+  ] as const) {
+    it(`warns of ${what}, which gives no access to repositories`, () => {
+      expect(readOptions(cms(flags)).warnings).to.deep.equal([
+        `${setting} is cms, but the scope at provider gives no access to repositories: add ${scope}`,
+      ]);
+    });
+  }
+
+  it('does not warn of the scope of a GitHub App, which has permissions instead', () => {
+    const given = cms({ clientId: 'Iv23liEXAMPLE' });
+    expect(readOptions(given).warnings).to.deep.equal([]);
+  });
+
+  it('warns of redirect URIs, which it does not use', () => {
+    const { config, warnings } = readOptions(
+      cms({ scope: 'repo', redirectUri: 'https://app.example.com/in' }),
+    );
+    expect(warnings).to.deep.equal([
+      `--redirect-uri (FRONTEND_REDIRECT_URI) has no effect with ${setting} cms`,
+    ]);
+    expect(config.redirectUris).to.deep.equal([]);
+  });
+});
+
+describe('a configuration file with token-delivery: cms', () => {
+  const providers = `
+base-url: https://login.example.com
+trusted-proxies: unix
+key-file: ./key
+providers:
+  github: { client-id: one, client-secret-file: secret, scope: repo }
+  staff: { issuer: https://id.example.com, client-id: two, client-secret-file: secret }
+  work: { provider: gitlab, client-id: three, client-secret-file: secret, scope: api }
+front-ends:
+`;
+
+  function read(frontEnds: string): ConfigReading {
+    return readConfig({
+      flags: {},
+      environment: { LOGIN_RELAY_CONFIG: 'config.yaml' },
+      readFile: (path) => ({
+        text: path === 'config.yaml' ? providers + frontEnds : 'k'.repeat(32),
+        readableByOthers: false,
+      }),
+    });
+  }
+
+  function faults(frontEnds: string): readonly string[] {
+    try {
+      read(frontEnds);
+    } catch (error) {
+      if (error instanceof ConfigError) return error.faults;
+      throw error;
+    }
+    return [];
+  }
+
+  const app = '  app: { origin: https://app.example.com }\n';
+  const blog = (name: string, used: string) =>
+    `  ${name}: { origin: https://${name}.example.com, token-delivery: cms, providers: [${used}] }\n`;
+
+  it('checks the state of every callback at its providers, and at no others', () => {
+    const { registrations } = read(app + blog('blog', 'github')).config;
+    expect(registrations.map(({ name, stateCheck }) => [name, stateCheck])).to.deep.equal([
+      ['github', 'always'],
+      ['staff', 'browsers'],
+      ['work', 'browsers'],
+    ]);
+  });
+
+  it('has a fault for each provider that no CMS knows', () => {
+    expect(faults(app + blog('blog', 'github, staff'))).to.deep.equal([
+      'config.yaml:11:45 front-ends.blog.token-delivery "cms" works with the provider presets github, github-enterprise, gitlab, bitbucket only, which staff is not: set providers',
+    ]);
+  });
+
+  it('warns that /auth serves the first CMS of each backend', () => {
+    const { warnings } = read(
+      app + blog('blog', 'github') + blog('docs', 'github, work') + blog('news', 'work'),
+    );
+    expect(warnings).to.deep.equal([
+      'config.yaml:12:45 front-ends.docs.token-delivery is cms, but /auth serves the front end blog at github: set auth_endpoint to auth/github/docs in its config.yml',
+      'config.yaml:13:45 front-ends.news.token-delivery is cms, but /auth serves the front end docs at work: set auth_endpoint to auth/work/news in its config.yml',
+    ]);
+  });
+});

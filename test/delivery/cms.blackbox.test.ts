@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { clearedCookies } from '../harness/browser/cookie-jar.ts';
+import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
+import { sealLogin } from '../harness/login/sealed-login.ts';
+import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import {
+  callbackPath,
+  frontendOrigin,
+  loginPath,
+  relayUnderTest,
+  secretFile,
+  startRelay,
+} from '../harness/relay/relay-under-test.ts';
+
+const cmsStart = `${loginPath}?provider=github&site_id=blog.example&scope=repo`;
+
+/** Expects that the popup hands over this failure, and names no other origin than the CMS's. */
+function expectFailure(answer: Answer, status: number, detail: string | RegExp): void {
+  const messages = expectCmsPopup(answer, status);
+  expect(messages.origin).to.equal(frontendOrigin);
+  expect(messages.greeting).to.equal('authorizing:github');
+  const content = resultOf(messages, 'github', 'error');
+  expect(content).to.have.all.keys('provider', 'message', 'error');
+  const { provider, message, error } = Object(content);
+  expect(provider).to.equal('github');
+  expect(error).to.equal(message);
+  if (typeof detail === 'string') expect(message).to.equal(detail);
+  else expect(message).to.match(detail);
+}
+
+describe('a login with --token-delivery cms', () => {
+  const underTest = relayUnderTest(async () => ({
+    'key-file': await secretFile(key),
+    'token-delivery': 'cms',
+    scope: 'repo user',
+    'provider-timeout': '2',
+  }));
+  let browser: FakeBrowser;
+  beforeEach(() => {
+    browser = new FakeBrowser(underTest);
+  });
+
+  /** Starts a login, and returns its code and its state. */
+  async function start(path = cmsStart): Promise<{ code: string; state: string }> {
+    const request = expectRedirect(await browser.open(path));
+    const code = underTest().provider.authorize(request);
+    return { code, state: request.searchParams.get('state') ?? '' };
+  }
+
+  /** Logs in, and returns the answer to the callback. */
+  const logIn = async (path?: string) => await browser.open(callback(await start(path)));
+
+  it('ends with a page that hands the token to the origin of the CMS', async () => {
+    const login = await start();
+    const answer = await browser.open(callback(login));
+    const messages = expectCmsPopup(answer, 200);
+    expect(messages.origin).to.equal(frontendOrigin);
+    expect(messages.greeting).to.equal('authorizing:github');
+    const token = underTest().provider.tokenFor(login.code);
+    expect(resultOf(messages, 'github', 'success')).to.deep.equal({ token, provider: 'github' });
+    expect(answer.headers).not.to.have.property('location');
+    expect(clearedCookies(answer)).to.have.length(1);
+  });
+
+  it('keeps the token out of the log', async () => {
+    const answer = await logIn();
+    const { token } = Object(resultOf(expectCmsPopup(answer, 200), 'github', 'success'));
+    const requestId = answer.headers['x-request-id'];
+    await underTest().process.logLine((line) => line['requestId'] === requestId);
+    expect(underTest().process.stdout + underTest().process.stderr).not.to.contain(token);
+  });
+
+  for (const token of [
+    '</script><script>alert(1)</script>',
+    '<!--<script>',
+    ']]>&lt;"\'`$\\',
+    'line\nfeed\u2028separator\u2029',
+    'ünïcödé 🙂',
+  ]) {
+    it(`hands over a token that looks like code: ${JSON.stringify(token)}`, async () => {
+      underTest().provider.onToken = json({ access_token: token });
+      const messages = expectCmsPopup(await logIn(), 200);
+      const { token: given } = Object(resultOf(messages, 'github', 'success'));
+      expect(given).to.equal(token);
+    });
+  }
+
+  it('ignores site_id, and what the contract and OAuth call state', async () => {
+    for (const more of [
+      '&site_id=evil.example',
+      '&state=mine',
+      '&state=a&state=b',
+      '&login=true',
+    ]) {
+      expectRedirect(await browser.open(cmsStart + more));
+    }
+    expect(expectCmsPopup(await logIn(`${loginPath}?site_id=x`), 200).origin).to.equal(
+      frontendOrigin,
+    );
+  });
+
+  for (const [asked, requested] of [
+    ['repo', 'repo'],
+    ['user', 'user'],
+    ['repo,user', 'repo user'],
+    ['repo user', 'repo user'],
+    ['repo,admin:org', 'repo'],
+    ['public_repo', 'repo user'],
+    ['', 'repo user'],
+    [undefined, 'repo user'],
+  ] as const) {
+    it(`asks the provider for ${requested} if the CMS asks for ${asked}`, async () => {
+      const path = asked === undefined ? loginPath : `${loginPath}?${encoded({ scope: asked })}`;
+      const request = expectRedirect(await browser.open(path));
+      expect(request.searchParams.get('scope')).to.equal(requested);
+    });
+  }
+
+  it('can also start at /auth', async () => {
+    expectCmsPopup(await logIn('/auth?provider=github&site_id=blog.example&scope=repo'), 200);
+    expectCmsPopup(await logIn('/auth'), 200);
+    expectCmsPopup(await logIn('/auth/provider/app?provider=github'), 200);
+  });
+
+  for (const start of [loginPath, '/auth', '/auth/provider/app']) {
+    it(`refuses another backend at ${start} in place: that CMS would not listen`, async () => {
+      for (const provider of ['gitlab', 'provider', '', 'github&provider=github']) {
+        const answer = await browser.open(`${start}?provider=${provider}`);
+        expect(answer.status).to.equal(400);
+        expect(answer.body.toString()).to.contain(new RelayError('cms_backend_wrong').detail);
+        expect(answer.body.toString()).not.to.contain('<script');
+      }
+      expectError(await underTest().get(`${start}?provider=gitlab`), 400);
+    });
+
+    it(`refuses OAuth requests at ${start} in place`, async () => {
+      const { parameters } = oauthStart({ client_id: 'app', redirect_uri: `${frontendOrigin}/` });
+      const answer = await underTest().get(`${start}?${encoded(parameters)}`);
+      expect(expectError(answer, 400)).to.equal(new RelayError('client_unauthorized').detail);
+      expect(answer.headers).not.to.have.property('location');
+    });
+  }
+
+  describe('that fails', () => {
+    for (const [kind, failing] of Object.entries(failedCallbacks)) {
+      it(`hands over the failure if ${kind}`, async () => {
+        const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
+        const login = sealLogin(underTest().provider, { key, age });
+        browser.cookies.set(login.cookie.name, login.cookie.value);
+        if (onToken) underTest().provider.onToken = onToken;
+        const { code, state } = login;
+        const path = (await prepare?.(login, browser)) ?? callback({ code, state });
+
+        const answered = await browser.open(path);
+        const expected = onToken ? new RelayError(failure).onceSpent() : new RelayError(failure);
+        expectFailure(answered, expected.status, detail ?? expected.detail);
+        expect(answered.body.toString()).not.to.contain(state).and.not.to.contain(code);
+        expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
+      });
+    }
+
+    it('hands over the failure inside a frame', async () => {
+      const headers = navigationWith('Sec-Fetch-Dest', 'iframe');
+      expectFailure(
+        await browser.finish(await browser.start(), { headers }),
+        400,
+        /inside a frame/,
+      );
+    });
+
+    it('hands over the failure of a prefetch, at the start and at the callback', async () => {
+      const headers = navigationWith('Sec-Purpose', 'prefetch');
+      for (const start of [cmsStart, '/auth', '/auth/provider/app']) {
+        expectFailure(await browser.open(start, { headers }), 503, /prefetch/);
+      }
+      const answered = await browser.finish(await browser.start(), { headers });
+      expectFailure(answered, 503, /prefetch/);
+      expect(answered.headers['retry-after']).to.equal('1');
+    });
+
+    it('does not quote the request', async () => {
+      const payload = '</script><script>alert(1)</script>';
+      const query = new URLSearchParams({
+        code: canary('code'),
+        error: payload,
+        error_description: payload,
+        state: payload,
+        iss: payload,
+      });
+      const answered = await browser.open(`${callbackPath}?${query}`);
+      expectFailure(answered, 400, /\w/);
+      expect(answered.body.toString()).not.to.contain('alert');
+    });
+  });
+
+  it('hands over what goes wrong before the provider is known', async () => {
+    const relay = await startRelay(async () => ({
+      'token-delivery': 'cms',
+      'rate-limit': '1',
+    }));
+    try {
+      const visitor = new FakeBrowser(() => relay);
+      expectFailure(await visitor.open(callbackPath), 400, /state/);
+      const answered = await visitor.open(callbackPath);
+      expectFailure(answered, 429, new RelayError('rate_limited').detail);
+      expect(Number(answered.headers['retry-after'])).to.be.greaterThan(0);
+    } finally {
+      await relay.stop();
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto';
+import { expect } from 'chai';
+import type { Answer } from '../client/http-client.ts';
+
+/** What the popup of a CMS posts, and to which origin. */
+export interface CmsMessages {
+  readonly origin: string;
+  readonly greeting: string;
+  readonly result: string;
+}
+
+/** The page in the popup of a CMS, which runs its own script and nothing else. */
+export function expectCmsPopup(answer: Answer, status: number): CmsMessages {
+  const text = answer.body.toString();
+  const { headers } = answer;
+  expect(answer.status, text).to.equal(status);
+  expect(headers['content-type']).to.equal('text/html; charset=utf-8');
+  expect(headers['cache-control']).to.equal('no-store');
+  expect(headers['referrer-policy']).to.equal('no-referrer');
+  expect(headers['x-content-type-options']).to.equal('nosniff');
+  expect(headers, 'it would separate the windows').not.to.have.property(
+    'cross-origin-opener-policy',
+  );
+  const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? [];
+  const [, script = ''] = /<script>([^<]*)<\/script>/.exec(text) ?? [];
+  expect(headers['content-security-policy']).to.equal(
+    `default-src 'none'; frame-ancestors 'none'; style-src ${source(style)}; script-src ${source(script)}; base-uri 'none'; form-action 'none'`,
+  );
+  const elements = [...text.matchAll(/<script[^>]*>/g)].map(([element]) => element);
+  expect(elements).to.deep.equal(['<script type="application/json" id="messages">', '<script>']);
+  expect(text).not.to.match(/<img|<link|<iframe|<form|<base|\bon\w+=|\bstyle=/i);
+  expect(text).to.contain(`Request ID: ${headers['x-request-id']}<`);
+  const [, json = ''] = /id="messages">([^<]*)<\/script>/.exec(text) ?? [];
+  expect(json, 'characters that HTML or a script knows').to.match(
+    /^[\x20-\x25\x27-\x3b=\x3f-\x7e]+$/,
+  );
+  return messagesIn(JSON.parse(json));
+}
+
+/** The content of a result: what the CMS gets. */
+export function resultOf({ result }: CmsMessages, backend: string, outcome: string): unknown {
+  // As Decap CMS reads it.
+  const [, json = ''] = new RegExp(`^authorization:${backend}:${outcome}:(.+)$`).exec(result) ?? [];
+  expect(json, result).not.to.equal('');
+  return JSON.parse(json);
+}
+
+function messagesIn(value: unknown): CmsMessages {
+  expect(value).to.have.all.keys('origin', 'greeting', 'result');
+  const { origin, greeting, result } = Object(value);
+  return { origin: `${origin}`, greeting: `${greeting}`, result: `${result}` };
+}
+
+function source(text: string): string {
+  expect(text).not.to.equal('');
+  return `'sha256-${hash('sha256', text, 'base64')}'`;
+}

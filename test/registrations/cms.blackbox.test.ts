@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import {
+  baseUrl,
+  listening,
+  Relay,
+  registration,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
+
+const names = ['staff', 'code', 'work', 'gitlab'] as const;
+
+type Name = (typeof names)[number];
+
+const frontEnds = `
+  app: { origin: https://app.example }
+  blog: { origin: https://blog.example, token-delivery: cms, providers: [code, work], scope: repo }
+  docs: { origin: https://docs.example, token-delivery: cms, providers: [code, work] }
+  shop: { origin: https://shop.example, token-delivery: cms, providers: [gitlab] }
+`;
+
+/** A relay with registrations at two GitHub and one GitLab, three CMSes, and an ordinary page. */
+describe('a relay with several CMSes', () => {
+  const providers = new Map<Name, StrictProvider>();
+  let relay: Relay;
+
+  before('start the relay and its providers', async () => {
+    const entries = await Promise.all(names.map(entryOf));
+    const text = `base-url: ${baseUrl}\nport: 0\nproviders:\n${entries.join('')}front-ends:${frontEnds}`;
+    const config = await secretFile(text);
+    const { relay: process, port } = await listening({ flags: { config } });
+    relay = new Relay(process, port);
+  });
+  after('stop them', async () => {
+    await Promise.all([...providers.values()].map((provider) => provider.stop()));
+    await relay.stop();
+  });
+
+  async function entryOf(name: Name): Promise<string> {
+    const redirectUri = `${baseUrl}/auth/${name}/callback`;
+    const preset = name === 'gitlab' ? 'gitlab' : 'github';
+    const tokenRequest = name === 'gitlab' ? 'body' : 'query';
+    const provider = await StrictProvider.start(
+      registration({ clientId: `client-at-${name}`, redirectUri, tokenRequest }),
+    );
+    providers.set(name, provider);
+    return `  ${name}:
+    provider: ${preset}
+    client-id: client-at-${name}
+    client-secret-file: ${await secretFile(provider.registration.clientSecret)}
+    authorize-url: ${provider.authorizeUrl}
+    token-url: ${provider.tokenUrl}
+    user-url: ${provider.userUrl}
+`;
+  }
+
+  function providerOf(name: Name): StrictProvider {
+    const provider = providers.get(name);
+    if (provider === undefined) throw new Error('the provider has not started');
+    return provider;
+  }
+
+  const ofCms = (backend: string) => `provider=${backend}&site_id=any.example&scope=repo`;
+
+  for (const [start, name, backend, origin] of [
+    [`/auth?${ofCms('github')}`, 'code', 'github', 'https://blog.example'],
+    [`/auth?${ofCms('gitlab')}`, 'gitlab', 'gitlab', 'https://shop.example'],
+    ['/auth', 'code', 'github', 'https://blog.example'],
+    [`/auth/code?${ofCms('github')}`, 'code', 'github', 'https://blog.example'],
+    [`/auth/work?${ofCms('github')}`, 'work', 'github', 'https://blog.example'],
+    [`/auth/code/docs?${ofCms('github')}`, 'code', 'github', 'https://docs.example'],
+    [`/auth/work/docs?${ofCms('github')}`, 'work', 'github', 'https://docs.example'],
+    [`/auth/code?client_id=docs&${ofCms('github')}`, 'code', 'github', 'https://docs.example'],
+    [`/auth/gitlab?${ofCms('gitlab')}`, 'gitlab', 'gitlab', 'https://shop.example'],
+    ['/auth/gitlab/shop', 'gitlab', 'gitlab', 'https://shop.example'],
+  ] as const) {
+    it(`logs the CMS at ${origin} in at ${name}, for ${start}`, async () => {
+      const provider = providerOf(name);
+      const browser = new FakeBrowser(() => ({ port: relay.port, provider }));
+      const request = expectRedirect(await browser.open(start));
+      expect(request.origin).to.equal(provider.origin);
+      const code = provider.authorize(request);
+      const state = request.searchParams.get('state') ?? '';
+      const { search } = new URL(callback({ code, state }), baseUrl);
+      const messages = expectCmsPopup(await browser.open(`/auth/${name}/callback${search}`), 200);
+      expect(messages.origin).to.equal(origin);
+      expect(messages.greeting).to.equal(`authorizing:${backend}`);
+      const token = provider.tokenFor(code);
+      expect(resultOf(messages, backend, 'success')).to.deep.equal({ token, provider: backend });
+    });
+  }
+
+  it('gives a start without site_id to the first page that is no CMS', async () => {
+    const provider = providerOf('code');
+    const browser = new FakeBrowser(() => ({ port: relay.port, provider }));
+    const request = expectRedirect(await browser.open('/auth/code?provider=github'));
+    const code = provider.authorize(request);
+    const state = request.searchParams.get('state') ?? '';
+    const { search } = new URL(callback({ code, state }), baseUrl);
+    const page = expectRedirect(await browser.open(`/auth/code/callback${search}`));
+    expect(page.origin).to.equal('https://app.example');
+  });
+
+  it('gives a start with site_id to an ordinary page if the registration has no CMS', async () => {
+    const request = expectRedirect(await relay.get('/auth/staff?site_id=any.example'));
+    expect(request.origin).to.equal(providerOf('staff').origin);
+  });
+
+  for (const path of [
+    '/auth?provider=bitbucket',
+    '/auth?provider=work',
+    '/auth?provider=github&provider=gitlab',
+    `/auth/gitlab?${ofCms('github')}`,
+    '/auth/code/docs?provider=gitlab',
+  ]) {
+    it(`refuses the backend in ${path}`, async () => {
+      expect(expectError(await relay.get(path), 400)).to.match(/No CMS that logs in here/);
+    });
+  }
+
+  for (const path of ['/auth/', '/auth/gitlab/blog', '/auth/staff/blog', '/Auth']) {
+    it(`has nothing at ${path}`, async () => {
+      expectError(await relay.get(path), 404);
+    });
+  }
+
+  it('refuses other methods at /auth', async () => {
+    const answer = await relay.send({ method: 'POST', path: '/auth' });
+    expect(answer.status).to.equal(405);
+    expect(answer.headers['allow']).to.equal('GET, OPTIONS');
+  });
+});

@@ -143,7 +143,8 @@ function loginUrlOf(
   registration: RegistrationConfig,
   { name, tokenDelivery }: FrontEndConfig,
 ): string | undefined {
-  // Without PKCE, or without the window of a CMS, the login would fail. A registration that was removed starts no login at all.
+  // Without PKCE, or without the window of a CMS, the login would fail. A registration that was removed
+  // starts no login at all.
   const isConfigured = config.registrations.some((one) => one.name === registration.name);
   const startsByLink = tokenDelivery !== 'code' && tokenDelivery !== 'cms';
   if (!startsByLink || !isConfigured) return undefined;

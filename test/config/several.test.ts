@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { type ConfigReading, readConfig } from '../../src/config/config.ts';
-import type { TextFile } from '../../src/config/secret-file.ts';
-import { ConfigError } from '../../src/start-errors.ts';
+import { faultsOfFile, readFileConfig } from './support/config-file.ts';
 
 const team = `
 base-url: https://login.example.com
@@ -15,43 +13,11 @@ front-ends:
   blog: { origin: https://blog.example.com, scope: repo user }
 `;
 
-interface Given {
-  readonly flags?: Readonly<Record<string, string>>;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly files?: Readonly<Record<string, Partial<TextFile>>>;
-}
-
-/** Reads a configuration from the file `config.yaml` and other files. */
-function read(
-  text: string,
-  { flags = {}, environment = {}, files = {} }: Given = {},
-): ConfigReading {
-  const all: Record<string, Partial<TextFile>> = {
-    'config.yaml': { text },
-    './key': { text: 'k'.repeat(32) },
-    './staff': { text: 'second' },
-    ...files,
-  };
-  return readConfig({
-    flags: Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, [value]])),
-    environment: { LOGIN_RELAY_CONFIG: 'config.yaml', ...environment },
-    readFile(path) {
-      const file = all[path];
-      if (!file) throw Object.assign(new Error(path), { code: 'ENOENT' });
-      return { text: '', readableByOthers: false, ...file };
-    },
-  });
-}
-
-function faults(...given: Parameters<typeof read>): readonly string[] {
-  try {
-    read(...given);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
-    throw error;
-  }
-  return [];
-}
+const staff = { './staff': { text: 'second' } };
+const read: typeof readFileConfig = (text, given = {}) =>
+  readFileConfig(text, { ...given, files: { ...staff, ...given.files } });
+const faults: typeof faultsOfFile = (text, given = {}) =>
+  faultsOfFile(text, { ...given, files: { ...staff, ...given.files } });
 
 describe('a configuration file with several registrations and front ends', () => {
   it('gives each registration its own callback, secret and provider', () => {

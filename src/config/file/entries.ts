@@ -11,7 +11,7 @@ import { readSettings, type Source } from './settings.ts';
 type Kind = FileEntry['kind'];
 
 /** The words that are endpoints after `/auth/`, or after `/auth/<provider>/`. */
-const endpoints: Readonly<Record<Kind, readonly string[]>> = {
+export const endpoints: Readonly<Record<Kind, readonly string[]>> = {
   providers: ['session', 'logout'],
   'front-ends': ['callback', 'token', 'revoke'],
 };

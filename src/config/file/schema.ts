@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { limits } from '../../limits.ts';
 import type { FileEntry } from './config-file.ts';
 import { describeForFile, fixedDefault } from './describe-setting.ts';
+import { endpoints } from './entries.ts';
 import { type FileSetting, fileSettings, type Level } from './keys.ts';
 import { takesList } from './texts.ts';
 import { valueTypeOf } from './value-type.ts';
@@ -44,7 +45,7 @@ function entriesOf(kind: FileEntry['kind'], most: number, description: string): 
     type: 'object',
     minProperties: 1,
     maxProperties: most,
-    propertyNames: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
+    propertyNames: { pattern: '^[A-Za-z0-9_-]{1,64}$', not: { enum: endpoints[kind] } },
     additionalProperties: {
       type: 'object',
       properties: propertiesOf(kind),

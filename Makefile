@@ -58,10 +58,10 @@ test-fast: $(installed) ## run the tests that start no process, and a few others
 
 # Runs the tests that take longer, or need browsers, balancers or packages.
 test-slow: $(installed)
-	@$(mocha) 'test/slow/**/*.test.ts'
+	@$(mocha) --parallel --jobs 2 'test/slow/**/*.test.ts'
 
-# Run it with -j2 on two cores: most tests wait for processes.
-test-all: test test-slow test-binary test-newcomers test-browsers ## run all tests
+# Run it with -j2 on two cores: most tests wait for processes. The longest targets come first.
+test-all: test-slow test test-newcomers test-binary test-browsers ## run all tests
 
 check: $(installed) ## check types, lint, and unused code
 	@$(tsc)

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { needs } from '../system/needs.ts';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const wholeBrowser = '/usr/bin/chromium';
+/** Chromium without the windows of a desktop: the same engine in half the time. */
+const headlessShell = '/usr/bin/chromium-headless-shell';
+
+const executablePath =
+  process.env['CHROMIUM'] ?? (existsSync(headlessShell) ? headlessShell : wholeBrowser);
 const screenshots = process.env['SCREENSHOTS'];
 
 /** Declares tests that need Chromium. */

@@ -11,7 +11,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
-.PHONY: binary test-binary test-restarts test-systemd bench-start release test-release
+.PHONY: client binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
@@ -65,6 +65,7 @@ test-all: test-slow test test-newcomers test-binary test-browsers ## run all tes
 
 check: $(installed) ## check types, lint, and unused code
 	@$(tsc)
+	@$(tsc) -p client
 	@$(node) node_modules/@biomejs/biome/bin/biome check --error-on-warnings .
 	@$(node) node_modules/knip/bin/knip.js
 
@@ -149,6 +150,10 @@ bench-quick: $(installed) $(peers)
 	@taskset -c 1 $(node) bench/run.ts --quick $(BENCH)
 
 ## Build it
+
+# Builds the browser client, which the relay serves.
+client: $(installed)
+	@$(node) scripts/build-client.ts
 
 # Builds the manual page and the shell completions.
 share: $(installed)

@@ -1,0 +1,167 @@
+import type { Login, LoginOptions, LoginRequest, Session } from '../client.d.ts';
+import { keepCookie } from './cookie.ts';
+import { LoginError } from './errors.ts';
+import { failAsNetwork, read } from './relay.ts';
+import { type Pending, takePending } from './returning.ts';
+import { keepTokens } from './tokens.ts';
+
+/** What a tab tells the others. */
+interface Message {
+  readonly session?: Session | null;
+  /** The login in a popup that has ended. */
+  readonly state?: string;
+  /** Why it failed: the arguments of a LoginError, because tabs can't send the error itself. */
+  readonly failure?: ConstructorParameters<typeof LoginError> | undefined;
+}
+
+export function createLogin(options: LoginOptions): Login {
+  const { relay, clientId } = options;
+  const name = `login-relay ${relay} ${clientId}`;
+  const registration = relay.slice(relay.lastIndexOf('/') + 1);
+  const userUrl = `${new URL('../api/user', relay)}?provider=${registration}&client_id=${clientId}`;
+  const keeper = options.mode === 'session' ? keepCookie(options) : keepTokens(options, name);
+  const tabs = new BroadcastChannel(name);
+  const tell = (message: Message) => tabs.postMessage(message);
+  const popups: Record<string, (failure: Message['failure']) => void> = {};
+  const listeners = new Set<(session: Session | null) => void>();
+  let session: Session | null = null;
+
+  /** One tab at a time. */
+  const alone = <T>(task: () => Promise<T>): Promise<T> => navigator.locks.request(name, task);
+
+  function set(next: Session | null): void {
+    session = next;
+    for (const listener of listeners) listener(next);
+  }
+
+  /** Changes the session in all tabs. */
+  function setEverywhere(next: Session | null): void {
+    tell({ session: next });
+    set(next);
+  }
+
+  /** Renews the session that was used, unless another tab has done so. */
+  const renew = (used: Session | null) =>
+    alone(async () => {
+      if (session !== used) return;
+      const next = await keeper.renew(used);
+      if (next || used) setEverywhere(next);
+    });
+
+  const end = () =>
+    alone(async () => {
+      const url = await keeper.end(session);
+      setEverywhere(null);
+      return url;
+    });
+
+  tabs.onmessage = ({ data: { session: next, state, failure } }: MessageEvent<Message>) => {
+    if (next !== undefined) set(next);
+    popups[state ?? '']?.(failure);
+  };
+
+  // Another tab may have logged in or out while the browser kept this page for the back button.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) renew(session).catch(() => {});
+  });
+
+  /** Finishes a login that has come back, and closes its popup. */
+  async function finish({ response = {}, verifier, state, popup, scroll }: Pending): Promise<void> {
+    const { code = '', error, error_description = '', request_id } = response;
+    try {
+      if (error) throw new LoginError(error, error_description, request_id);
+      await alone(async () => setEverywhere(await keeper.finish(code, verifier)));
+      tell({ state });
+      // Once the listeners have drawn the page.
+      setTimeout(() => scrollTo(...scroll));
+    } catch (failure) {
+      const { code, message, requestId } = failure as LoginError;
+      tell({ state, failure: [code, message, requestId] });
+      throw failure;
+    } finally {
+      if (popup) close();
+    }
+  }
+
+  async function start(): Promise<Session | null> {
+    const pending = takePending(options, name);
+    if (pending === 'leaving') return new Promise(() => {});
+    try {
+      if (pending) await finish(pending);
+    } finally {
+      // If a new login has failed, an earlier one goes on.
+      if (!session) await renew(null);
+    }
+    return session;
+  }
+
+  async function login(request: LoginRequest = {}): Promise<void> {
+    const { returnTo = location.href, scope = options.scope ?? '', popup } = request;
+    const { href } = new URL(returnTo, location.href);
+    if (!href.startsWith(`${location.origin}/`)) {
+      throw new LoginError('return_to_invalid', 'Logins return to this site only.');
+    }
+    const state = crypto.randomUUID();
+    const verifier = crypto.randomUUID() + crypto.randomUUID();
+    // Browsers open a popup only in the click, so it waits empty for its address.
+    const tab = (popup && open('', '', 'popup,width=500,height=700')) || window;
+    const pending: Pending = {
+      state,
+      verifier,
+      returnTo: href,
+      scroll: [scrollX, scrollY],
+      popup: tab !== window,
+    };
+    tab.sessionStorage[name] = JSON.stringify(pending);
+    const parameters = await keeper.start(verifier, href);
+    const query = new URLSearchParams({ client_id: clientId, state, scope, ...parameters });
+    tab.location.href = `${relay}?${query}`;
+    // A page that is left waits for good. A closed popup says nothing: with COOP, an open one looks closed.
+    await new Promise<void>((resolve, reject) => {
+      popups[state] = (failure) => (failure ? reject(new LoginError(...failure)) : resolve());
+    });
+  }
+
+  async function fetchAsUser(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init);
+    await settled;
+    if (!session) await renew(null);
+    let response = new Response(null, { status: 401 });
+    for (const isLast of [false, true]) {
+      const used = session;
+      if (!used) break;
+      request.headers.set(...keeper.header(used));
+      response = await fetch(request.clone(), keeper.init).catch(failAsNetwork);
+      if (response.status !== 401) break;
+      if (!isLast) await renew(used);
+      else if (session === used) await end();
+    }
+    return response;
+  }
+
+  async function user<T>(): Promise<T | null> {
+    const response = await fetchAsUser(userUrl);
+    return response.status === 401 ? null : await read(response);
+  }
+
+  const ready = start();
+  // Listeners learn the session from its first change, or now that there is none.
+  const settled = ready.catch(() => {}).then(() => session || set(null));
+
+  return {
+    get session() {
+      return session;
+    },
+    ready,
+    login,
+    fetch: fetchAsUser,
+    user,
+    logout: end,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { createLogin } from './create-login.ts';
+export { LoginError } from './errors.ts';

@@ -1,0 +1,32 @@
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+const base64url = (bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+/** The `S256` challenge of a verifier. @see RFC 7636 §4.2 */
+export const challengeOf = async (verifier: string) =>
+  base64url(await crypto.subtle.digest('SHA-256', utf8(verifier)));
+
+/** A key whose private half no script can read. */
+export const newKey = () =>
+  crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']) as Promise<CryptoKeyPair>;
+
+/**
+ * Proves the key to a POST request.
+ *
+ * @param at seconds since 1970
+ * @see RFC 9449 §4.2
+ */
+export async function prove(key: CryptoKeyPair, url: string, at: number): Promise<string> {
+  const jwk = await crypto.subtle.exportKey('jwk', key.publicKey);
+  const header = { typ: 'dpop+jwt', alg: 'ES256', jwk };
+  const claims = { htm: 'POST', htu: url, iat: at, jti: crypto.randomUUID() };
+  const content = [header, claims].map((part) => base64url(utf8(JSON.stringify(part)))).join('.');
+  const signature = await crypto.subtle.sign(algorithm, key.privateKey, utf8(content));
+  return `${content}.${base64url(signature)}`;
+}

@@ -1,0 +1,158 @@
+import { LoginError } from '../../../client/src/errors.ts';
+
+/** What a page of the front end finds in a browser, as far as the client uses it. */
+export class FakePage {
+  readonly sessionStorage: Record<string, string> = {};
+  /** Where the page went. */
+  readonly visits: string[] = [];
+  /** The popup that the next `open` gives; null: it is blocked. */
+  popup: FakePage | null = null;
+  isClosed = false;
+  #href: string;
+
+  constructor(href: string) {
+    this.#href = href;
+  }
+
+  get href(): string {
+    return this.#href;
+  }
+
+  /** The address after a load, a reload or `history.replaceState`. */
+  set href(href: string) {
+    this.#href = href;
+  }
+
+  /** The parameters of the start that the page went to last. */
+  get start(): URLSearchParams {
+    return new URL(this.visits.at(-1) ?? '').searchParams;
+  }
+
+  readonly location = Object.defineProperties(
+    {
+      origin: 'https://app.example.com',
+      replace: (href: string) => void this.visits.push(href),
+    },
+    { href: { get: () => this.#href, set: (href: string) => void this.visits.push(href) } },
+  );
+}
+
+const records = new Map<string, unknown>();
+const channels = new Set<BroadcastChannel>();
+let page: FakePage;
+let listeners: ((event: { persisted: boolean }) => void)[] = [];
+
+class Channel extends BroadcastChannel {
+  constructor(name: string) {
+    super(name);
+    channels.add(this);
+  }
+}
+
+/** An IndexedDB that holds its records in memory. They are cloned, as in a browser. */
+const indexedDB = {
+  open() {
+    const succeed = (request: { result: unknown; onsuccess?: () => void }) =>
+      queueMicrotask(() => request.onsuccess?.());
+    const store = {
+      get(name: string) {
+        const request = { result: structuredClone(records.get(name)) };
+        succeed(request);
+        return request;
+      },
+      put(value: unknown, name: string) {
+        records.set(name, structuredClone(value));
+        const request = { result: name };
+        succeed(request);
+        return request;
+      },
+    };
+    const database = { transaction: () => ({ objectStore: () => store }), close() {} };
+    const opening = { result: database };
+    succeed(opening);
+    return opening;
+  },
+};
+
+const globals = {
+  BroadcastChannel: { value: Channel },
+  indexedDB: { value: indexedDB },
+  window: { get: () => page },
+  location: { get: () => page.location },
+  sessionStorage: { get: () => page.sessionStorage },
+  history: {
+    value: {
+      state: null,
+      replaceState(_state: unknown, _title: string, url: URL) {
+        page.href = url.href;
+      },
+    },
+  },
+  open: { value: () => page.popup },
+  close: {
+    value: () => {
+      page.isClosed = true;
+    },
+  },
+  scrollX: { value: 0 },
+  scrollY: { value: 120 },
+  scrollTo: { value: () => {} },
+  addEventListener: {
+    value: (_type: string, listener: (event: { persisted: boolean }) => void) =>
+      void listeners.push(listener),
+  },
+};
+
+/** Gives the tests of a `describe` a browser without logins. */
+export function useBrowserGlobals(): void {
+  let before: PropertyDescriptorMap;
+  beforeEach('open a browser', () => {
+    before = Object.getOwnPropertyDescriptors(globalThis);
+    for (const [name, descriptor] of Object.entries(globals)) {
+      Object.defineProperty(globalThis, name, { ...descriptor, configurable: true });
+    }
+    show(new FakePage('https://app.example.com/'));
+  });
+  afterEach('close it', async () => {
+    // Pages scroll in a timer.
+    await new Promise((resolve) => setTimeout(resolve));
+    leave();
+    records.clear();
+    for (const name of Object.keys(globals)) {
+      Reflect.deleteProperty(globalThis, name);
+      const original = before[name];
+      if (original !== undefined) Object.defineProperty(globalThis, name, original);
+    }
+  });
+}
+
+/** The page whose scripts run from now on. */
+export function show(next: FakePage): FakePage {
+  page = next;
+  return page;
+}
+
+/** Ends the scripts of all pages, as when their tabs are closed or reloaded. */
+export function leave(): void {
+  for (const channel of channels) channel.close();
+  channels.clear();
+  listeners = [];
+}
+
+/** The browser restores the pages, which it has kept for the back button. */
+export function restoreFromCache(): void {
+  for (const listener of listeners) listener({ persisted: true });
+}
+
+/** The records that the browser keeps. */
+export const keptRecords = (): unknown[] => [...records.values()];
+
+/** The LoginError that a promise is rejected with. */
+export async function failureOf(promise: Promise<unknown>): Promise<LoginError> {
+  const failure = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (failure instanceof LoginError) return failure;
+  throw new Error('it has not failed with a LoginError', { cause: failure });
+}

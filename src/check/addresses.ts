@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import { exampleOf } from '../origins/origin-pattern.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
@@ -11,6 +11,7 @@ const subject = 'addresses';
 export function checkAddresses(
   { redirectUri, origin }: LoginConfig,
   provider: Provider | undefined,
+  { describe }: Naming,
 ): Finding[] {
   const relay = new URL(redirectUri);
   const frontEnd = new URL(exampleOf(origin));
@@ -20,17 +21,17 @@ export function checkAddresses(
     [
       isLoopback(relay) && !isLoopback(frontEnd),
       'the base URL works only on this machine, but the front end is elsewhere',
-      `set ${describeOption('baseUrl')} to the address by which browsers reach the relay`,
+      `set ${describe('baseUrl')} to the address by which browsers reach the relay`,
     ],
     [
       isExposed(relay),
       'the base URL is on plain http: codes and tokens can be read in transit',
-      `put TLS in front of the relay, and set ${describeOption('baseUrl')} to https://…`,
+      `put TLS in front of the relay, and set ${describe('baseUrl')} to https://…`,
     ],
     [
       isExposed(frontEnd),
       'the front end is on plain http: the token can be read in transit',
-      `serve it over https, and set ${describeOption('origin')} to https://…`,
+      `serve it over https, and set ${describe('origin')} to https://…`,
     ],
     [
       endpoints.some((url) => isExposed(new URL(url))),

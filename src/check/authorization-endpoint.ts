@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import {
   authorizationRequestUrl,
@@ -18,14 +18,13 @@ import type { Probe } from './probe.ts';
  * URL or the scope is wrong. So the best result is "not checked", with an address to open.
  *
  * @param codeVerifier a made-up one
- * @param fixUrl what to change if the address is wrong
  */
 export async function checkAuthorizationEndpoint(
   probe: Probe,
   config: LoginConfig,
   provider: Provider,
   codeVerifier: string,
-  fixUrl: string,
+  naming: Naming,
 ): Promise<Finding[]> {
   const { redirectUri } = config;
   const urls = [provider.pkce, !provider.pkce].map((pkce) =>
@@ -42,10 +41,11 @@ export async function checkAuthorizationEndpoint(
     if ('unreached' in probed) {
       return [problem(subject, probed.unreached.message, probed.unreached.fix)];
     }
-    faults.push(authorizationFault(probed.answer, { url, redirectUri, fixUrl }));
+    faults.push(authorizationFault(probed.answer, { url, redirectUri, naming }));
   }
   const [fault, otherFault] = faults;
-  if (fault?.verdict === 'problem' && otherFault === undefined) return [wrongPkce(provider)];
+  if (fault?.verdict === 'problem' && otherFault === undefined)
+    return [wrongPkce(provider, naming)];
   if (fault !== undefined) return [fault];
   const shown = notChecked(
     subject,
@@ -55,11 +55,11 @@ export async function checkAuthorizationEndpoint(
   return provider.pkce ? [shown, pkceSent(otherFault?.verdict === 'problem')] : [shown];
 }
 
-function wrongPkce({ pkce }: Provider): Finding {
+function wrongPkce({ pkce }: Provider, { describe }: Naming): Finding {
   return problem(
     'PKCE',
     pkce ? 'the provider refuses requests with PKCE' : 'the provider requires PKCE',
-    `set ${describeOption('pkce')} to ${pkce ? 'off' : 'on'}`,
+    `set ${describe('pkce')} to ${pkce ? 'off' : 'on'}`,
   );
 }
 

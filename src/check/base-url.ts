@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { matches } from '../origins/origin-pattern.ts';
@@ -10,7 +10,6 @@ import type { Probe } from './probe.ts';
 
 const subject = 'base URL';
 const start = 'start the relay, then check again';
-const correct = `correct ${describeOption('baseUrl')} or ${describeOption('pathName')}`;
 
 /**
  * Starts a login at the base URL, as a browser does. The provider's address in the answer shows the
@@ -22,10 +21,11 @@ export async function checkBaseUrl(
   probe: Probe,
   config: LoginConfig,
   codeVerifier: string,
+  naming: Naming,
 ): Promise<Finding> {
   const url = startUrl(config, codeVerifier);
   const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers: {} });
-  if ('answer' in probed) return judge(probed.answer, config);
+  if ('answer' in probed) return judge(probed.answer, config, naming);
   const { message, fix, byEveryone } = probed.unreached;
   return byEveryone
     ? problem(subject, message, fix)
@@ -45,7 +45,12 @@ function startUrl(config: LoginConfig, codeVerifier: string): string {
   });
 }
 
-function judge({ status, headers }: UpstreamResponse, config: LoginConfig): Finding {
+function judge(
+  { status, headers }: UpstreamResponse,
+  config: LoginConfig,
+  { describe }: Naming,
+): Finding {
+  const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
   const request = URL.parse(headers.location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
   if (redirectUri === config.redirectUri) {
@@ -54,7 +59,7 @@ function judge({ status, headers }: UpstreamResponse, config: LoginConfig): Find
       : problem(
           subject,
           'reaches a relay with another client identifier',
-          `restart that relay, or correct ${describeOption('clientId')}`,
+          `restart that relay, or correct ${describe('clientId')}`,
         );
   }
   if (redirectUri) {

@@ -1,5 +1,6 @@
+import { clientSecretCredential } from '../config/client-secret.ts';
 import { type OptionSources, sourceOf } from '../config/option-values.ts';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 
 /** Where the client secret in effect comes from, unless it is given twice. */
 export function clientSecretSource(
@@ -9,14 +10,18 @@ export function clientSecretSource(
   return sourceOf('clientSecret', sources) ?? 'credential';
 }
 
-/** The same, as text for the operator. */
-export function describeClientSecret(sources: OptionSources): string {
-  switch (clientSecretSource(sources)) {
-    case 'file':
-      return `the file of ${describeOption('clientSecretFile')}`;
-    case 'credential':
-      return 'the systemd credential provider-client-secret';
-    default:
-      return describeOption('clientSecret');
-  }
+/**
+ * The same, as text for the operator.
+ *
+ * @param registration the name of the registration in a file; undefined: flags and variables describe it
+ */
+export function describeClientSecret(
+  { sourceOf, describe }: Naming,
+  registration: string | undefined,
+): string {
+  if (sourceOf('clientSecretFile') !== undefined)
+    return `the file of ${describe('clientSecretFile')}`;
+  return sourceOf('clientSecret') === undefined
+    ? `the systemd credential ${clientSecretCredential(registration)}`
+    : describe('clientSecret');
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { LoginConfig } from '../config/login-config.ts';
-import { describeOption } from '../config/options.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
+import type { Naming } from '../config/reading.ts';
 import * as schemas from '../config/schemas.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { DiscoveryError, type DiscoveryFailure } from '../oauth/discovery-error.ts';
@@ -12,23 +12,23 @@ import { type Finding, ok, problem } from './finding.ts';
 import { explainCall } from './unreached.ts';
 
 const subject = 'discovery';
-const correctIssuer = `correct ${describeOption('issuer')}`;
-const endpointsByHand = (['authorizeUrl', 'tokenUrl', 'userUrl'] as const)
-  .map(describeOption)
-  .join(', ');
 
 /** What to change, if it is not just the issuer. */
-const fixes: Partial<Record<DiscoveryFailure, string>> = {
-  unavailable: 'try again later: a relay that runs keeps trying',
-  not_found: `${correctIssuer}; a provider without metadata needs ${endpointsByHand}`,
-  endpoint_missing: `give it by hand: ${endpointsByHand}`,
-  endpoint_unusable: `${correctIssuer}, or give the endpoint by hand: ${endpointsByHand}`,
-  endpoint_on_this_machine: `${correctIssuer}, or give the endpoint by hand: ${endpointsByHand}`,
-  endpoint_parameter: `give it by hand: ${endpointsByHand}`,
-  issuer_scheme:
-    'have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
-  unsupported: `turn that off at the provider, or use another kind of provider; one that takes a client secret without saying so needs ${describeOption('tokenRequest')}`,
-};
+function fixesFor({ describe }: Naming): Partial<Record<DiscoveryFailure, string>> {
+  const correctIssuer = `correct ${describe('issuer')}`;
+  const byHand = (['authorizeUrl', 'tokenUrl', 'userUrl'] as const).map(describe).join(', ');
+  return {
+    unavailable: 'try again later: a relay that runs keeps trying',
+    not_found: `${correctIssuer}; a provider without metadata needs ${byHand}`,
+    endpoint_missing: `give it by hand: ${byHand}`,
+    endpoint_unusable: `${correctIssuer}, or give the endpoint by hand: ${byHand}`,
+    endpoint_on_this_machine: `${correctIssuer}, or give the endpoint by hand: ${byHand}`,
+    endpoint_parameter: `give it by hand: ${byHand}`,
+    issuer_scheme:
+      'have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
+    unsupported: `turn that off at the provider, or use another kind of provider; one that takes a client secret without saying so needs ${describe('tokenRequest')}`,
+  };
+}
 
 /** The reasons that a call without an answer has. */
 const outcomes = {
@@ -47,6 +47,7 @@ export async function checkDiscovery(
   config: LoginConfig,
   discovered: DiscoveredProvider,
   proxyError: string | undefined,
+  naming: Naming,
 ): Promise<{ readonly finding: Finding; readonly provider?: Provider }> {
   try {
     const context = { ...discovered, encodingChanges: encodingChanges(config) };
@@ -54,7 +55,7 @@ export async function checkDiscovery(
     return { finding: ok(subject, 'the issuer describes its endpoints'), provider };
   } catch (error) {
     if (!(error instanceof DiscoveryError)) throw error;
-    return { finding: explain(error, new URL(discovered.issuer), proxyError) };
+    return { finding: explain(error, new URL(discovered.issuer), proxyError, naming) };
   }
 }
 
@@ -62,16 +63,18 @@ function explain(
   { reason, explanation, code, metadataIssuer }: DiscoveryError,
   issuer: URL,
   proxyError: string | undefined,
+  naming: Naming,
 ): Finding {
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
     const call = { outcome: outcomes[reason], error: code };
-    const { message, fix } = explainCall(issuer, call, proxyError);
+    const { message, fix } = explainCall(issuer, call, proxyError, naming);
     return problem(subject, message, fix);
   }
   // Providers may send anything: only an issuer is shown.
   const isShown = v.is(schemas.issuer, metadataIssuer) && metadataIssuer.length <= 200;
+  const issuerSetting = naming.describe('issuer');
   const fix = isShown
-    ? `if that is your provider, set ${describeOption('issuer')} to exactly ${metadataIssuer}`
-    : (fixes[reason] ?? correctIssuer);
+    ? `if that is your provider, set ${issuerSetting} to exactly ${metadataIssuer}`
+    : (fixesFor(naming)[reason] ?? `correct ${issuerSetting}`);
   return problem(subject, explanation.replace(/: .*/, ''), fix);
 }

@@ -1,6 +1,5 @@
-import type { Config, FrontEndConfig } from '../config/config.ts';
+import type { Config, ConfigReading, FrontEndConfig } from '../config/config.ts';
 import { loginConfig } from '../config/login-config.ts';
-import type { OptionSources } from '../config/option-values.ts';
 import { examine, examineFrontEnd } from './examine.ts';
 import type { Finding } from './finding.ts';
 
@@ -11,22 +10,22 @@ import type { Finding } from './finding.ts';
  * @param now milliseconds since 1970
  */
 export async function examineAll(
-  config: Config,
-  sources: OptionSources,
+  { config, namingOf }: Pick<ConfigReading, 'config' | 'namingOf'>,
   now: () => number,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const registration of config.registrations) {
     const [frontEnd = config.frontEnds[0]] = usersOf(config, registration.name);
     const login = loginConfig(config, registration, frontEnd);
-    const examined = await examine(login, sources, now, false);
+    const examined = await examine(login, namingOf(registration.name, frontEnd.name), now, false);
     findings.push(...about(registration.name, examined.findings));
   }
   for (const frontEnd of config.frontEnds) {
-    const registration = config.registrations.find(({ name }) =>
+    const [registration = config.registrations[0]] = config.registrations.filter(({ name }) =>
       frontEnd.registrations.includes(name),
     );
-    const examined = await examineFrontEnd(loginConfig(config, registration, frontEnd));
+    const login = loginConfig(config, registration, frontEnd);
+    const examined = await examineFrontEnd(login, namingOf(registration.name, frontEnd.name));
     findings.push(...about(frontEnd.name, examined));
   }
   return findings;

@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import type { OptionSources } from '../config/option-values.ts';
+import type { Naming } from '../config/reading.ts';
 import type { Provider } from '../providers/provider.ts';
 import {
   createUpstreamClient,
@@ -10,11 +10,9 @@ import { version } from '../version.ts';
 import { checkAddresses } from './addresses.ts';
 import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';
 import { checkBaseUrl } from './base-url.ts';
-import { describeClientSecret } from './client-secret-source.ts';
 import { checkClock } from './clock.ts';
 import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
-import { fixUrl } from './fix-url.ts';
 import { checkFrontEnd } from './front-end.ts';
 import { createProbe, type Probe } from './probe.ts';
 import { checkProxy } from './proxy.ts';
@@ -38,33 +36,33 @@ export interface Examination {
 /**
  * Checks the relay's own addresses, and calls the provider with a made-up code and token.
  *
- * @param sources flags and variables. The advice depends on the source of a setting.
+ * @param naming names the settings of this login, for the advice
  * @param now milliseconds since 1970
  * @param withFrontEnd whether to ask for the pages of the front end, too
  */
 export async function examine(
   config: LoginConfig,
-  sources: OptionSources,
+  naming: Naming,
   now: () => number,
   withFrontEnd = true,
 ): Promise<Examination> {
-  return await withProbe(config, async (probe, { client, proxyError, ofProxy }) => {
+  return await withProbe(config, naming, async (probe, { client, proxyError, ofProxy }) => {
     const ownAddresses = Promise.all([
-      checkBaseUrl(probe, config, madeUpVerifier),
-      withFrontEnd ? checkFrontEnd(probe, config) : [],
+      checkBaseUrl(probe, config, madeUpVerifier, naming),
+      withFrontEnd ? checkFrontEnd(probe, config, naming) : [],
     ]);
     const { finding: ofDiscovery, provider } =
       'known' in config.provider
         ? { finding: [], provider: config.provider.known }
-        : await checkDiscovery(client, config, config.provider.discovered, proxyError);
+        : await checkDiscovery(client, config, config.provider.discovered, proxyError, naming);
     const ofProvider =
-      provider === undefined ? [] : await checkEndpoints(probe, config, sources, provider, now);
+      provider === undefined ? [] : await checkEndpoints(probe, config, naming, provider, now);
     const findings = [
-      checkAddresses(config, provider),
+      checkAddresses(config, provider, naming),
       ...(await ownAddresses),
       ofProxy,
       ofDiscovery,
-      provider ? [...checkScope(provider), ...checkTokens(config, provider)] : [],
+      provider ? [...checkScope(provider, naming), ...checkTokens(config, provider)] : [],
       ofProvider,
     ].flat();
     return { findings, provider };
@@ -72,8 +70,8 @@ export async function examine(
 }
 
 /** Asks for the pages of a front end. */
-export async function examineFrontEnd(config: LoginConfig): Promise<Finding[]> {
-  return await withProbe(config, (probe) => checkFrontEnd(probe, config));
+export async function examineFrontEnd(config: LoginConfig, naming: Naming): Promise<Finding[]> {
+  return await withProbe(config, naming, (probe) => checkFrontEnd(probe, config, naming));
 }
 
 /** What the way to other servers is. */
@@ -85,13 +83,18 @@ interface Way {
 
 async function withProbe<Result>(
   { providerTimeout: timeout, proxy }: LoginConfig,
+  naming: Naming,
   examineWith: (probe: Probe, way: Way) => Promise<Result>,
 ): Promise<Result> {
   const limits = { timeout, concurrentCalls };
   const client = createUpstreamClient(`login-relay/${version}`, limits, proxy);
   try {
     const { findings: ofProxy, proxyError } = await checkProxy(proxy, timeout);
-    return await examineWith(createProbe(client, proxyError), { client, proxyError, ofProxy });
+    return await examineWith(createProbe(client, proxyError, naming), {
+      client,
+      proxyError,
+      ofProxy,
+    });
   } finally {
     client.close();
   }
@@ -100,7 +103,7 @@ async function withProbe<Result>(
 async function checkEndpoints(
   probe: Probe,
   config: LoginConfig,
-  sources: OptionSources,
+  naming: Naming,
   provider: Provider,
   now: () => number,
 ): Promise<Finding[]> {
@@ -110,15 +113,10 @@ async function checkEndpoints(
     if ('answer' in probed) lastAnswer = probed.answer;
     return probed;
   };
-  const authorizeFix = fixUrl('authorizeUrl', sources);
-  const tokenFix = {
-    url: fixUrl('tokenUrl', sources),
-    clientSecret: describeClientSecret(sources),
-  };
   const findings = await Promise.all([
-    checkAuthorizationEndpoint(ask, config, provider, madeUpVerifier, authorizeFix),
-    checkTokenEndpoint(ask, config, provider, madeUpVerifier, tokenFix),
-    checkUserEndpoint(ask, provider, fixUrl('userUrl', sources)),
+    checkAuthorizationEndpoint(ask, config, provider, madeUpVerifier, naming),
+    checkTokenEndpoint(ask, config, provider, madeUpVerifier, naming),
+    checkUserEndpoint(ask, provider, naming),
   ]);
   return [...findings.flat(), ...checkClock(lastAnswer, now())];
 }

@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import { isRedirect } from './answer.ts';
 import { type Finding, notChecked, ok, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -8,6 +8,7 @@ import type { Probe } from './probe.ts';
 export async function checkFrontEnd(
   probe: Probe,
   { tokenDelivery, frontendUrl, redirectUris, origin }: LoginConfig,
+  naming: Naming,
 ): Promise<Finding[]> {
   if (frontendUrl === undefined) {
     return [notChecked('front end', `${origin} stands for several origins`, null)];
@@ -15,7 +16,7 @@ export async function checkFrontEnd(
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
   return await Promise.all(
     [...pages].map((url, index) =>
-      checkPage(probe, { subject: index === 0 ? 'front end' : `page ${url}`, url, origin }),
+      checkPage(probe, { subject: index === 0 ? 'front end' : `page ${url}`, url, origin }, naming),
     ),
   );
 }
@@ -23,13 +24,14 @@ export async function checkFrontEnd(
 async function checkPage(
   probe: Probe,
   page: { readonly subject: string; readonly url: string; readonly origin: string },
+  { describe }: Naming,
 ): Promise<Finding> {
   const { subject, url, origin } = page;
   const headers = { accept: 'text/html' };
   const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers });
   if ('unreached' in probed) {
     const { message, fix } = probed.unreached;
-    return warning(subject, message, `start it, or correct ${describeOption('origin')}; ${fix}`);
+    return warning(subject, message, `start it, or correct ${describe('origin')}; ${fix}`);
   }
   const { status } = probed.answer;
   const target = isRedirect(probed.answer)
@@ -39,13 +41,13 @@ async function checkPage(
     return warning(
       subject,
       `redirects to another origin, ${target.origin}: requests from there are refused`,
-      `if that is the front end, set ${describeOption('origin')} to it`,
+      `if that is the front end, set ${describe('origin')} to it`,
     );
   }
   if (status < 400) return ok(subject, 'answers');
   return warning(
     subject,
     `answers with status ${status}`,
-    `compare ${describeOption('frontendUrl')} and ${describeOption('redirectUri')}: a login ends there`,
+    `compare ${describe('frontendUrl')} and ${describe('redirectUri')}: a login ends there`,
   );
 }

@@ -1,3 +1,4 @@
+import type { Naming } from '../config/reading.ts';
 import { RelayError } from '../errors.ts';
 import type {
   UpstreamCall,
@@ -14,7 +15,11 @@ type Probed = { readonly answer: UpstreamResponse } | { readonly unreached: Unre
 export type Probe = (request: UpstreamRequest) => Promise<Probed>;
 
 /** @param proxyError see {@link explainCall} */
-export function createProbe(client: UpstreamClient, proxyError: string | undefined): Probe {
+export function createProbe(
+  client: UpstreamClient,
+  proxyError: string | undefined,
+  naming: Naming,
+): Probe {
   return async (request) => {
     let seen: UpstreamCall | undefined;
     try {
@@ -24,7 +29,7 @@ export function createProbe(client: UpstreamClient, proxyError: string | undefin
       return { answer };
     } catch (error) {
       if (!(error instanceof RelayError) || seen === undefined) throw error;
-      return { unreached: explainCall(new URL(request.url), seen, proxyError) };
+      return { unreached: explainCall(new URL(request.url), seen, proxyError, naming) };
     }
   };
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import * as schemas from '../config/schemas.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Finding, warning } from './finding.ts';
@@ -7,7 +7,10 @@ import { type Finding, warning } from './finding.ts';
 const longestList = 400;
 
 /** Compares the scope with the ones that the metadata lists. Reports nothing if there is no list. */
-export function checkScope({ scope = '', scopesSupported }: Provider): Finding[] {
+export function checkScope(
+  { scope = '', scopesSupported }: Provider,
+  { describe }: Naming,
+): Finding[] {
   if (scopesSupported === undefined) return [];
   const unlisted = scope
     .split(' ')
@@ -20,7 +23,7 @@ export function checkScope({ scope = '', scopesSupported }: Provider): Finding[]
     warning(
       'scope',
       `the provider does not list ${unlisted.join(', ')}: it may ignore that, or refuse the login`,
-      `compare ${describeOption('scope')} with ${isShown ? listed : 'scopes_supported in the metadata'}`,
+      `compare ${describe('scope')} with ${isShown ? listed : 'scopes_supported in the metadata'}`,
     ),
   ];
 }

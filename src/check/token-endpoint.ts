@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
@@ -8,7 +8,9 @@ import type { ClientAuthentication, Provider } from '../providers/provider.ts';
 import { Secret } from '../secret.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { wrongKind } from './answer.ts';
+import { describeClientSecret } from './client-secret-source.ts';
 import { type Finding, notChecked, ok, problem, warning } from './finding.ts';
+import { fixUrl } from './fix-url.ts';
 import type { Probe } from './probe.ts';
 import { type TokenRefusal, tokenRefusal } from './token-refusal.ts';
 
@@ -19,13 +21,6 @@ const madeUpCode = 'login-relay-check';
 
 /** A provider that refuses only the code, even with this secret, has not checked the secret. */
 const madeUpSecret = new Secret('login-relay-check');
-
-/** What to change if something of the configuration is wrong. */
-export interface TokenEndpointFixes {
-  readonly url: string;
-  /** Where the client secret is given. */
-  readonly clientSecret: string;
-}
 
 /** What the answer to one form of the request says. A finding: this is not the answer of a token endpoint. */
 type Reading = TokenRefusal | Finding;
@@ -42,8 +37,9 @@ export async function checkTokenEndpoint(
   config: LoginConfig,
   provider: Provider,
   codeVerifier: string,
-  fix: TokenEndpointFixes,
+  naming: Naming,
 ): Promise<Finding> {
+  const fix = fixUrl('tokenUrl', naming);
   const ask = (form: ClientAuthentication, clientSecret: Secret) => {
     const endpoint = { ...provider, ...config, clientSecret, clientAuthentication: form };
     const grant = { code: madeUpCode, codeVerifier: provider.pkce ? codeVerifier : undefined };
@@ -58,16 +54,16 @@ export async function checkTokenEndpoint(
     if ('unreached' in probed) {
       return problem(subject, probed.unreached.message, probed.unreached.fix);
     }
-    const reading = read(probed.answer, fix.url);
+    const reading = read(probed.answer, fix);
     readings.set(form, reading);
     if (reading === 'code' && !(form === configured && wantsOther)) break;
   }
-  const finding = judge(readings, configured, config, fix);
+  const finding = judge(readings, configured, config, naming);
   if (finding.verdict !== 'ok') return finding;
   const control = await ask(configured, madeUpSecret);
-  const tellsNothing = 'answer' in control && read(control.answer, fix.url) === 'code';
+  const tellsNothing = 'answer' in control && read(control.answer, fix) === 'code';
   return tellsNothing
-    ? unknown('the provider refuses the code first, so it does not show')
+    ? unknown('the provider refuses the code first, so it does not show', naming)
     : finding;
 }
 
@@ -92,14 +88,14 @@ function read(answer: UpstreamResponse, fixUrl: string): Reading {
 function judge(
   readings: ReadonlyMap<ClientAuthentication, Reading>,
   configured: ClientAuthentication,
-  { redirectUri }: LoginConfig,
-  fix: TokenEndpointFixes,
+  { redirectUri, pathName, registrationsAreNamed }: LoginConfig,
+  naming: Naming,
 ): Finding {
   const own = readings.get(configured) ?? 'unknown';
   const other = [...readings.keys()].find(
     (form) => form !== configured && readings.get(form) === 'code',
   );
-  const useOther = `set ${describeOption('tokenRequest')} to ${other}`;
+  const useOther = `set ${naming.describe('tokenRequest')} to ${other}`;
   if (own === 'code') {
     const message = `accepts client identifier and secret in the form "${configured}"`;
     return other === undefined
@@ -110,8 +106,9 @@ function judge(
     const message = `the provider does not accept the token request in the form "${configured}"`;
     return problem(subject, message, useOther);
   }
-  const identifier = describeOption('clientId');
-  const secret = `correct the secret in ${fix.clientSecret}`;
+  const identifier = naming.describe('clientId');
+  const source = describeClientSecret(naming, registrationsAreNamed ? pathName : undefined);
+  const secret = `correct the secret in ${source}`;
   const register = `register exactly ${redirectUri} as callback URL`;
   const tried = `(tried: ${[...readings.keys()].join(', ')})`;
   /** The most specific first. */
@@ -119,7 +116,7 @@ function judge(
     [
       'redirect_uri',
       'does not accept the redirect URI',
-      `${register}, or correct ${describeOption('baseUrl')}`,
+      `${register}, or correct ${naming.describe('baseUrl')}`,
     ],
     ['secret', 'does not accept the client secret', secret],
     ['identifier', 'does not know the client identifier', `correct ${identifier}`],
@@ -131,7 +128,7 @@ function judge(
     [
       'client',
       `refuses the client without saying why ${tried}`,
-      `compare the secret in ${fix.clientSecret}, ${identifier}, and the callback URL: ${register}; allow the client the authorization code grant`,
+      `compare the secret in ${source}, ${identifier}, and the callback URL: ${register}; allow the client the authorization code grant`,
     ],
   ];
   const said = [...readings.values()];
@@ -141,10 +138,10 @@ function judge(
     return problem(subject, `the provider ${refusal[1]}`, refusal[2]);
   }
   if (typeof own === 'object') return own;
-  return unknown('the answers do not say');
+  return unknown('the answers do not say', naming);
 }
 
-function unknown(reason: string): Finding {
-  const settings = `client identifier, secret and ${describeOption('tokenRequest')}`;
+function unknown(reason: string, naming: Naming): Finding {
+  const settings = `client identifier, secret and ${naming.describe('tokenRequest')}`;
   return notChecked(subject, `${reason} whether ${settings} are right`, 'try a login');
 }

@@ -1,4 +1,4 @@
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import type { FailureCode } from '../errors.ts';
 import type { UpstreamCall } from '../upstream/client.ts';
 
@@ -72,10 +72,6 @@ const reasons: Readonly<Record<string, Unreached>> = {
 };
 
 const failures: Partial<Record<FailureCode, Unreached>> = {
-  provider_timeout: {
-    message: 'no answer came in time',
-    fix: `check host, network and proxy; ${describeOption('providerTimeout')} allows more time`,
-  },
   provider_answer_unusable: {
     message: 'the answer is larger than 1 MiB',
     fix: 'check the address: an endpoint answers in a few kilobytes',
@@ -101,6 +97,7 @@ export function explainCall(
   { host, protocol }: URL,
   { outcome, error }: Pick<UpstreamCall, 'outcome'> & { readonly error?: string | undefined },
   proxyError: string | undefined,
+  { describe }: Naming,
 ): Unreached {
   // NO_PROXY may exempt the host. Blame the proxy only if it fails with the same error.
   if (proxyError !== undefined && error === proxyError && protocol === 'https:') {
@@ -109,7 +106,12 @@ export function explainCall(
       fix: 'fix the proxy, or name the host in NO_PROXY',
     };
   }
-  const failure = outcome === 'answered' ? undefined : failures[outcome];
+  const tooSlow = {
+    message: 'no answer came in time',
+    fix: `check host, network and proxy; ${describe('providerTimeout')} allows more time`,
+  };
+  const known = outcome === 'answered' ? undefined : failures[outcome];
+  const failure = outcome === 'provider_timeout' ? tooSlow : known;
   const reason = failure ?? explainConnection(error);
   return { ...reason, message: `${reason.message} (${host})` };
 }

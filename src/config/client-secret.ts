@@ -11,13 +11,22 @@ const noNamedCredential = (name: string): string =>
   `is required, or the systemd credential ${name}, which is missing or empty`;
 
 /**
+ * The systemd credential that holds a client secret.
+ *
+ * @param entry the name of the registration in a file; undefined: flags and variables describe it
+ */
+export function clientSecretCredential(entry: string | undefined): string {
+  return `${entry ?? 'provider'}-client-secret`;
+}
+
+/**
  * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential.
  *
  * @param entry the name of the registration in a file; undefined: flags and variables describe it
  * @returns the secret, or undefined after reporting why there is none
  */
 export function readClientSecret(reading: Reading, entry: string | undefined): Secret | undefined {
-  const credentialName = `${entry ?? 'provider'}-client-secret`;
+  const credentialName = clientSecretCredential(entry);
   const { values, environment, readFile, sourceOf, describe, fault, warn } = reading;
   const direct = sourceOf('clientSecret');
   const file = sourceOf('clientSecretFile');

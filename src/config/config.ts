@@ -13,8 +13,8 @@ import { type OptionSources, withoutOverruled } from './option-values.ts';
 import { reportPlainHttp } from './plain-http.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import { type ProxyVariables, readProxy } from './proxy.ts';
-import { checked } from './reading.ts';
-import { createReadings } from './readings.ts';
+import { checked, type Naming } from './reading.ts';
+import { createReadings, namingOf } from './readings.ts';
 import { runtimeFaults } from './runtime-environment.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
 import { type Clients, readClients } from './sections/clients.ts';
@@ -79,6 +79,8 @@ const onlyFrontEnd = 'app';
 export interface ConfigReading {
   readonly config: Config;
   readonly warnings: readonly string[];
+  /** Names the settings of a login at a registration, for a front end. */
+  namingOf(registration: string, frontEnd: string): Naming;
 }
 
 /**
@@ -159,5 +161,9 @@ export function readConfig(
   };
   // The key file is created only if everything else is right. That can fail, too.
   if (faults.size > 0) throw new ConfigError([...faults]);
-  return { config: Object.freeze(config), warnings: [...warnings] };
+  return {
+    config: Object.freeze(config),
+    warnings: [...warnings],
+    namingOf: (registration, frontEnd) => namingOf(readings, registration, frontEnd),
+  };
 }

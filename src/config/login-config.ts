@@ -7,6 +7,8 @@ export interface LoginConfig
     Omit<FrontEndConfig, 'name' | 'registrations'> {
   /** The name of the registration. */
   readonly pathName: string;
+  /** Whether a file gives that name. */
+  readonly registrationsAreNamed: boolean;
   /** The name of the front end. */
   readonly frontEnd: string;
 }
@@ -22,9 +24,9 @@ export function loginConfig(
   registration: RegistrationConfig = config.registrations[0],
   frontEnd: FrontEndConfig = config.frontEnds[0],
 ): LoginConfig {
-  const { registrations: _, registrationsAreNamed: __, frontEnds: ___, ...relay } = config;
+  const { registrations: _, frontEnds: __, ...relay } = config;
   const { name: pathName, ...ofRegistration } = registration;
-  const { name, registrations: ____, ...ofFrontEnd } = frontEnd;
+  const { name, registrations: ___, ...ofFrontEnd } = frontEnd;
   return Object.freeze({
     ...relay,
     ...ofRegistration,

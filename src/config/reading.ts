@@ -14,11 +14,16 @@ export interface Reading {
   sourceOf(setting: OptionName): OptionSource | undefined;
   /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. */
   describe(setting: OptionName): string;
+  /** The same without its place in a file, if it is not there yet. */
+  describeMissing(setting: OptionName): string;
   /** Reports a fault. The message completes a sentence that begins with the setting. */
   fault(setting: OptionName, message: string): void;
   /** Reports what works but should be fixed. */
   warn(setting: OptionName, message: string): void;
 }
+
+/** Names the settings of one login for people, and says what sets them. */
+export type Naming = Pick<Reading, 'describe' | 'sourceOf'>;
 
 /**
  * Asserts that a value is there, after all faults were reported.

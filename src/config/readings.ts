@@ -1,10 +1,10 @@
 import { describeFault } from './fault.ts';
 import type { ConfigFile, FileEntry } from './file/config-file.ts';
-import { describeSetting } from './file/describe.ts';
+import { describeEntry, describeSetting, pathOfSetting } from './file/describe.ts';
 import { fileSettings } from './file/keys.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionName, options } from './options.ts';
-import type { Reading } from './reading.ts';
+import type { Naming, Reading } from './reading.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
 
 /** The reading of one registration or one front end. */
@@ -42,15 +42,19 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
   reportBoth(given, file);
   const settings: OptionSources = { ...given, inFile: file.relay.values };
   const relay = createReading(given, settings, (name) =>
-    isOf('relay', name) ? describeSetting(file, undefined, name) : undefined,
+    isOf('relay', name) ? namesOf(file, undefined, name) : undefined,
   );
   const read = (entry: FileEntry): EntryReading => ({
     entry,
     faultOfProviders: (message) =>
       given.addFault(`${describeSetting(file, entry, 'providers')} ${message}`),
     reading: createReading(given, ofEntry(settings, entry), (name) => {
-      if (isOf(entry.kind, name)) return describeSetting(file, entry, name);
-      return isOf('relay', name) ? describeSetting(file, undefined, name) : undefined;
+      if (isOf(entry.kind, name)) return namesOf(file, entry, name);
+      if (name === 'pathName' && entry.kind === 'providers') {
+        const described = `the name of ${describeEntry(file, entry)}`;
+        return { described, path: described };
+      }
+      return isOf('relay', name) ? namesOf(file, undefined, name) : undefined;
     }),
   });
   const entriesOf = (entries: ConfigFile['providers']): Readings['providers'] => {
@@ -62,16 +66,55 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
   return { relay, providers: entriesOf(file.providers), frontEnds: entriesOf(file.frontEnds) };
 }
 
+/**
+ * Names the settings of one login. A setting that nothing sets has no place.
+ *
+ * @param registration the name of an entry, if there are entries
+ * @param frontEnd the same
+ */
+export function namingOf(
+  { relay, providers, frontEnds }: Readings,
+  registration: string,
+  frontEnd: string,
+): Naming {
+  const readingOf = (entries: Readings['providers'], entryName: string) =>
+    entries.find(({ entry }) => entry?.name === entryName)?.reading ?? entries[0].reading;
+  const provider = readingOf(providers, registration);
+  const ofFrontEnd = readingOf(frontEnds, frontEnd);
+  const ownerOf = (name: OptionName): Reading => {
+    if (isOf('providers', name) || name === 'pathName') return provider;
+    return isOf('front-ends', name) ? ofFrontEnd : relay;
+  };
+  return {
+    sourceOf: (name) => ownerOf(name).sourceOf(name),
+    describe(name) {
+      const owner = ownerOf(name);
+      const isSet = owner.sourceOf(name) !== undefined;
+      return isSet ? owner.describe(name) : owner.describeMissing(name);
+    },
+  };
+}
+
+/** The names of a setting in a file: with its place, and without. */
+interface FileNames {
+  readonly described: string;
+  readonly path: string;
+}
+
+function namesOf(file: ConfigFile, entry: FileEntry | undefined, name: OptionName): FileNames {
+  return { described: describeSetting(file, entry, name), path: pathOfSetting(entry, name) };
+}
+
 /** @param inFile how the file names a setting; undefined: it cannot have the setting */
 function createReading(
   { environment, readFile, newFiles, addFault, addWarning }: Given,
   sources: OptionSources,
-  inFile: (name: OptionName) => string | undefined,
+  inFile: (name: OptionName) => FileNames | undefined,
 ): Reading {
   const source = (name: OptionName) => sourceOf(name, sources);
   const describe = (name: OptionName): string => {
     const isOutside = source(name) === 'flag' || source(name) === 'environment';
-    return (isOutside ? undefined : inFile(name)) ?? describeOption(name);
+    return (isOutside ? undefined : inFile(name)?.described) ?? describeOption(name);
   };
   const fault: Report = (name, message) =>
     addFault(describeFault(name, message, sources, describe(name)));
@@ -82,6 +125,7 @@ function createReading(
     newFiles,
     sourceOf: source,
     describe,
+    describeMissing: (name) => inFile(name)?.path ?? describeOption(name),
     fault,
     warn: (name, message) => addWarning(`${describe(name)} ${message}`),
   };

@@ -4,7 +4,7 @@ import { examine } from '../../check/examine.ts';
 import { examineAll } from '../../check/examine-all.ts';
 import { type Finding, problem, warning } from '../../check/finding.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
-import { type Config, readConfig } from '../../config/config.ts';
+import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { loginConfig } from '../../config/login-config.ts';
 import { type OptionSources, sourceOf, withoutOverruled } from '../../config/option-values.ts';
 import { expectCreatable, readTextFile } from '../../config/text-file.ts';
@@ -30,15 +30,13 @@ export async function diagnose(
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
   const sources = withoutOverruled(given);
   const isFromFile = sourceOf('config', sources) !== undefined;
-  let config: Config;
-  let warnings: readonly string[];
+  let reading: ConfigReading;
   try {
-    const reading = readConfig({
+    reading = readConfig({
       ...sources,
       readFile: readTextFile,
       newFiles: { expect: expectCreatable },
     });
-    ({ config, warnings } = reading);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.faults.map((fault) => problem('configuration', fault, null));
@@ -46,10 +44,10 @@ export async function diagnose(
     return { report: { options, callbackUrl: null, findings }, code: 2 };
   }
   const { findings: examined, ...shown } = isFromFile
-    ? await examineFile(config, sources)
-    : await examineOptions(config, sources);
+    ? await examineFile(reading)
+    : await examineOptions(reading, sources);
   const findings: Finding[] = [
-    ...warnings.map((message) => warning('configuration', message, null)),
+    ...reading.warnings.map((message) => warning('configuration', message, null)),
     ...checkCertificateAuthorities(sources.environment, readTextFile),
     ...examined,
   ];
@@ -57,15 +55,20 @@ export async function diagnose(
   return { report: { ...shown, findings }, code };
 }
 
-async function examineOptions(config: Config, sources: OptionSources): Promise<CheckReport> {
+async function examineOptions(
+  { config, namingOf }: ConfigReading,
+  sources: OptionSources,
+): Promise<CheckReport> {
   const login = loginConfig(config);
-  const { findings, provider } = await examine(login, sources, Date.now);
+  const naming = namingOf(login.pathName, login.frontEnd);
+  const { findings, provider } = await examine(login, naming, Date.now);
   const options = effectiveOptions(sources, login, provider);
   return { options, callbackUrl: login.redirectUri, findings };
 }
 
-async function examineFile(config: Config, sources: OptionSources): Promise<CheckReport> {
-  const findings = await examineAll(config, sources, Date.now);
-  const urls = config.registrations.map(({ name, redirectUri }) => [name, redirectUri]);
+async function examineFile(reading: ConfigReading): Promise<CheckReport> {
+  const findings = await examineAll(reading, Date.now);
+  const { registrations } = reading.config;
+  const urls = registrations.map(({ name, redirectUri }) => [name, redirectUri]);
   return { options: [], callbackUrl: null, callbackUrls: Object.fromEntries(urls), findings };
 }

@@ -22,8 +22,13 @@ export function describeSetting(
   entry: FileEntry | undefined,
   name: SettingName,
 ): string {
-  const key = fileSettings[entry?.kind ?? 'relay'].find((one) => one.name === name)?.key ?? name;
   const position = (entry ?? relay).positions[name] ?? entry?.position;
   const place = position === undefined ? path : describePlace(path, position);
-  return `${place} ${entry === undefined ? key : `${entry.kind}.${entry.name}.${key}`}`;
+  return `${place} ${pathOfSetting(entry, name)}`;
+}
+
+/** Names a setting for people, without its place: `providers.github.scope`. */
+export function pathOfSetting(entry: FileEntry | undefined, name: SettingName): string {
+  const key = fileSettings[entry?.kind ?? 'relay'].find((one) => one.name === name)?.key ?? name;
+  return entry === undefined ? key : `${entry.kind}.${entry.name}.${key}`;
 }

@@ -62,7 +62,7 @@ export async function examine(
       ...(await ownAddresses),
       ofProxy,
       ofDiscovery,
-      provider ? [...checkScope(provider, naming), ...checkTokens(config, provider)] : [],
+      provider ? [...checkScope(provider, naming), ...checkTokens(config, provider, naming)] : [],
       ofProvider,
     ].flat();
     return { findings, provider };

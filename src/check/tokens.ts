@@ -1,21 +1,21 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import { describeOption } from '../config/options.ts';
+import type { Naming } from '../config/reading.ts';
 import type { Provider } from '../providers/provider.ts';
 import { issuesRefreshTokens } from '../relay/grants.ts';
 import { type Finding, notChecked, ok } from './finding.ts';
 
 /** Says whether pages can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
-export function checkTokens(config: LoginConfig, provider: Provider): Finding[] {
+export function checkTokens(config: LoginConfig, provider: Provider, naming: Naming): Finding[] {
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
   if (config.stateCheck === 'off') return [];
   return [
-    checkRefresh(config, provider),
-    checkRevocation(provider),
-    ...checkDelivery(config, provider),
+    checkRefresh(config, provider, naming),
+    checkRevocation(provider, naming),
+    ...checkDelivery(config, provider, naming),
   ];
 }
 
-function checkRefresh(config: LoginConfig, provider: Provider): Finding {
+function checkRefresh(config: LoginConfig, provider: Provider, { describe }: Naming): Finding {
   const subject = 'refresh';
   if (!issuesRefreshTokens(config)) {
     const why = config.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
@@ -41,7 +41,7 @@ function checkRefresh(config: LoginConfig, provider: Provider): Finding {
   return notChecked(
     subject,
     `only a login shows whether the provider gives refresh tokens${asked && `; ${asked}`}; otherwise ${untilEnd}`,
-    `if the provider wants another scope or parameter, set ${describeOption('scope')} or ${describeOption('authorizeParams')}`,
+    `if the provider wants another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`,
   );
 }
 
@@ -56,10 +56,10 @@ function askedFor({ refreshRequest: { scope, parameters = [] } = {} }: Provider)
   return added.length === 0 ? '' : `logins with PKCE ask for them by ${added.join(' and ')}`;
 }
 
-function checkRevocation({ revocation }: Provider): Finding {
+function checkRevocation({ revocation }: Provider, { describe }: Naming): Finding {
   const subject = 'revocation';
   if (revocation === undefined) {
-    const remedy = `${describeOption('revocationUrl')} can name one`;
+    const remedy = `${describe('revocationUrl')} can name one`;
     return ok(
       subject,
       `tokens stay valid until they end: no revocation endpoint is known. ${remedy}`,
@@ -70,13 +70,17 @@ function checkRevocation({ revocation }: Provider): Finding {
   return ok(subject, `${which} are revoked, at ${revocation.url}`);
 }
 
-function checkDelivery({ tokenDelivery, stateCheck }: LoginConfig, { pkce }: Provider): Finding[] {
+function checkDelivery(
+  { tokenDelivery, stateCheck }: LoginConfig,
+  { pkce }: Provider,
+  { describe }: Naming,
+): Finding[] {
   if (tokenDelivery === 'code' || stateCheck === 'always' || pkce) return [];
   return [
     notChecked(
       'token delivery',
       'callbacks without a state are served, and logins at this provider have no PKCE: if pages log in with PKCE at the relay, a code that leaks from such a login could be exchanged by anyone',
-      `once all pages use PKCE, set ${describeOption('tokenDelivery')} to code`,
+      `once all pages use PKCE, set ${describe('tokenDelivery')} to code`,
     ),
   ];
 }

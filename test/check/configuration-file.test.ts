@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { diagnose } from '../../src/cli/commands/check.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
+import { withProvider } from './support/provider.ts';
 
 describe('login-relay check, about a configuration file', () => {
   const keyFileLine = 'the line of a key file with 32 characters or more';
@@ -39,5 +41,39 @@ front-ends:
     } finally {
       await page.close();
     }
+  });
+
+  it('names the settings of the file in its advice: those that it has with their place', async () => {
+    const secret = await secretFile('a client secret');
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const refusal = json({ error: 'invalid_client' }, 401);
+    await withProvider({ token: refusal }, async (_, __, address) => {
+      const file = await secretFile(`base-url: ${nowhere}
+key-file: ${await secretFile(keyFileLine)}
+providers:
+  one:
+    authorize-url: ${address}/authorize
+    token-url: ${address}/token
+    user-url: ${address}/missing
+    client-id: client-1
+    client-secret-file: ${secret}
+  two: { issuer: ${address}, client-id: client-2, client-secret-file: ${secret} }
+front-ends:
+  app: { origin: ${nowhere} }
+`);
+      const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
+      const fixOf = (wanted: string) =>
+        report.findings.find(({ subject }) => subject === wanted)?.fix;
+      expect(fixOf('token endpoint (one)')).to.equal(
+        `correct the secret in the file of ${file}:9:5 providers.one.client-secret-file, or ${file}:8:5 providers.one.client-id`,
+      );
+      expect(fixOf('user lookup (one)')).to.equal(`correct ${file}:7:5 providers.one.user-url`);
+      expect(fixOf('discovery (two)')).to.equal(
+        `correct ${file}:10:10 providers.two.issuer; a provider without metadata needs providers.two.authorize-url, providers.two.token-url, providers.two.user-url`,
+      );
+      expect(fixOf('front end (app)')).to.contain(`${file}:12:10 front-ends.app.origin`);
+      const fixes = report.findings.map(({ fix }) => fix ?? '');
+      expect(fixes.filter((fix) => /--[a-z]/.test(fix))).to.deep.equal([]);
+    });
   });
 });

@@ -5,10 +5,10 @@ import { type Given, read } from '../config/support/read.ts';
 
 /** The findings on the tokens of a configured provider, as `verdict subject: message → fix`. */
 function findings(flags: Given['flags'], changes: Partial<Provider> = {}): string[] {
-  const { config } = read({ flags: { provider: 'gitlab', ...flags } });
+  const { config, naming } = read({ flags: { provider: 'gitlab', ...flags } });
   const { provider } = config;
   if (!('known' in provider)) throw new Error('the provider is not known');
-  return checkTokens(config, { ...provider.known, ...changes }).map(
+  return checkTokens(config, { ...provider.known, ...changes }, naming).map(
     ({ verdict, subject, message, fix }) =>
       `${verdict} ${subject}: ${message}${fix === null ? '' : ` → ${fix}`}`,
   );

@@ -1,6 +1,7 @@
 import { readConfig } from '../../../src/config/config.ts';
 import { type LoginConfig, loginConfig } from '../../../src/config/login-config.ts';
 import type { OptionName } from '../../../src/config/options.ts';
+import type { Naming } from '../../../src/config/reading.ts';
 import type { NewFiles, ReadFile, TextFile } from '../../../src/config/secret-file.ts';
 import { ConfigError } from '../../../src/start-errors.ts';
 
@@ -28,16 +29,17 @@ export function read({
   files = {},
   readFile = readFrom(files),
   newFiles,
-}: Given): { config: LoginConfig; warnings: readonly string[] } {
+}: Given): { config: LoginConfig; warnings: readonly string[]; naming: Naming } {
   const lists: Partial<Record<OptionName, string[]>> = {};
   for (const [name, value] of Object.entries(flags)) lists[name as OptionName] = [value].flat();
-  const { config, warnings } = readConfig({
+  const { config, warnings, namingOf } = readConfig({
     flags: lists,
     environment,
     readFile,
     ...(newFiles && { newFiles }),
   });
-  return { config: loginConfig(config), warnings };
+  const login = loginConfig(config);
+  return { config: login, warnings, naming: namingOf(login.pathName, login.frontEnd) };
 }
 
 function readFrom(files: NonNullable<Given['files']>): ReadFile {

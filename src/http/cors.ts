@@ -7,7 +7,8 @@ const requestedHeaders = 'access-control-request-headers';
 /** Field names, separated by commas. @see RFC 9110 §5.6.2 */
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 
-const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+// Pages correct a wrong clock with `Date`: their DPoP proofs have to be of this minute.
+const exposedHeaders = ['Date', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 const allowOrigin = 'Access-Control-Allow-Origin';
 const allowCredentials = 'Access-Control-Allow-Credentials';

@@ -14,6 +14,7 @@ import { requireHost } from '../http/require-host.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/login.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
+import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
 import { createLoginPaths, type LoginDependencies } from './login-routes.ts';
@@ -54,6 +55,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     ? registrationsByName(first, served)
     : () => first;
   router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(findRegistration));
+  router.all('/client.js', allow('GET', 'HEAD'), clientModule);
+  router.all('/client.d.ts', allow('GET', 'HEAD'), clientTypes);
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
 

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import type { Middleware } from 'koa';
+import { clientFiles } from './client-files.ts';
+
+const hour = 3600;
+
+/** `GET /client.js`: the browser client, for pages of any origin. */
+export const clientModule = clientFile('text/javascript; charset=utf-8', clientFiles.module);
+
+/** `GET /client.d.ts`: the types of the browser client. */
+export const clientTypes = clientFile('text/plain; charset=utf-8', clientFiles.types);
+
+/** Serves a file that changes only with the release. */
+function clientFile(type: string, text: string): Middleware {
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  return async (ctx) => {
+    // The front end's own origin is there already.
+    const header = 'Access-Control-Allow-Origin';
+    if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
+    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    ctx.set('Cache-Control', `public, max-age=${hour}`);
+    ctx.set('ETag', etag);
+    ctx.set('Content-Type', type);
+    ctx.body = text;
+    // Koa asks for a status before it compares the ETag.
+    ctx.status = 200;
+    if (ctx.fresh) ctx.status = 304;
+  };
+}

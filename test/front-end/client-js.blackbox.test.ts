@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+
+const projectFile = (path: string) =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+describe('/client.js', () => {
+  const underTest = relayUnderTest();
+
+  it('is the browser client, for an hour, and /client.d.ts has its types', async () => {
+    const module = await underTest().get('/client.js');
+    expect(module.status).to.equal(200);
+    expect(module.headers).to.include({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=3600',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(`${module.body}`).to.equal(projectFile('client/client.js'));
+    const types = await underTest().get('/client.d.ts');
+    expect(types.headers['content-type']).to.equal('text/plain; charset=utf-8');
+    expect(`${types.body}`).to.equal(projectFile('client/client.d.ts'));
+  });
+
+  for (const origin of [frontendOrigin, 'https://anywhere.example.com', undefined]) {
+    it(`can be imported by a page of ${origin ?? 'its own origin'}`, async () => {
+      const headers: [string, string][] = origin === undefined ? [] : [['Origin', origin]];
+      const module = await underTest().send({ path: '/client.js', headers });
+      expect(module.status).to.equal(200);
+      expect(module.headers['access-control-allow-origin']).to.be.oneOf([origin, '*']);
+      expect(module.headers['cross-origin-resource-policy']).to.equal('cross-origin');
+    });
+  }
+
+  it('answers 304 to a browser that has it', async () => {
+    const { etag = '' } = (await underTest().get('/client.js')).headers;
+    const headers: [string, string][] = [['If-None-Match', etag]];
+    const again = await underTest().send({ path: '/client.js', headers });
+    expect(again.status).to.equal(304);
+    expect(again.headers.etag).to.equal(etag);
+    expect(again.body).to.have.lengthOf(0);
+    const other: [string, string][] = [['If-None-Match', '"other"']];
+    expect((await underTest().send({ path: '/client.js', headers: other })).status).to.equal(200);
+  });
+
+  it('answers HEAD without the text, and allows no other method', async () => {
+    const head = await underTest().send({ method: 'HEAD', path: '/client.js' });
+    expect(head.status).to.equal(200);
+    expect(head.headers['content-length']).to.equal(`${projectFile('client/client.js').length}`);
+    expect(head.body).to.have.lengthOf(0);
+    expect((await underTest().send({ method: 'POST', path: '/client.js' })).status).to.equal(405);
+  });
+});

@@ -1,3 +1,4 @@
+import { apiFailures } from './failures/api.ts';
 import type { Failure, OAuthError } from './failures/failure.ts';
 import { frontEndFailures } from './failures/front-end.ts';
 import { httpFailures } from './failures/http.ts';
@@ -13,6 +14,7 @@ const failures = {
   ...sessionFailures,
   ...providerFailures,
   ...userFailures,
+  ...apiFailures,
   ...httpFailures,
 } as const;
 

@@ -38,6 +38,14 @@ export const limits = {
   requestBodySize: 16 * 1024,
   /** The body of a provider's answer, decompressed. */
   providerAnswerSize: 1024 * 1024,
+  /** A call to the provider's API through the relay, with both bodies. */
+  apiCallTime: 600_000,
+  /** The body of a request to the provider's API. */
+  apiRequestSize: 64 * 1024 * 1024,
+  /** The body of a response of the provider's API. */
+  apiResponseSize: 256 * 1024 * 1024,
+  /** Paths of the provider's API for one front end. */
+  apisOfFrontEnd: 20,
   /** The configuration file. */
   configFileSize: 256 * 1024,
   /** Aliases (`*name`) in the configuration file. */

@@ -1,6 +1,6 @@
 import type { Naming } from '../config/reading.ts';
 import type { FailureCode } from '../errors.ts';
-import type { UpstreamCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
 
 /** Why an address gave no answer, as text for the operator. */
 export interface Unreached {

@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
-import type { UpstreamCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
 
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {

@@ -6,7 +6,7 @@ import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { RedirectUri } from '../origins/redirect-uri.ts';
 import type { CmsBackend, Provider } from '../providers/provider.ts';
-import type { ObserveCall } from '../upstream/client.ts';
+import type { ObserveCall } from '../upstream/call.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { LoginProtection } from './protection.ts';
 

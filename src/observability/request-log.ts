@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { UpstreamCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
 import type { RequestRecord } from './request-record.ts';
 
 const excusedWarning =

@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
 import type { RequestState } from '../http/context.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
-import type { UpstreamCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
 
 const clientClosedRequest = 499;
 

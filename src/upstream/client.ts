@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import got, { type Got, type RequestError, type Response } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { ObserveCall } from './call.ts';
 import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
 import { onceSending } from './once-sending.ts';
 import { openRequest } from './open-request.ts';
-
-/** The endpoint of the provider that a call is for. */
-type Endpoint = 'authorize' | 'token' | 'user' | 'metadata' | 'revocation';
+import { createRoom, type Endpoint } from './room.ts';
+import { createStreaming, type StreamedRequest, type StreamedResponse } from './streaming.ts';
 
 /** A request to one of the provider's endpoints. */
 export interface UpstreamRequest {
@@ -28,25 +28,6 @@ export interface UpstreamResponse {
   readonly body: Uint8Array;
 }
 
-/** The result of one call. Without `sent`, it is what a log may know of it. */
-export interface UpstreamCall {
-  readonly endpoint: Endpoint;
-  readonly outcome: 'answered' | FailureCode;
-  /**
-   * Whether the provider may have seen a byte of the request. If not, what the request would have spent
-   * is unspent. A call that is refused as `overloaded` is not observed at all.
-   */
-  readonly sent: boolean;
-  /** The provider's status, if it answered. */
-  readonly status?: number;
-  /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
-  readonly error?: string;
-  readonly durationMs: number;
-}
-
-/** Called with every call once it has ended. */
-export type ObserveCall = (call: UpstreamCall) => void;
-
 /** Calls the provider within limits of time, size and number. */
 export interface UpstreamClient {
   /**
@@ -56,6 +37,12 @@ export interface UpstreamClient {
    *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (cancelled). The error never holds the request.
    */
   call(request: UpstreamRequest, observe: ObserveCall): Promise<UpstreamResponse>;
+  /**
+   * Makes one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.
+   *
+   * @throws {RelayError} as `call` does, or `upload_too_large`. After that, the body fails with such an error
+   */
+  stream(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse>;
   /**
    * Checks that a call may be made now. A call that follows in the same tick is not refused.
    *
@@ -74,18 +61,13 @@ type Outcome =
 type Attempt = Outcome | 'died_while_idle';
 type Head = Pick<Response, 'statusCode' | 'headers'>;
 
-const othersShare = 3 / 4;
-
-/** Endpoints that anyone can have called at any rate. Their calls leave room for logins. */
-const others: ReadonlySet<Endpoint> = new Set(['user', 'revocation']);
-
 /**
  * Creates the client that all calls of a relay share.
  *
  * @param within.timeout milliseconds that a whole call may take, body included
  * @param proxy the HTTP proxy, and the hosts that are called directly
  * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
- *   User lookups and revocations get three quarters of them, so that logins always find room.
+ *   A part of them is kept for logins, and a part for user lookups.
  */
 export function createUpstreamClient(
   userAgent: string,
@@ -106,15 +88,7 @@ export function createUpstreamClient(
   });
   const pooled = instance.extend({ agent: pool.pooled });
   const unpooled = instance.extend({ agent: pool.unpooled });
-  const mostOthers = Math.ceil(within.concurrentCalls * othersShare);
-  let inFlight = 0;
-  let othersInFlight = 0;
-
-  function expectRoom(endpoint: Endpoint): void {
-    const full = inFlight >= within.concurrentCalls;
-    const noRoom = full || (others.has(endpoint) && othersInFlight >= mostOthers);
-    if (noRoom) throw new RelayError('overloaded');
-  }
+  const room = createRoom(within.concurrentCalls);
 
   /**
    * @param deadline when the attempt ends, on the clock of `performance.now()`
@@ -205,18 +179,12 @@ export function createUpstreamClient(
     async call(request, observe) {
       const start = performance.now();
       const { endpoint } = request;
-      expectRoom(endpoint);
-      const other = others.has(endpoint) ? 1 : 0;
-      inFlight += 1;
-      othersInFlight += other;
+      const leave = room.take(endpoint);
       let sent = false;
       const onSending = () => {
         sent = true;
       };
-      const result = await attempts(request, start + within.timeout, onSending).finally(() => {
-        inFlight -= 1;
-        othersInFlight -= other;
-      });
+      const result = await attempts(request, start + within.timeout, onSending).finally(leave);
       const durationMs = performance.now() - start;
       if ('answer' in result) {
         const { status } = result.answer;
@@ -227,8 +195,9 @@ export function createUpstreamClient(
       observe({ endpoint, outcome: failure, sent, ...why, durationMs });
       throw new RelayError(failure);
     },
-    expectRoom,
-    inFlight: () => inFlight,
+    stream: createStreaming({ pooled, unpooled, pool, room, timeout: within.timeout }),
+    expectRoom: room.expect,
+    inFlight: room.inFlight,
     close: pool.close,
   };
 }

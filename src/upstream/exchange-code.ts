@@ -1,6 +1,7 @@
 import { type CodeGrant, type TokenEndpoint, tokenRequest } from '../oauth/token-request.ts';
 import { parseTokenResponse, type TokenResponse } from '../oauth/token-response.ts';
-import type { ObserveCall, UpstreamClient } from './client.ts';
+import type { ObserveCall } from './call.ts';
+import type { UpstreamClient } from './client.ts';
 
 /**
  * Exchanges an authorization code for an access token.

@@ -1,7 +1,8 @@
 import { RelayError } from '../errors.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ObserveCall, UpstreamClient, UpstreamRequest } from './client.ts';
+import type { ObserveCall } from './call.ts';
+import type { UpstreamClient, UpstreamRequest } from './client.ts';
 
 /**
  * Asks the provider for the record of the token's user.

@@ -4,7 +4,8 @@ import {
   type TokenEndpoint,
 } from '../oauth/token-request.ts';
 import { parseTokenResponse, type TokenResponse } from '../oauth/token-response.ts';
-import type { ObserveCall, UpstreamClient } from './client.ts';
+import type { ObserveCall } from './call.ts';
+import type { UpstreamClient } from './client.ts';
 
 /**
  * Requests a new access token.

@@ -4,7 +4,8 @@ import {
   type RevocationEndpoint,
   revocationRequest,
 } from '../oauth/revocation.ts';
-import type { ObserveCall, UpstreamClient } from './client.ts';
+import type { ObserveCall } from './call.ts';
+import type { UpstreamClient } from './client.ts';
 
 /**
  * Revokes the tokens of a login. Without a call, if the provider does not revoke them.

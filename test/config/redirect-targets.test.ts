@@ -111,6 +111,7 @@ describe('what the configuration makes of payloads', () => {
           headers: {},
           body: Buffer.from(JSON.stringify(metadata)),
         }),
+        stream: () => Promise.reject(new Error('not used')),
         expectRoom() {},
         inFlight: () => 0,
         close() {},

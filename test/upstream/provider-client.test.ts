@@ -4,11 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import {
-  createUpstreamClient,
-  type UpstreamCall,
-  type UpstreamClient,
-} from '../../src/upstream/client.ts';
+import type { UpstreamCall } from '../../src/upstream/call.ts';
+import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
 
 describe('the provider client', () => {
   let server: Server;

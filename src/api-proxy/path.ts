@@ -1,0 +1,66 @@
+/** The deepest path that can be proxied. Every segment is decoded and compared. */
+const mostSegments = 64;
+
+/** A path segment as it is in a URL. @see RFC 3986 §3.3 */
+const segmentForm = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i;
+
+/** Visible ASCII without `#`. A URL parser cuts off or drops everything else. */
+const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
+
+/**
+ * Maps the target of a request to the URL that it is proxied to. The URL is always below `base`: a path is refused if any
+ * server could read it as a path to somewhere else. Encoded slashes, encoded dots, backslashes, empty segments and double
+ * encoding are refused, not repaired.
+ *
+ * @param target path and query of the request, as received. The path begins with `prefix`
+ * @param prefix ends with a slash
+ * @param base its path ends with a slash, and it has neither query nor fragment
+ * @returns undefined if the target is refused
+ * @see RFC 3986 §6.2.2, CWE-22
+ */
+export function proxiedUrl(target: string, prefix: string, base: URL): URL | undefined {
+  const { path, query } = splitTarget(target);
+  const rest = path.slice(prefix.length);
+  if (!path.startsWith(prefix) || !isPlain(rest) || !queryForm.test(query)) return undefined;
+  const url = URL.parse(base.origin + base.pathname + rest + query);
+  // The parser must not have moved anything.
+  const isBelow = url?.origin === base.origin && url.pathname === base.pathname + rest;
+  return isBelow ? url : undefined;
+}
+
+/** Splits the target of a request before its query, without decoding anything. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const end = target.indexOf('?');
+  return end < 0
+    ? { path: target, query: '' }
+    : { path: target.slice(0, end), query: target.slice(end) };
+}
+
+/** Whether every server reads the path as the same segments. Only the last one may be empty. */
+function isPlain(path: string): boolean {
+  const segments = path.split('/', mostSegments + 1);
+  if (segments.length > mostSegments) return false;
+  return segments.every((segment, index) => {
+    const isLast = index === segments.length - 1;
+    return segment === '' ? isLast : isPlainSegment(segment);
+  });
+}
+
+function isPlainSegment(segment: string): boolean {
+  if (!segmentForm.test(segment)) return false;
+  const decoded = decodedText(segment);
+  if (decoded === undefined) return false;
+  // Some servers take full-width dots and slashes for plain ones.
+  const compared = decoded.normalize('NFKC');
+  // Some servers cut off parameters (`..;x`) and spaces before they resolve dots.
+  return !/[/\\\p{Cc}]|%[0-9a-f]{2}|^[.\s]*(?:;|$)/iu.test(compared);
+}
+
+/** @returns undefined if the bytes are not UTF-8, such as an overlong `%c0%af` */
+function decodedText(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { apiRequestHeaders, pageResponseHeaders } from '../../src/api-proxy/headers.ts';
+
+const request = (headers: Record<string, string | string[]>) => apiRequestHeaders(headers, 'token');
+
+describe('the headers of a request to the API', () => {
+  it('have the access token of the session', () => {
+    expect(request({})).to.deep.equal({ authorization: 'Bearer token' });
+  });
+
+  it('have what the page sends to the API', () => {
+    const sent = {
+      accept: 'application/vnd.github+json',
+      'accept-encoding': 'br',
+      'accept-language': 'de',
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'idempotency-key': '1',
+      'if-match': '"a"',
+      'if-modified-since': 'Thu, 01 Jan 2026 00:00:00 GMT',
+      'if-none-match': 'W/"a"',
+      'if-range': '"a"',
+      'if-unmodified-since': 'Thu, 01 Jan 2026 00:00:00 GMT',
+      prefer: 'return=minimal',
+      range: 'bytes=0-9',
+      'x-github-api-version': '2022-11-28',
+      'x-requested-with': 'fetch',
+    };
+    expect(request(sent)).to.deep.equal({ ...sent, authorization: 'Bearer token' });
+  });
+
+  const dropped = {
+    'the credentials of the relay': ['authorization', 'cookie', 'cookie2', 'dpop', 'x-login-relay'],
+    'the headers of the connection': [
+      'connection',
+      'expect',
+      'http2-settings',
+      'keep-alive',
+      'max-forwards',
+      'proxy-authorization',
+      'proxy-connection',
+      'te',
+      'trailer',
+      'transfer-encoding',
+      'upgrade',
+      'host',
+      'content-length',
+    ],
+    'what proxies add': [
+      'cf-connecting-ip',
+      'fastly-client-ip',
+      'fly-client-ip',
+      'forwarded',
+      'true-client-ip',
+      'via',
+      'x-amzn-trace-id',
+      'x-client-ip',
+      'x-envoy-external-address',
+      'x-forwarded',
+      'x-forwarded-for',
+      'x-forwarded-host',
+      'x-forwarded-proto',
+      'x-real-ip',
+      'x-request-id',
+    ],
+    'what names another path or method': [
+      'x-http-method',
+      'x-http-method-override',
+      'x-method-override',
+      'x-original-url',
+      'x-rewrite-url',
+    ],
+    'what browsers say of the page': [
+      'access-control-request-method',
+      'access-control-request-headers',
+      'origin',
+      'referer',
+      'sec-ch-ua',
+      'sec-fetch-site',
+      'sec-fetch-mode',
+      'sec-purpose',
+      'upgrade-insecure-requests',
+      'user-agent',
+    ],
+  };
+  for (const [what, names] of Object.entries(dropped)) {
+    it(`have nothing of ${what}`, () => {
+      for (const name of names) {
+        expect(request({ [name]: 'x' }), name).to.deep.equal({ authorization: 'Bearer token' });
+      }
+    });
+  }
+
+  it('have nothing that Connection names, except the access token', () => {
+    const sent = { connection: 'close, X-Secret ,authorization', 'x-secret': '1', accept: '*/*' };
+    expect(request(sent)).to.deep.equal({ accept: '*/*', authorization: 'Bearer token' });
+  });
+});
+
+describe('the headers of a response to the page', () => {
+  it('have what describes the content and the API', () => {
+    const sent = {
+      'accept-ranges': 'bytes',
+      allow: 'GET',
+      'content-disposition': 'attachment; filename="a.txt"',
+      'content-encoding': 'gzip',
+      'content-length': '10',
+      'content-range': 'bytes 0-9/10',
+      'content-type': 'application/json',
+      etag: 'W/"a"',
+      'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT',
+      link: '<https://api.example/?page=2>; rel="next"',
+      ratelimit: 'limit=10',
+      'retry-after': '1',
+      'x-ratelimit-remaining': '10',
+      'x-total-count': '7',
+    };
+    expect(pageResponseHeaders(sent)).to.deep.equal(sent);
+  });
+
+  it('have several values as one list', () => {
+    expect(pageResponseHeaders({ 'x-a': ['1', '2'] })).to.deep.equal({ 'x-a': '1, 2' });
+  });
+
+  const dropped = {
+    'the cookies of the API': ['set-cookie', 'set-cookie2'],
+    'what acts on the whole origin': [
+      'accept-ch',
+      'activate-storage-access',
+      'alt-svc',
+      'clear-site-data',
+      'critical-ch',
+      'cross-origin-opener-policy',
+      'expect-ct',
+      'nel',
+      'origin-agent-cluster',
+      'origin-trial',
+      'public-key-pins',
+      'report-to',
+      'reporting-endpoints',
+      'service-worker-allowed',
+      'set-login',
+      'speculation-rules',
+      'strict-transport-security',
+      'use-as-dictionary',
+      'x-permitted-cross-domain-policies',
+    ],
+    'what decides who may read or show it': [
+      'access-control-allow-origin',
+      'access-control-allow-credentials',
+      'access-control-expose-headers',
+      'content-security-policy',
+      'content-security-policy-report-only',
+      'cross-origin-resource-policy',
+      'permissions-policy',
+      'referrer-policy',
+      'timing-allow-origin',
+      'x-content-security-policy',
+      'x-content-type-options',
+      'x-frame-options',
+      'x-webkit-csp',
+      'x-xss-protection',
+    ],
+    'what makes browsers ask or go elsewhere': [
+      'location',
+      'proxy-authenticate',
+      'refresh',
+      'sourcemap',
+      'www-authenticate',
+    ],
+    'what proxies before the relay obey': [
+      'x-accel-buffering',
+      'x-accel-redirect',
+      'x-lighttpd-send-file',
+      'x-reproxy-url',
+      'x-sendfile',
+    ],
+    'what caches obey': ['age', 'cache-control', 'expires', 'pragma', 'vary'],
+    'the headers of the connection': [
+      'connection',
+      'keep-alive',
+      'trailer',
+      'transfer-encoding',
+      'upgrade',
+    ],
+    'what the relay itself says': ['date', 'server', 'via', 'x-login-relay', 'x-request-id'],
+  };
+  for (const [what, names] of Object.entries(dropped)) {
+    it(`have nothing of ${what}`, () => {
+      for (const name of names) expect(pageResponseHeaders({ [name]: 'x' }), name).to.be.empty;
+    });
+  }
+
+  it('have nothing that Connection names', () => {
+    expect(pageResponseHeaders({ connection: 'X-A', 'x-a': '1' })).to.be.empty;
+  });
+});

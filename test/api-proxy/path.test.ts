@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { proxiedUrl } from '../../src/api-proxy/path.ts';
+
+const base = new URL('https://api.example/v3/');
+const mapped = (target: string) => proxiedUrl(target, '/api/github/', base)?.href;
+
+describe('the path of a proxied request', () => {
+  const kept: readonly (readonly [target: string, url: string])[] = [
+    ['/api/github/', 'https://api.example/v3/'],
+    ['/api/github/repos/a/b', 'https://api.example/v3/repos/a/b'],
+    ['/api/github/repos/a/b/', 'https://api.example/v3/repos/a/b/'],
+    ['/api/github/?page=2&q=a%2Fb', 'https://api.example/v3/?page=2&q=a%2Fb'],
+    ['/api/github/a?q=../..//x?y', 'https://api.example/v3/a?q=../..//x?y'],
+    ['/api/github/compare/main...next', 'https://api.example/v3/compare/main...next'],
+    ['/api/github/.github/a.', 'https://api.example/v3/.github/a.'],
+    ['/api/github/a%20b/%E2%82%AC', 'https://api.example/v3/a%20b/%E2%82%AC'],
+    ['/api/github/100%25', 'https://api.example/v3/100%25'],
+    ["/api/github/~a/@b/c:d;e=f/(g)*!$&'+,", "https://api.example/v3/~a/@b/c:d;e=f/(g)*!$&'+,"],
+    ['/api/github/https:', 'https://api.example/v3/https:'],
+    ['/api/github/api/github/', 'https://api.example/v3/api/github/'],
+  ];
+  for (const [target, url] of kept) {
+    it(`is kept below the URL: ${target}`, () => {
+      expect(mapped(target)).to.equal(url);
+    });
+  }
+
+  const refused = {
+    'dot segments': ['..', '../', '../x', './', '.', 'a/../b', 'a/..', 'a/./b', '..?x', 'a/..?x'],
+    'encoded dots': ['%2e%2e/', '.%2e/x', '%2E./x', '%2e', 'a/%2e%2e%2fb', '..%2fx', '..%5cx'],
+    'encoded slashes': ['a%2fb', 'a%2Fb', '%2f', '%2f%2fevil.example/'],
+    backslashes: ['a\\b', '..\\x', '\\evil.example', 'a%5cb', '%5C%5Cevil.example'],
+    'double encoding': ['%252e%252e/', '%252fx', '%25%32%65', '%25252e/', 'a%252Fb', '%255c'],
+    'empty segments': ['/', '/evil.example/', 'a//b', 'a//', '//a'],
+    'parameters after dots': ['..;/x', '..;a=b/x', ';/x', '.;x', '%2e%2e;/x'],
+    'dots with spaces': ['..%20/x', '%20../x', '...', '....//', '.%20.'],
+    'dots and slashes in disguise': [
+      '%ef%bc%8e%ef%bc%8e/x',
+      '%e2%80%a5/x',
+      '%ef%bc%8fx',
+      'a%ef%bc%bcb',
+    ],
+    'bytes that are not UTF-8': ['%c0%ae%c0%ae/x', '%c0%afx', '%ff', '%e0%80%af'],
+    'control characters': ['%00', 'a%00.json', '%0d%0aHost:%20x', '%7f', '%09', 'a%0ab'],
+    'broken percent-encoding': ['%', '%2', '%zz', 'a%2', '%%32%65', '%u002e%u002e/'],
+    'what must be encoded': ['a b', 'a"b', 'a<b', 'a|b', 'a^b', 'a{b}', 'é', 'a\tb', '[a]', 'a`b'],
+    fragments: ['#', 'a#b', '?a#b'],
+    'control characters in the query': ['?a b', '?\r\nx', '?\t', '?é', '?\x7f'],
+    'more than 64 segments': ['a/'.repeat(64)],
+  };
+  for (const [what, rests] of Object.entries(refused)) {
+    it(`is refused with ${what}`, () => {
+      for (const rest of rests) expect(mapped(`/api/github/${rest}`), rest).to.equal(undefined);
+    });
+  }
+
+  it('is refused if it does not begin with the prefix', () => {
+    for (const target of ['/api/githubx/a', '/api/github', '//api/github/a', '/API/GITHUB/a', '']) {
+      expect(mapped(target), target).to.equal(undefined);
+    }
+  });
+
+  it('is refused if it begins with an encoded form of the prefix', () => {
+    expect(mapped('/api/%67ithub/a')).to.equal(undefined);
+    expect(mapped('/api%2fgithub/a')).to.equal(undefined);
+  });
+});

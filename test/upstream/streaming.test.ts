@@ -1,0 +1,385 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+import type { UpstreamCall } from '../../src/upstream/call.ts';
+import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
+import type { StreamedRequest, StreamedResponse } from '../../src/upstream/streaming.ts';
+
+describe('a streamed call', () => {
+  let server: Server;
+  let client: UpstreamClient;
+  let listener: RequestListener;
+  let connections: Set<Socket>;
+  let seen: UpstreamCall[];
+
+  beforeEach(async () => {
+    seen = [];
+    connections = new Set();
+    server = createServer((request, response) => listener(request, response));
+    server.on('connection', (socket) => connections.add(socket));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 4 });
+  });
+  afterEach(async () => {
+    client.close();
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+
+  const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  function stream(
+    changes: Partial<StreamedRequest> = {},
+    by: UpstreamClient = client,
+  ): Promise<StreamedResponse> {
+    const request: StreamedRequest = {
+      method: 'GET',
+      url: new URL(`${origin()}/a?b`),
+      headers: {},
+      upload: undefined,
+      clientGone: new AbortController().signal,
+      ...changes,
+    };
+    return by.stream(request, (call) => seen.push(call));
+  }
+
+  async function codeOf(attempt: Promise<unknown>): Promise<string> {
+    try {
+      await attempt;
+      return 'none';
+    } catch (error) {
+      return error instanceof RelayError ? error.code : String(error);
+    }
+  }
+
+  const upload = (content: Readable, length?: number) => ({ content, length });
+
+  it('passes on status, headers and body', async () => {
+    listener = (request, response) => {
+      response.writeHead(203, { 'X-A': '1' }).end(`${request.method} ${request.url}`);
+    };
+    const { status, headers, body } = await stream();
+    expect(status).to.equal(203);
+    expect(headers['x-a']).to.equal('1');
+    expect(await text(body)).to.equal('GET /a?b');
+    expect(seen).to.have.length(1);
+    expect(seen[0]).to.include({ endpoint: 'api', outcome: 'answered', status: 203, sent: true });
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  it('passes on compressed bytes as they are', async () => {
+    const bytes = gzipSync('text');
+    listener = (_, response) => response.setHeader('Content-Encoding', 'gzip').end(bytes);
+    const { body, headers } = await stream({ headers: { 'accept-encoding': 'gzip' } });
+    expect(headers['content-encoding']).to.equal('gzip');
+    expect(await buffer(body)).to.deep.equal(bytes);
+  });
+
+  for (const length of [3, undefined]) {
+    it(`sends a body ${length === undefined ? 'of unknown length' : 'with its length'}`, async () => {
+      listener = async (request, response) => {
+        const { 'content-length': told, 'transfer-encoding': coding } = request.headers;
+        response.end(`${request.method} ${told} ${coding} ${await text(request)}`);
+      };
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+        const { body } = await stream({
+          method,
+          upload: upload(Readable.from(['a', 'bc']), length),
+        });
+        const framing = length === undefined ? 'undefined chunked' : '3 undefined';
+        expect(await text(body)).to.equal(`${method} ${framing} abc`);
+      }
+    });
+  }
+
+  it('sends a request without a body as one', async () => {
+    listener = async (request, response) => {
+      response.end(`${request.headers['content-length']} ${await text(request)}`);
+    };
+    for (const method of ['POST', 'DELETE'] as const) {
+      expect(await text((await stream({ method })).body)).to.equal('0 ');
+    }
+    expect(await text((await stream()).body)).to.equal('undefined ');
+  });
+
+  it('does not follow a redirect', async () => {
+    listener = (_, response) => response.writeHead(302, { Location: '/other' }).end('moved');
+    const { status, body } = await stream();
+    expect(status).to.equal(302);
+    expect(await text(body)).to.equal('moved');
+  });
+
+  it('keeps its connection, also after HEAD, 204 and 304', async () => {
+    const statuses = [200, 204, 304, 200, 200];
+    listener = (request, response) => {
+      response.statusCode = statuses.shift() ?? 200;
+      if (request.method === 'HEAD') response.setHeader('Content-Length', 1);
+      response.end(request.method === 'HEAD' || response.statusCode !== 200 ? undefined : 'a');
+    };
+    for (const method of ['GET', 'GET', 'GET', 'HEAD', 'GET'] as const) {
+      expect(await text((await stream({ method })).body)).to.have.length.below(2);
+      expect(client.inFlight()).to.equal(0);
+      // Node gives the connection back one turn later.
+      await setImmediate();
+    }
+    expect(seen.map(({ status }) => status)).to.deep.equal([200, 204, 304, 200, 200]);
+    expect(connections.size).to.equal(1);
+  });
+
+  it('tries again on a new connection if a kept one was closed', async () => {
+    let requests = 0;
+    listener = (request, response) => {
+      requests += 1;
+      if (requests === 2) request.socket.destroy();
+      else response.end('a');
+    };
+    await text((await stream()).body);
+    expect(await text((await stream()).body)).to.equal('a');
+    expect(requests).to.equal(3);
+    expect(seen).to.have.length(2);
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  it('does not send a body on a kept connection, so that it is sent only once', async () => {
+    let requests = 0;
+    listener = (request, response) => {
+      requests += 1;
+      if (requests === 2) request.socket.destroy();
+      else response.end('a');
+    };
+    await text((await stream()).body);
+    const posted = stream({ method: 'POST', upload: upload(Readable.from(['a'])) });
+    expect(await codeOf(posted)).to.equal('provider_unreachable');
+    expect(requests).to.equal(2);
+    expect(connections.size).to.equal(2);
+  });
+
+  it('fails if nothing listens', async () => {
+    const free = createTcpServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    free.close();
+    const refused = stream({ url: new URL(`http://127.0.0.1:${port}/`) });
+    expect(await codeOf(refused)).to.equal('provider_unreachable');
+    expect(seen[0]).to.include({ outcome: 'provider_unreachable', sent: false });
+    expect(seen[0]?.error).to.equal('ECONNREFUSED');
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  it('fails on a switch to another protocol', async () => {
+    listener = (request) => {
+      request.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      );
+    };
+    expect(await codeOf(stream())).to.equal('provider_answer_unusable');
+  });
+
+  it('breaks off the body if the response breaks off', async () => {
+    for (const headers of [{ 'Content-Length': '10' }, {}]) {
+      listener = (request, response) => {
+        response.writeHead(200, headers).write('abc', () => request.socket.destroy());
+      };
+      const { body } = await stream();
+      expect(await codeOf(buffer(body))).to.equal('provider_unreachable');
+      expect(seen.at(-1)).to.include({ outcome: 'provider_unreachable', status: 200 });
+      expect(client.inFlight()).to.equal(0);
+    }
+  });
+
+  it('ends at a limit of size', async () => {
+    const chunk = Buffer.alloc(1024 * 1024);
+    listener = (_, response) => {
+      const write = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', write);
+      write();
+    };
+    const { body } = await stream();
+    let size = 0;
+    body.on('data', (data: Buffer) => {
+      size += data.length;
+    });
+    const [error] = await once(body, 'error').catch((failure: unknown) => [failure]);
+    expect(error).to.include({ code: 'provider_answer_unusable' });
+    expect(size).to.be.within(limits.apiResponseSize - 2 ** 20, limits.apiResponseSize + 2 ** 20);
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  it('refuses an upload beyond the limit', async () => {
+    let received = 0;
+    listener = (request) => {
+      request.on('data', (data: Buffer) => {
+        received += data.length;
+      });
+    };
+    const chunk = Buffer.alloc(1024 * 1024);
+    const content = Readable.from(
+      (function* () {
+        for (;;) yield chunk;
+      })(),
+    );
+    const posted = stream({ method: 'POST', upload: upload(content) });
+    expect(await codeOf(posted)).to.equal('upload_too_large');
+    expect(received).to.be.at.most(limits.apiRequestSize + chunk.length);
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  describe('in time', () => {
+    let hasty: UpstreamClient;
+    beforeEach(() => {
+      hasty = createUpstreamClient('login-relay/test', { timeout: 300, concurrentCalls: 4 });
+    });
+    afterEach(() => hasty.close());
+
+    it('fails if the API does not answer', async () => {
+      listener = () => {};
+      expect(await codeOf(stream({}, hasty))).to.equal('provider_timeout');
+      expect(hasty.inFlight()).to.equal(0);
+    });
+
+    it('breaks off if the API falls silent', async () => {
+      listener = (_, response) => response.writeHead(200).write('abc');
+      const { body } = await stream({}, hasty);
+      expect(await codeOf(buffer(body))).to.equal('provider_timeout');
+      expect(seen[0]).to.include({ outcome: 'provider_timeout', status: 200 });
+    });
+
+    it('waits for a slow upload', async () => {
+      listener = async (request, response) => response.end(await text(request));
+      const content = new PassThrough();
+      const posted = stream({ method: 'POST', upload: upload(content) }, hasty);
+      content.write('a');
+      await wait(700);
+      content.end('b');
+      expect(await text((await posted).body)).to.equal('ab');
+    });
+
+    it('waits for a slow reader, and reads no more than the buffers hold', async () => {
+      const whole = 8 * 1024 * 1024;
+      let sent = 0;
+      listener = (_, response) => {
+        const chunk = Buffer.alloc(64 * 1024);
+        const write = () => {
+          while (sent < whole) {
+            sent += chunk.length;
+            if (!response.write(chunk)) return;
+          }
+          response.end();
+        };
+        response.on('drain', write);
+        write();
+      };
+      const { body } = await stream({}, hasty);
+      await wait(900);
+      // The sockets of the system hold some megabytes.
+      expect(sent).to.be.below(whole);
+      expect(body.readableLength).to.be.at.most(256 * 1024);
+      expect((await buffer(body)).length).to.equal(whole);
+      expect(seen[0]?.outcome).to.equal('answered');
+    });
+  });
+
+  it('ends if the client hangs up, before and during the response', async () => {
+    for (const answers of [false, true]) {
+      const gone = new AbortController();
+      let closed: Promise<unknown> | undefined;
+      const arrived = new Promise<void>((resolve) => {
+        listener = (_, response) => {
+          closed = once(response, 'close');
+          if (answers) response.writeHead(200).write('abc');
+          resolve();
+        };
+      });
+      const call = stream({ clientGone: gone.signal });
+      await arrived;
+      if (answers) {
+        const { body } = await call;
+        gone.abort();
+        expect(await codeOf(buffer(body))).to.equal('client_gone');
+      } else {
+        gone.abort();
+        expect(await codeOf(call)).to.equal('client_gone');
+      }
+      await closed;
+      expect(seen.at(-1)?.outcome).to.equal('client_gone');
+      expect(client.inFlight()).to.equal(0);
+    }
+  });
+
+  it('ends if nobody wants its body any more', async () => {
+    let closed: Promise<unknown> | undefined;
+    listener = (_, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200).write('abc');
+    };
+    const { body } = await stream();
+    body.destroy();
+    await closed;
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  it('makes no call for a client that has hung up before', async () => {
+    listener = () => expect.fail('was called');
+    expect(await codeOf(stream({ clientGone: AbortSignal.abort() }))).to.equal('client_gone');
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  it('passes on an early response, and leaves the rest of the upload unread', async () => {
+    listener = (_, response) => response.writeHead(413, { Connection: 'close' }).end('too much');
+    const content = new PassThrough();
+    content.write(Buffer.alloc(16 * 1024));
+    const { status, body } = await stream({ method: 'POST', upload: upload(content) });
+    expect(status).to.equal(413);
+    expect(await text(body)).to.equal('too much');
+    expect(content.destroyed).to.equal(false);
+    expect(client.inFlight()).to.equal(0);
+  });
+
+  it('streams both ways at once', async () => {
+    listener = (request, response) => {
+      response.writeHead(200);
+      request.pipe(response);
+    };
+    const content = new PassThrough();
+    content.write('a');
+    const { body } = await stream({ method: 'POST', upload: upload(content) });
+    const [first] = await once(body, 'data');
+    content.end('b');
+    expect(`${first}${await text(body)}`).to.equal('ab');
+  });
+
+  it('leaves half of the room to other calls', async () => {
+    listener = (_, response) => response.writeHead(200).write('a');
+    const open = [await stream(), await stream()];
+    expect(await codeOf(stream())).to.equal('overloaded');
+    client.expectRoom('user');
+    client.expectRoom('token');
+    expect(seen).to.be.empty;
+    const [first] = open;
+    first?.body.destroy();
+    if (first !== undefined) await once(first.body, 'close');
+    await stream();
+  });
+
+  it('sends the name of the relay, and asks for JSON if the page asks for nothing', async () => {
+    listener = ({ headers }, response) => {
+      response.end(`${headers['user-agent']} ${headers.accept} ${headers['accept-encoding']}`);
+    };
+    expect(await text((await stream()).body)).to.equal(
+      'login-relay/test application/json identity',
+    );
+    const headers = { accept: 'image/png', 'accept-encoding': 'br' };
+    expect(await text((await stream({ headers })).body)).to.equal('login-relay/test image/png br');
+  });
+});

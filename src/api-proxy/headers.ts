@@ -50,7 +50,7 @@ const familyKeptFromApi =
   /^(?:access-control-|cdn-|cf-|fastly-|fly-|proxy-|sec-|x-amzn-|x-appengine-|x-arr-|x-azure-|x-envoy-|x-forwarded|x-original-|x-proxy|x-rewrite-)/;
 
 /** Whether a header must never reach the provider's API. */
-export function isKeptFromApi(name: string): boolean {
+function isKeptFromApi(name: string): boolean {
   return keptFromApi.has(name) || familyKeptFromApi.test(name);
 }
 
@@ -95,7 +95,7 @@ const notInvented =
   /^x-(?:accel-|content-|dns-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|ua-compatible|webkit-|xss-)/;
 
 /** Whether a response header of the provider's API reaches the page. */
-export function isPassedToPage(name: string): boolean {
+function isPassedToPage(name: string): boolean {
   return passedToPage.has(name) || (inventedByApi.test(name) && !notInvented.test(name));
 }
 

@@ -29,7 +29,7 @@ export function proxiedUrl(target: string, prefix: string, base: URL): URL | und
 }
 
 /** Splits the target of a request before its query, without decoding anything. */
-export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+function splitTarget(target: string): { readonly path: string; readonly query: string } {
   const end = target.indexOf('?');
   return end < 0
     ? { path: target, query: '' }

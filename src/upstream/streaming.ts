@@ -150,11 +150,8 @@ export function createStreaming(by: {
         isUploading = false;
         patience.renew();
       });
-      const stopCounting = countBytes(
-        upload.content,
-        limits.apiRequestSize,
-        patience.renew,
-        () => fail('upload_too_large'),
+      const stopCounting = countBytes(upload.content, limits.apiRequestSize, patience.renew, () =>
+        fail('upload_too_large'),
       );
       upload.content.pipe(stream);
       // What is not needed any more stays unread.

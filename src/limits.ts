@@ -28,6 +28,10 @@ export const limits = {
   refreshTokenSize: 8 * 1024,
   /** The front end's own `state`, in characters. */
   frontEndStateLength: 512,
+  /** The page that a login of a session returns to, in characters of its URL. */
+  returnToLength: 2048,
+  /** For the revocation at the provider while a session is logged out. */
+  logoutTime: 3_000,
   /** A code or refresh token of the relay, in characters. A token request has room for more. */
   sealedLength: 12 * 1024,
   /** A DPoP proof, in characters. */

@@ -30,7 +30,8 @@ export function createLogins(settings: {
     const codeChallenge = bytes(32).toString('base64url');
     const oauth = random.oneIn(2) ? undefined : { redirectUri, codeChallenge };
     const frontEnd = random.oneIn(16) ? 'other' : 'app';
-    const request = { state, oauth };
+    const returnTo = random.oneIn(8) ? 'https://evil.example/' : undefined;
+    const request = { state, oauth, returnTo };
     const login = { id, issuedAt, registration: 'provider', frontEnd, request };
     return {
       state: signer.sign(login, browserSecret),

@@ -23,7 +23,8 @@ export function checkSealed(ownState: string, issuedAt: number, flipped: number)
   const id = Buffer.alloc(16, flipped);
   const redirectUri = 'https://app.example/signed-in';
   const oauth = flipped % 2 === 0 ? { redirectUri, codeChallenge: 'c'.repeat(43) } : undefined;
-  const request = { state: ownState || undefined, oauth };
+  const returnTo = flipped % 3 === 0 ? 'https://app.example/page' : undefined;
+  const request = { state: ownState || undefined, oauth, returnTo };
   const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', request };
   const sealed = signer.sign(login, browserSecret);
   const state = parseState(sealed);

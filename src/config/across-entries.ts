@@ -3,6 +3,9 @@ import type { ReadConfigFile } from './file/read.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
 import type { Reading } from './reading.ts';
 import type { EntryReading } from './readings.ts';
+import type { FrontEndSettings } from './sections/front-end.ts';
+
+type TokenDelivery = FrontEndSettings['tokenDelivery'];
 
 /** A registration that is being read. */
 export interface RegistrationEntry {
@@ -16,21 +19,47 @@ export interface FrontEndEntry {
   readonly access: FrontEndAccess;
 }
 
-/** Deliveries that must not be bypassed by a callback without a state. */
-const guarded: ReadonlySet<string | undefined> = new Set(['code', 'cms']);
-
-/** Describes the first front end of a registration whose delivery is guarded. Undefined: there is none. */
-export function guardedDeliveryAt(
+/** Describes the first front end of a registration with one of these deliveries. Undefined: there is none. */
+export function deliveryAt(
   registration: string,
   frontEnds: readonly FrontEndEntry[],
+  deliveries: readonly TokenDelivery[],
 ): string | undefined {
-  const found = frontEnds.find(
-    ({ one, access }) =>
-      guarded.has(one.reading.values.tokenDelivery) && access.registrations.includes(registration),
+  return describeDelivery(
+    frontEnds.filter(({ access }) => access.registrations.includes(registration)),
+    deliveries,
   );
-  if (found === undefined) return undefined;
-  const { describe, values } = found.one.reading;
-  return `${describe('tokenDelivery')} ${values.tokenDelivery}`;
+}
+
+/** The same among all of them. */
+export function describeDelivery(
+  frontEnds: readonly FrontEndEntry[],
+  deliveries: readonly TokenDelivery[],
+): string | undefined {
+  for (const { one } of frontEnds) {
+    const { tokenDelivery: given } = one.reading.values;
+    if (given === undefined || !deliveries.includes(given)) continue;
+    return `${one.reading.describe('tokenDelivery')} ${given}`;
+  }
+  return undefined;
+}
+
+/** The words after `/auth/` that are endpoints of sessions. */
+const sessionEndpoints = ['session', 'logout'];
+
+/** Reports registrations whose paths are endpoints of sessions. */
+export function reportSessionEndpoints(
+  file: ReadConfigFile | undefined,
+  registrations: readonly { readonly name: string; readonly one: EntryReading }[],
+  sessionDelivery: string,
+  addFault: (fault: string) => void,
+): void {
+  for (const { name, one } of registrations) {
+    if (!sessionEndpoints.includes(name)) continue;
+    const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
+    if (file === undefined || one.entry === undefined) one.reading.fault('pathName', message);
+    else addFault(`${describeEntry(file, one.entry)} ${message}`);
+  }
 }
 
 /** Reports providers that no front end may use. */

@@ -1,6 +1,8 @@
 import { ConfigError } from '../start-errors.ts';
 import {
-  guardedDeliveryAt,
+  deliveryAt,
+  describeDelivery,
+  reportSessionEndpoints,
   reportUnused,
   warnOfSecrets,
   warnOfSharedScopes,
@@ -25,12 +27,14 @@ import { type Observability, readObservability } from './sections/observability.
 import { readProvider } from './sections/provider.ts';
 import { type RefreshTokenSettings, readRefreshTokens } from './sections/refresh-tokens.ts';
 import { type RegistrationSettings, readRegistration } from './sections/registration.ts';
+import { readSessions, type SessionSettings } from './sections/sessions.ts';
 
 /** The settings that apply to every registration and front end. */
 export interface RelaySettings
   extends Listening,
     Clients,
     RefreshTokenSettings,
+    SessionSettings,
     KeyFile,
     Observability {
   /** Milliseconds that a whole call to a provider may take. */
@@ -107,10 +111,11 @@ export function readConfig(
   const { relay, providers } = readings;
 
   const baseUrl = baseUrlOf(relay);
-  const registrations = mapped(providers, ({ reading, entry }) => ({
-    name: entry?.name ?? reading.values.pathName ?? '',
-    reading,
-    settings: readRegistration(reading, baseUrl, entry?.name),
+  const registrations = mapped(providers, (one) => ({
+    name: one.entry?.name ?? one.reading.values.pathName ?? '',
+    one,
+    reading: one.reading,
+    settings: readRegistration(one.reading, baseUrl, one.entry?.name),
   }));
   const names = registrations.map(({ name }) => name);
   const listening = readListening(relay);
@@ -124,8 +129,13 @@ export function readConfig(
   const atProviders = providers.map(({ reading }) => readProvider(reading, baseUrl));
   const keyFile = readKeyFile(relay);
   const stateChecks = registrations.map(({ name, reading }) =>
-    readStateCheck(reading, guardedDeliveryAt(name, frontEnds)),
+    readStateCheck(reading, deliveryAt(name, frontEnds, ['code', 'session', 'cms'])),
   );
+  const sessionDelivery = describeDelivery(frontEnds, ['session']);
+  const sessions = readSessions(relay, sessionDelivery, baseUrl, keyFile.isNamed);
+  if (sessionDelivery !== undefined) {
+    reportSessionEndpoints(file, registrations, sessionDelivery, report.addFault);
+  }
   const observability = readObservability(relay);
   for (const { reading } of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
   reportCmses(registrations, frontEnds);
@@ -138,11 +148,12 @@ export function readConfig(
   for (const fault of runtimeFaults(environment)) faults.add(fault);
   if (faults.size > 0) throw new ConfigError([...faults]);
 
-  const keys = keyFile();
+  const keys = keyFile.settle();
   const config: Config = {
     ...listening(),
     ...clients(),
     ...refreshTokens(keys.keySecrets !== undefined),
+    ...sessions(),
     ...observability(),
     ...keys,
     providerTimeout: checked(relay.values.providerTimeout),

@@ -16,22 +16,35 @@ export interface KeyFile {
   readonly keySecrets: readonly [Secret, ...Secret[]] | undefined;
 }
 
+/** A key file that is being read. */
+interface KeyFileReading {
+  /** Whether there will be one, unless a fault was reported. */
+  readonly isNamed: boolean;
+  /**
+   * The values, to be called only if no fault was reported. It creates a missing file, if this command
+   * creates files, and reports a fault if it cannot.
+   */
+  settle(): KeyFile;
+}
+
 /**
  * Reads the key file: the one that the option names, else the systemd credential, else `key` in systemd's
  * state directory.
- *
- * @returns a function for the values, to be called only if no fault was reported. It creates a missing file,
- *   if this command creates files, and reports a fault if it cannot
  */
-export function readKeyFile(reading: Reading): () => KeyFile {
+export function readKeyFile(reading: Reading): KeyFileReading {
   const path = pathOf(reading);
-  if (path === undefined) return () => ({ keyFile: undefined, keySecrets: undefined });
+  if (path === undefined) {
+    return { isNamed: false, settle: () => ({ keyFile: undefined, keySecrets: undefined }) };
+  }
   if (reading.newFiles === undefined || !isMissingFile(path, reading.readFile)) {
     const keySecrets = readSecrets(reading, path);
-    return () => ({ keyFile: path, keySecrets });
+    return { isNamed: true, settle: () => ({ keyFile: path, keySecrets }) };
   }
   reportNoRoom(reading, path);
-  return () => ({ keyFile: path, keySecrets: createSecrets(reading, path) });
+  return {
+    isNamed: true,
+    settle: () => ({ keyFile: path, keySecrets: createSecrets(reading, path) }),
+  };
 }
 
 /** Whether a variable of 0.1 names this file. */

@@ -9,6 +9,7 @@ import { observabilityOptions } from './sections/observability.ts';
 import { providerOptions } from './sections/provider.ts';
 import { refreshTokenOptions } from './sections/refresh-tokens.ts';
 import { registrationOptions, requiredRegistrationOptions } from './sections/registration.ts';
+import { sessionOptions } from './sections/sessions.ts';
 
 /** Every option of `login-relay serve`, in the order of the help. */
 export const options = {
@@ -18,6 +19,7 @@ export const options = {
   ...clientOptions,
   ...frontEndOptions,
   ...refreshTokenOptions,
+  ...sessionOptions,
   ...providerOptions,
   ...registrationOptions,
   ...loginProtectionOptions,

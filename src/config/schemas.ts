@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { redirectUri } from '../origins/schemas.ts';
 import { providerUrl } from '../urls.ts';
 
-const secondsOfDay = 24 * 60 * 60;
+const secondsOfHour = 60 * 60;
+const secondsOfDay = 24 * secondsOfHour;
 
 // Messages complete the sentence "--flag (VARIABLE) …". They never quote the value: describeFault does, unless it is secret.
 
@@ -37,6 +38,14 @@ export function days(min: number, max: number) {
   return v.pipe(
     wholeNumber(min, max),
     v.transform((number) => number * secondsOfDay),
+  );
+}
+
+/** A whole number of hours from `min` to `max`; the result is in seconds. */
+export function hours(min: number, max: number) {
+  return v.pipe(
+    wholeNumber(min, max),
+    v.transform((number) => number * secondsOfHour),
   );
 }
 

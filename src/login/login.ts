@@ -56,6 +56,13 @@ export interface Registration {
   ): Promise<Result>;
   /** The exchanges of this process, one per login. */
   readonly exchanges: Exchanges<TokenResponse>;
+  /**
+   * The page that logs a person out of the provider itself; undefined if it has none. Throws as `provider`
+   * does.
+   *
+   * @see OpenID Connect RP-Initiated Logout 1.0 §2
+   */
+  logoutUrl(): string | undefined;
   /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */
   lookUpUser(
     accessToken: string,
@@ -78,6 +85,10 @@ export interface FrontEnd {
   readonly pkceRequired: boolean;
   /** Whether it may start logins with OAuth requests. */
   readonly takesOAuth: boolean;
+  /** Whether its logins ask the provider for a refresh token, if they are OAuth requests or have a session. */
+  readonly asksForRefresh: boolean;
+  /** The origin of its sessions' pages. Undefined: it has no sessions. */
+  readonly sessionOrigin: string | undefined;
   /** The name of the backend in the configuration of its CMS. Undefined: it is not a CMS. */
   readonly cmsBackend: CmsBackend['name'] | undefined;
   /** Whether it gets refresh tokens only if it proves a key, whatever is granted to others. */
@@ -112,6 +123,8 @@ export interface FrontEndRequest {
   readonly state: string | undefined;
   /** Undefined if the start was not an OAuth request. */
   readonly oauth: OAuthRequest | undefined;
+  /** The page that a session begins at, inside the front end's origin. Undefined: the front end's main page. */
+  readonly returnTo: string | undefined;
 }
 
 /** What an OAuth request asked for. @see RFC 6749 §4.1.1, RFC 7636 §4.3 */

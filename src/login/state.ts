@@ -2,13 +2,14 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from '../keys.ts';
 import type { FrontEndRequest } from './login.ts';
 
-const version = 3;
+const version = 4;
 const issuedAtLength = 4;
 const idLength = 16;
 const headLength = 1 + issuedAtLength + idLength;
 const macLength = 32;
 const lengthLength = 4;
-// The longest front end state (512 characters of 4 bytes), a redirect URI and the names fit in.
+// The longest front end state (512 characters of 4 bytes), a redirect URI and the names fit in. A session has a page to
+// return to instead, which is shorter than both.
 const longestState = 5120;
 
 /** What the `state` parameter says about one login. */
@@ -87,7 +88,7 @@ export function parseState(state: string): ReceivedState | undefined {
   const payload = bytes.subarray(0, -macLength);
   const fields = splitFields(payload.subarray(headLength));
   if (!isComplete(fields)) return undefined;
-  const [registration, frontEnd, frontEndState, redirectUri, codeChallenge] = fields;
+  const [registration, frontEnd, frontEndState, redirectUri, codeChallenge, returnTo] = fields;
   return {
     login: {
       issuedAt: payload.readUInt32BE(1),
@@ -97,6 +98,7 @@ export function parseState(state: string): ReceivedState | undefined {
       request: {
         state: frontEndState === '' ? undefined : frontEndState,
         oauth: codeChallenge === '' ? undefined : { redirectUri, codeChallenge },
+        returnTo: returnTo === '' ? undefined : returnTo,
       },
     },
     payload,
@@ -110,19 +112,20 @@ type Fields = readonly [
   frontEndState: string,
   redirectUri: string,
   codeChallenge: string,
+  returnTo: string,
 ];
 
 function isComplete(fields: readonly string[]): fields is Fields {
-  return fields.length === 5;
+  return fields.length === 6;
 }
 
 function encode({ id, issuedAt, registration, frontEnd, request }: LoginState): Buffer {
   const head = Buffer.alloc(1 + issuedAtLength);
   head[0] = version;
   head.writeUInt32BE(issuedAt, 1);
-  const { state = '', oauth } = request;
+  const { state = '', oauth, returnTo = '' } = request;
   const { redirectUri, codeChallenge } = oauth ?? { redirectUri: '', codeChallenge: '' };
-  const fields: Fields = [registration, frontEnd, state, redirectUri, codeChallenge];
+  const fields: Fields = [registration, frontEnd, state, redirectUri, codeChallenge, returnTo];
   return Buffer.concat([head, id, joinFields(...fields)]);
 }
 

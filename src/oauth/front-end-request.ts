@@ -50,6 +50,25 @@ export function frontEndState(query: Query): string | undefined {
 }
 
 /**
+ * The page that a session begins at. The result is built from the parsed address: URL parsers drop tabs and
+ * line breaks, and take a backslash for a slash.
+ *
+ * @param origin of the front end
+ * @returns undefined if the start names no page
+ * @throws {RelayError} `return_to_invalid`
+ */
+export function pageToReturnTo(query: Query, origin: string): string | undefined {
+  const { return_to: given } = query;
+  if (given === undefined || given === '') return undefined;
+  if (typeof given !== 'string' || !given.isWellFormed()) throw new RelayError('return_to_invalid');
+  const href = (given.startsWith('/') ? URL.parse(given, origin) : URL.parse(given))?.href;
+  // Compare the whole address: blob: addresses and user names do not show in the origin.
+  const isInside = href?.startsWith(`${origin}/`) && href.length <= limits.returnToLength;
+  if (href === undefined || !isInside) throw new RelayError('return_to_invalid');
+  return href;
+}
+
+/**
  * The S256 challenge of an OAuth request, after every other parameter is checked.
  *
  * @throws {RelayError} `request_invalid` or `response_type_unsupported`

@@ -74,8 +74,8 @@ export function providerOf(
     const explanation = `the provider requires ${requirements.join(', and ')}, which this relay does not support`;
     throw new DiscoveryError('unsupported', { explanation });
   }
-  const endpoint = (name: 'authorizeUrl' | 'tokenUrl' | 'userUrl') =>
-    given[name] ?? endpointUrl(name, metadata[endpoints[name].field], context);
+  const endpoint = (name: keyof typeof flags) =>
+    given[name] ?? requiredUrl(name, metadata, context);
   const speaksOpenId = kind === 'openid' || includes(metadata['scopes_supported'], 'openid');
   return {
     authorizeUrl: endpoint('authorizeUrl'),
@@ -92,33 +92,50 @@ export function providerOf(
     tokenParameters: given.tokenParameters,
     ...refreshOf(metadata),
     revocation: given.revocation ?? revocationOf(metadata, context),
+    logoutUrl: optionalUrl('logoutUrl', metadata, context),
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
   };
 }
 
-/** The endpoints: their names in metadata, and the options that give them by hand. @see RFC 8414 §2 */
-const endpoints = {
-  authorizeUrl: { field: 'authorization_endpoint', flag: '--authorize-url' },
-  tokenUrl: { field: 'token_endpoint', flag: '--token-url' },
-  userUrl: { field: 'userinfo_endpoint', flag: '--user-url' },
-  revocationUrl: { field: 'revocation_endpoint', flag: '--revocation-url' },
+/** The fields of the endpoints. @see RFC 8414 §2, OpenID Connect RP-Initiated Logout 1.0 §2.1 */
+const fields = {
+  authorizeUrl: 'authorization_endpoint',
+  tokenUrl: 'token_endpoint',
+  userUrl: 'userinfo_endpoint',
+  revocationUrl: 'revocation_endpoint',
+  logoutUrl: 'end_session_endpoint',
 } as const;
+
+/** The options that give by hand what a login needs. */
+const flags = {
+  authorizeUrl: '--authorize-url',
+  tokenUrl: '--token-url',
+  userUrl: '--user-url',
+} as const;
+
+function requiredUrl(
+  name: keyof typeof flags,
+  metadata: Metadata,
+  context: MetadataContext,
+): string {
+  const value = metadata[fields[name]];
+  if (value === undefined) {
+    const explanation = `the metadata has no ${fields[name]}: give it by hand, with ${flags[name]}`;
+    throw new DiscoveryError('endpoint_missing', { explanation });
+  }
+  return endpointUrl(name, value, context);
+}
 
 /**
  * Reads the URL of an endpoint. A remote issuer must not send the client secret to a service on this
  * machine or over plain http, and must not set the relay's own parameters.
  */
 function endpointUrl(
-  name: keyof typeof endpoints,
+  name: keyof typeof fields,
   value: unknown,
   { issuer, insecureHttp }: MetadataContext,
 ): string {
-  const { field, flag } = endpoints[name];
-  if (value === undefined) {
-    const explanation = `the metadata has no ${field}: give it by hand, with ${flag}`;
-    throw new DiscoveryError('endpoint_missing', { explanation });
-  }
   const result = v.safeParse(providerUrl, value, { abortPipeEarly: true });
   if (!result.success) throw new DiscoveryError('endpoint_unusable');
   const url = result.output;
@@ -144,11 +161,19 @@ function refreshOf(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refres
   return includes(metadata['scopes_supported'], scope) ? { refreshRequest: { scope } } : {};
 }
 
-/** Logins work without revocation. So an endpoint that cannot be used counts as missing. */
 function revocationOf(metadata: Metadata, context: MetadataContext): Revocation | undefined {
+  const url = optionalUrl('revocationUrl', metadata, context);
+  return url === undefined ? undefined : { url, request: 'rfc7009' };
+}
+
+/** Logins work without these endpoints. So one that cannot be used counts as missing. */
+function optionalUrl(
+  name: 'revocationUrl' | 'logoutUrl',
+  metadata: Metadata,
+  context: MetadataContext,
+): string | undefined {
   try {
-    const url = endpointUrl('revocationUrl', metadata[endpoints.revocationUrl.field], context);
-    return { url, request: 'rfc7009' };
+    return endpointUrl(name, metadata[fields[name]], context);
   } catch (error) {
     if (error instanceof DiscoveryError) return undefined;
     throw error;

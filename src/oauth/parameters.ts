@@ -13,6 +13,7 @@ export const ownParameters = {
   tokenUrl: ['grant_type', 'client_id', 'client_secret', 'redirect_uri', 'code', 'code_verifier'],
   userUrl: ['access_token'],
   revocationUrl: ['token', 'token_type_hint', 'client_id', 'client_secret'],
+  logoutUrl: ['client_id'],
 } as const;
 
 /** Parameters that would change what the relay's own parameters mean. @see RFC 9101 §5, RFC 7521 §4.2 */
@@ -30,4 +31,5 @@ export const protocolParameters = {
   tokenUrl: [...ownParameters.tokenUrl, ...otherParameters],
   userUrl: ownParameters.userUrl,
   revocationUrl: [...ownParameters.revocationUrl, ...otherParameters],
+  logoutUrl: ownParameters.logoutUrl,
 } as const;

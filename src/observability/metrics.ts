@@ -34,6 +34,13 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
   too_many_refusals: 'refused_exchanges',
 };
 
+/** The routes of sessions, which look like those of a registration. */
+const sessionRoutes: ReadonlySet<string | null> = new Set([
+  '/auth/session',
+  '/auth/session/refresh',
+  '/auth/logout',
+]);
+
 /** What comes after the name of a registration in a route. */
 const loginRoute = /^\/auth\/[^/]+(\/callback|\/token|\/revoke|\/:frontEnd)?$/;
 
@@ -114,7 +121,7 @@ export function createMetrics(
   });
   const finished = new Counter({
     name: 'login_relay_logins_finished_total',
-    help: 'Logins handed to the front end, with a token or with a code to redeem.',
+    help: 'Logins handed to the front end: with a token, with a code to redeem, or as a session.',
     registers,
   });
   const failed = new Counter({
@@ -132,7 +139,7 @@ export function createMetrics(
   });
   const refreshes = new Counter({
     name: 'login_relay_refreshes_total',
-    help: 'Refresh requests of front ends, by outcome.',
+    help: 'Refresh requests of front ends, also of sessions, by outcome.',
     labelNames: ['outcome'],
     registers,
   });
@@ -142,7 +149,15 @@ export function createMetrics(
     labelNames: ['outcome'],
     registers,
   });
-  for (const counter of [redemptions, refreshes, revocations]) counter.inc({ outcome: 'ok' }, 0);
+  const logouts = new Counter({
+    name: 'login_relay_logouts_total',
+    help: 'Logouts of sessions, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const counter of [redemptions, refreshes, revocations, logouts]) {
+    counter.inc({ outcome: 'ok' }, 0);
+  }
   const excusedCallbacks = new Counter({
     name: 'login_relay_callbacks_excused_total',
     help: 'Callbacks that were excused from the state check.',
@@ -187,6 +202,11 @@ export function createMetrics(
       if (excused) excusedCallbacks.inc();
       if (grant === 'authorization_code') redemptions.inc({ outcome });
       if (grant === 'refresh_token') refreshes.inc({ outcome });
+      if (sessionRoutes.has(route)) {
+        if (method === 'POST' && route === '/auth/session/refresh') refreshes.inc({ outcome });
+        if (method === 'POST' && route === '/auth/logout') logouts.inc({ outcome });
+        return;
+      }
       const [isOfLogin, end = ''] = loginRoute.exec(route ?? '') ?? [];
       if (end === '/revoke' && method === 'POST') revocations.inc({ outcome });
       if (method !== 'GET' || isOfLogin === undefined) return;

@@ -30,7 +30,9 @@ const probes: ReadonlySet<string | null> = new Set(['/healthz', '/readyz']);
 function levelOf({ route, status, outcome }: RequestRecord) {
   if (probes.has(route)) return 'debug';
   if (status >= 500) return 'error';
-  const failedLogin = route?.startsWith('/auth/') && outcome !== 'ok';
+  // A page asks whether there is a session, and often there is none.
+  const failedLogin =
+    route?.startsWith('/auth/') && outcome !== 'ok' && outcome !== 'session_missing';
   return failedLogin ? 'warn' : 'info';
 }
 

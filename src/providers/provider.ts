@@ -92,6 +92,8 @@ export interface Provider {
   readonly refreshRequest?: RefreshRequest | undefined;
   /** Undefined: the provider does not revoke tokens. */
   readonly revocation?: Revocation | undefined;
+  /** The page that logs a person out of the provider itself; undefined if it has none. */
+  readonly logoutUrl?: string | undefined;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */

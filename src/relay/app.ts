@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { RelayError } from '../errors.ts';
+import type { GrantMemory } from '../grants/grants.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
@@ -17,8 +18,10 @@ import { type RequestRecord, recordRequests } from '../observability/request-rec
 import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
+import type { SessionAccess } from '../routes/open-session.ts';
 import { createLoginPaths, type LoginDependencies } from './login-routes.ts';
 import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
+import { addSessionEndpoints, sessionPaths } from './session-endpoints.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies extends LoginDependencies {
@@ -37,26 +40,40 @@ export interface Dependencies extends LoginDependencies {
   /** Called with the origin of each request that is not a front end's. */
   readonly onForeignOrigin: (origin: string) => void;
   readonly readiness: Readiness;
+  readonly grantMemory: GrantMemory;
+  /** Undefined if no front end has sessions. */
+  readonly sessionAccess: SessionAccess | undefined;
 }
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { served, leaving, hasOrigin, names, observers, clientAddress, onForeignOrigin } =
     dependencies;
-  const { readiness, rateLimit } = dependencies;
+  const { readiness, rateLimit, grantMemory, sessionAccess } = dependencies;
   const logins = createLoginPaths(served, leaving, dependencies);
-  // What belongs to a registration can be read by its front ends, everything else by all.
-  const mayRead = (origin: string, path: string) =>
-    (logins.registrationOf(path)?.frontEnds.hasOrigin ?? hasOrigin)(origin);
+  const ofSessions: ReadonlySet<string> = new Set(Object.values(sessionPaths));
+  // What belongs to a registration or to sessions can be read by their front ends, everything else by all.
+  const mayRead = (origin: string, path: string) => {
+    const guard = ofSessions.has(path) ? sessionAccess?.guard : undefined;
+    return (guard ?? logins.registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
+  };
   const limited = rateLimit === undefined ? [] : [rateLimit];
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const [{ registration: first }] = served;
   const findRegistration = dependencies.registrationsAreNamed
     ? registrationsByName(first, served)
     : () => first;
-  router.all('/api/user', allow('GET', 'HEAD'), ...limited, currentUser(findRegistration));
+  router.all(
+    '/api/user',
+    allow('GET', 'HEAD'),
+    ...limited,
+    currentUser(findRegistration, sessionAccess),
+  );
   router.all('/client.js', allow('GET', 'HEAD'), clientModule);
   router.all('/client.d.ts', allow('GET', 'HEAD'), clientTypes);
+  if (sessionAccess !== undefined) {
+    addSessionEndpoints(router, sessionAccess, grantMemory, limited);
+  }
   router.all('/healthz', allow('GET', 'HEAD'), alive);
   router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
 

@@ -5,12 +5,17 @@ import { codeDelivery } from '../delivery/code-delivery.ts';
 import { failurePage } from '../delivery/failure-page.ts';
 import { inPlaceDelivery } from '../delivery/in-place-delivery.ts';
 import { redirectDelivery } from '../delivery/redirect-delivery.ts';
+import { sessionDelivery } from '../delivery/session-delivery.ts';
 import type { Codes } from '../grants/codes.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
-import type { FrontEnd, FrontEnds } from '../login/login.ts';
+import type { Delivery, FrontEnd, FrontEndRequest, FrontEnds } from '../login/login.ts';
 import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { issuesRefreshTokens } from './grants.ts';
 import { audienceOf } from './registrations.ts';
+
+const unknownRequest: FrontEndRequest = { state: undefined, oauth: undefined, returnTo: undefined };
 
 /** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
 export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
@@ -20,23 +25,25 @@ export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): str
 /**
  * The configured front ends that may use one registration.
  *
+ * @param sessions undefined if no front end has sessions
  * @throws {Error} if there are none
  */
 export function createFrontEnds(
   config: Config,
   registration: RegistrationConfig,
   codes: Codes,
+  sessions: Sessions | undefined,
 ): FrontEnds {
   const users = usersOf(config, registration);
   const byName = new Map(users.map((frontEnd) => [frontEnd.name, frontEnd]));
   const firstOf = (...deliveries: FrontEndConfig['tokenDelivery'][]) =>
     users.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
   const firstCms = firstOf('cms');
-  const first = firstOf('query', 'fragment') ?? firstCms ?? users[0];
+  const first = firstOf('query', 'fragment', 'session') ?? firstCms ?? users[0];
   const [firstForOAuth, secondForOAuth] = users.filter(takesOAuth);
   if (first === undefined) throw new Error('no front end may use the registration');
   const create = (frontEnd: FrontEndConfig) =>
-    createFrontEnd(config, registration, frontEnd, codes);
+    createFrontEnd(config, registration, frontEnd, codes, sessions);
   return {
     // Created for each request: a thousand front ends at a hundred registrations would need much memory.
     find(name) {
@@ -64,6 +71,7 @@ function createFrontEnd(
   registration: RegistrationConfig,
   frontEnd: FrontEndConfig,
   codes: Codes,
+  sessions: Sessions | undefined,
 ): FrontEnd {
   const { name, origin, redirectUris, scope, tokenDelivery } = frontEnd;
   const codeIssuer = {
@@ -73,6 +81,7 @@ function createFrontEnd(
     frontEnd: name,
   };
   const page = failurePageOf(config, registration, frontEnd);
+  const hasSessions = tokenDelivery === 'session';
   const cmsBackend = tokenDelivery === 'cms' ? cmsBackendOf(registration)?.name : undefined;
   return {
     name,
@@ -81,13 +90,17 @@ function createFrontEnd(
     hasOrigin: (given) => matches(origin, given),
     pkceRequired: tokenDelivery === 'code',
     takesOAuth: takesOAuth(frontEnd),
+    // A session never gives its refresh token to the page, whatever pages get.
+    asksForRefresh: hasSessions || issuesRefreshTokens(config),
+    sessionOrigin: hasSessions ? origin : undefined,
     cmsBackend,
     // Its origins, such as previews of branches, can have different authors.
     keyRequired: isFamily(origin),
-    deliveryOf({ oauth, state } = { oauth: undefined, state: undefined }) {
+    deliveryOf(request = unknownRequest) {
+      const { oauth, state } = request;
       if (oauth === undefined) {
         if (cmsBackend !== undefined) return cmsDelivery({ backend: cmsBackend, origin });
-        return plainDelivery(frontEnd, page, state) ?? inPlaceDelivery(page, 'pkce_required');
+        return plainDelivery(frontEnd, codeIssuer.registration, page, request, sessions);
       }
       // The configuration may have changed since the login was started.
       if (!takesOAuth(frontEnd)) return inPlaceDelivery(page, 'client_unauthorized');
@@ -98,15 +111,24 @@ function createFrontEnd(
   };
 }
 
-/** @returns undefined if every login must be an OAuth request */
+/** The delivery of a login that is not an OAuth request. */
 function plainDelivery(
-  { frontendUrl: url, tokenDelivery: part, errorDelivery }: FrontEndConfig,
+  { name, frontendUrl: url, tokenDelivery, errorDelivery }: FrontEndConfig,
+  registration: string,
   page: AnswerFailure,
-  state: string | undefined,
-) {
-  if (part === 'code' || part === 'cms' || url === undefined) return undefined;
-  const answers = { json: answerJson, page, redirect: undefined };
-  return redirectDelivery({ url, part }, answers[errorDelivery], state);
+  { state, returnTo }: FrontEndRequest,
+  sessions: Sessions | undefined,
+): Delivery {
+  if (tokenDelivery === 'code' || tokenDelivery === 'cms' || url === undefined) {
+    return inPlaceDelivery(page, 'pkce_required');
+  }
+  const answerFailure = { json: answerJson, page, redirect: undefined }[errorDelivery];
+  if (tokenDelivery !== 'session') {
+    return redirectDelivery({ url, part: tokenDelivery }, answerFailure, state);
+  }
+  if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
+  const { fail } = redirectDelivery({ url, part: 'query' }, answerFailure, undefined);
+  return sessionDelivery(sessions, { registration, frontEnd: name }, returnTo ?? url, fail);
 }
 
 /** How a failure at a registration is answered if no front end is known. */

@@ -6,13 +6,13 @@ import type { LoginMemory } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import type { RefusedExchanges } from '../login/refused-exchanges.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
+import { withParameters } from '../oauth/query.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { exchangeCode } from '../upstream/exchange-code.ts';
 import { lookUpUser } from '../upstream/look-up-user.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
 import { refreshToken } from '../upstream/refresh-token.ts';
 import { revokeToken } from '../upstream/revoke-token.ts';
-import { issuesRefreshTokens } from './grants.ts';
 
 /**
  * Creates a configured registration.
@@ -31,7 +31,6 @@ export function createRegistration(
   const { baseUrl } = config;
   const registered = { clientId, clientSecret, redirectUri };
   const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...registered }));
-  const asksForRefresh = issuesRefreshTokens(config);
   const audience = { registration: name, clientId, baseUrl, redirectUri };
   return {
     name,
@@ -45,10 +44,7 @@ export function createRegistration(
       authorizationRequestUrl(registered, provider),
     ),
     authorizationRequestUrlFor: ({ scope, refresh }) =>
-      authorizationRequestUrl(registered, source.current(), {
-        scope,
-        refresh: refresh && asksForRefresh,
-      }),
+      authorizationRequestUrl(registered, source.current(), { scope, refresh }),
     expectRoom: () => client.expectRoom('token'),
     exchanges: memory.exchanges,
     limitExchange: refusalLimit(config, memory.refusedExchanges),
@@ -56,6 +52,10 @@ export function createRegistration(
     exchangeCode: async (grant, observe) => exchangeCode(client, endpoint(), grant, observe),
     refreshToken: async (grant, observe) => refreshToken(client, endpoint(), grant, observe),
     revokeToken: async (tokens, observe) => revokeToken(client, endpoint(), tokens, observe),
+    logoutUrl() {
+      const { logoutUrl } = source.current();
+      return logoutUrl && withParameters(logoutUrl, { client_id: clientId });
+    },
     lookUpUser: async (accessToken, observe, clientGone) =>
       lookUpUser(client, source.current(), accessToken, observe, clientGone),
   };

@@ -15,6 +15,7 @@ import { createApp } from './app.ts';
 import type { LeavingRegistration } from './leaving.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { serveLeaving, serveRegistration } from './served-registrations.ts';
+import { createRelaySessions, createSessionAccess } from './sessions.ts';
 
 /** A relay that can answer requests but does not listen. */
 export interface Relay {
@@ -43,12 +44,13 @@ export async function createRelay(
   leaving: readonly LeavingRegistration[] = [],
 ): Promise<Relay> {
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
+  const sessions = await createRelaySessions(config, memory.logouts, now);
   const serve = (registered: RegistrationConfig) =>
-    serveRegistration(config, registered, logger, now, memory);
+    serveRegistration(config, registered, logger, now, memory, sessions);
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);
   const finishing = await Promise.all(
-    leaving.map((one) => serveLeaving(config, one, logger, now, memory)),
+    leaving.map((one) => serveLeaving(config, one, logger, now, memory, sessions)),
   );
   const servedLeaving = finishing.filter((one) => one !== undefined);
   const all = [...served, ...servedLeaving.map((one) => one.served)];
@@ -72,6 +74,15 @@ export async function createRelay(
     onOtherHost: otherHostLog(logger, baseUrl),
     readiness,
     rateLimit: rateLimitOf(config),
+    grantMemory: memory.grants,
+    sessionAccess:
+      sessions &&
+      createSessionAccess(
+        config,
+        sessions,
+        served.map(({ registration }) => registration),
+        now,
+      ),
   });
   return {
     listener: app.callback(),

@@ -6,6 +6,7 @@ import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { FrontEnds, Registration } from '../login/login.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
+import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
 import {
@@ -44,6 +45,7 @@ export interface ServedRegistration {
  *
  * @param now milliseconds since 1970
  * @param memory what this process remembers of earlier requests
+ * @param sessions undefined if no front end has sessions
  */
 export async function serveRegistration(
   config: Config,
@@ -51,6 +53,7 @@ export async function serveRegistration(
   logger: Logger,
   now: () => number,
   memory: Memory,
+  sessions: Sessions | undefined,
 ): Promise<ServedRegistration> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
@@ -62,7 +65,7 @@ export async function serveRegistration(
   const { logins } = memory;
   return {
     registration: createRegistration(config, registered, source, client, keys, logins, now),
-    frontEnds: createFrontEnds(config, registered, grants.codes),
+    frontEnds: createFrontEnds(config, registered, grants.codes, sessions),
     grants,
     issuer: issuerOf(config, registered),
     answerFailure: failureAnswer(config, registered),
@@ -91,7 +94,7 @@ export interface ServedLeaving {
 export async function serveLeaving(
   config: Config,
   leaving: LeavingRegistration,
-  ...context: [logger: Logger, now: () => number, memory: Memory]
+  ...context: [logger: Logger, now: () => number, memory: Memory, sessions: Sessions | undefined]
 ): Promise<ServedLeaving | undefined> {
   const configured = configOfLeaving(config, leaving);
   if (configured === undefined) return undefined;

@@ -11,6 +11,7 @@ import {
   frontEndState,
   isOAuthRequest,
   narrowedScope,
+  pageToReturnTo,
   registeredRedirectUri,
   scopeForCms,
 } from '../oauth/front-end-request.ts';
@@ -61,6 +62,11 @@ function startPlainLogin(
   frontEnd: FrontEnd,
 ): void {
   if (frontEnd.pkceRequired) throw new RelayError('pkce_required');
+  const { sessionOrigin } = frontEnd;
+  if (sessionOrigin !== undefined) {
+    startSession(ctx, query, registration, frontEnd, sessionOrigin);
+    return;
+  }
   const { scope: configured = registration.provider().scope } = frontEnd;
   const isCms = frontEnd.cmsBackend !== undefined;
   const scope = isCms ? scopeForCms(query, configured) : configured;
@@ -69,7 +75,23 @@ function startPlainLogin(
       ? registration.authorizationRequestUrl()
       : registration.authorizationRequestUrlFor({ scope, refresh: false });
   const state = registration.protection && !isCms ? frontEndState(query) : undefined;
-  redirectToProvider(ctx, url, scope, registration, frontEnd, { state, oauth: undefined });
+  const request = { state, oauth: undefined, returnTo: undefined };
+  redirectToProvider(ctx, url, scope, registration, frontEnd, request);
+}
+
+/** The start of a session. The page to return to takes the place of the front end's own state. */
+function startSession(
+  ctx: Context,
+  query: Query,
+  registration: Registration,
+  frontEnd: FrontEnd,
+  origin: string,
+): void {
+  const returnTo = pageToReturnTo(query, origin);
+  const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
+  const url = registration.authorizationRequestUrlFor({ scope, refresh });
+  const request = { state: undefined, oauth: undefined, returnTo };
+  redirectToProvider(ctx, url, scope, registration, frontEnd, request);
 }
 
 /** Whether a start is of no CMS, or of a CMS that listens to messages with the backend's name. */
@@ -88,7 +110,7 @@ function startOAuthLogin(
   // From here on, failures go back to the front end.
   const deliverFailures = (state: string | undefined): void => {
     const oauth = { redirectUri, codeChallenge: '' };
-    ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth }).fail;
+    ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth, returnTo: undefined }).fail;
   };
   deliverFailures(undefined);
   const state = frontEndState(query);
@@ -98,8 +120,10 @@ function startOAuthLogin(
   const oauth = { redirectUri, codeChallenge: codeChallengeOf(query) };
   const { scope: configured = registration.provider().scope } = frontEnd;
   const scope = narrowedScope(query, configured) ?? configured;
-  const url = registration.authorizationRequestUrlFor({ scope, refresh: true });
-  redirectToProvider(ctx, url, scope, registration, frontEnd, { state, oauth });
+  const { asksForRefresh: refresh } = frontEnd;
+  const url = registration.authorizationRequestUrlFor({ scope, refresh });
+  const request = { state, oauth, returnTo: undefined };
+  redirectToProvider(ctx, url, scope, registration, frontEnd, request);
 }
 
 function redirectToProvider(

@@ -31,6 +31,7 @@ export function tokenEndpoint(
   grants: ServedGrants,
 ): Middleware<RequestState> {
   return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
+    if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
     const { grant_type: type } = parameters;
     if (type === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The grant_type is missing.' });

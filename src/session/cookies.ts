@@ -26,8 +26,8 @@ export interface SessionCookies {
    *   domain may have set one of them
    */
   get(ctx: Context, frontEnd: string): string | undefined;
-  /** Whether the request has any piece of a front end's cookie. */
-  has(ctx: Context, frontEnd: string): boolean;
+  /** Whether the request has a piece of the cookie of any of these front ends. */
+  hasAny(ctx: Context, frontEnds: { has(frontEnd: string): boolean }): boolean;
   /** Clears every piece. */
   clear(ctx: Context, frontEnd: string): void;
 }
@@ -63,9 +63,13 @@ export function createSessionCookies(secure: boolean): SessionCookies {
       const areFull = pieces.slice(0, -1).every((piece) => piece.length === pieceLength);
       return areFull && last !== '' && last.length <= pieceLength ? pieces.join('') : undefined;
     },
-    has(ctx, frontEnd) {
-      const cookies = readCookies(ctx);
-      return namesOf(frontEnd).some((name) => cookies.has(name));
+    hasAny(ctx, frontEnds) {
+      // The time must not grow with the number of front ends.
+      for (const name of readCookies(ctx).keys()) {
+        if (!name.startsWith(prefix)) continue;
+        if (frontEnds.has(name.slice(prefix.length).replace(/\.[12]$/, ''))) return true;
+      }
+      return false;
     },
     clear(ctx, frontEnd) {
       for (const name of namesOf(frontEnd)) append(ctx, name, '', 0);

@@ -25,8 +25,8 @@ export interface Sessions {
     login: { readonly registration: string; readonly frontEnd: string },
     token: TokenResponse,
   ): Promise<void>;
-  /** Whether the request has a cookie of the front end, valid or not. */
-  isClaimed(ctx: Context, frontEnd: string): boolean;
+  /** Whether the request has the cookie of a session, valid or not. */
+  isClaimed(ctx: Context): boolean;
   /**
    * The session of a front end.
    *
@@ -46,16 +46,18 @@ export interface Sessions {
     session: SessionContent,
     token: TokenResponse | undefined,
   ): Promise<SessionContent | undefined>;
-  /** Ends the session of a front end in this process. Without a session, it only clears the cookies. */
-  end(ctx: Context, frontEnd: string, session: SessionContent | undefined): void;
+  /** Clears the cookies of a front end. */
+  clear(ctx: Context, frontEnd: string): void;
+  /** Ends a session in this process, also for copies of its cookies and for refreshes in flight. */
+  end(session: SessionContent): void;
 }
 
 /** What sessions are created with. */
 export interface SessionSettings extends SessionLifetimes {
   /** Whether the relay's public address is https. */
   readonly secure: boolean;
-  /** Whether a front end may use the registration with this audience. */
-  mayUse(frontEnd: string, registration: string): boolean;
+  /** The names of the front ends, each with the audiences of the registrations that it may use. */
+  readonly frontEnds: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
@@ -86,7 +88,7 @@ export function createSessions(
   function isValid(session: SessionContent, frontEnd: string): boolean {
     return (
       session.frontEnd === frontEnd &&
-      settings.mayUse(frontEnd, session.registration) &&
+      settings.frontEnds.get(frontEnd)?.has(session.registration) === true &&
       !isOver(session, settings, seconds()) &&
       !logouts.has(session.id)
     );
@@ -96,7 +98,7 @@ export function createSessions(
     async start(ctx, login, token) {
       await write(ctx, newSession(login, token, settings, seconds()));
     },
-    isClaimed: cookies.has,
+    isClaimed: (ctx) => cookies.hasAny(ctx, settings.frontEnds),
     async read(ctx, frontEnd) {
       const text = cookies.get(ctx, frontEnd);
       const session = text === undefined ? undefined : await seal.open(text);
@@ -107,11 +109,10 @@ export function createSessions(
       const isWritten = isValid(renewed, session.frontEnd) && (await write(ctx, renewed));
       return isWritten ? renewed : undefined;
     },
-    end(ctx, frontEnd, session) {
-      cookies.clear(ctx, frontEnd);
-      // A refresh in flight may still make a cookie that is good for the whole idle time.
-      const latestEnd = Math.max(session?.idleEndsAt ?? 0, seconds() + settings.idle);
-      if (session !== undefined) logouts.add(session.id, latestEnd);
+    clear: cookies.clear,
+    end({ id, idleEndsAt }) {
+      // A refresh in flight at another relay may still make a cookie that lasts for the whole idle time.
+      logouts.add(id, Math.max(idleEndsAt, seconds() + settings.idle));
     },
   };
 }

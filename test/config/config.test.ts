@@ -69,6 +69,8 @@ describe('the configuration', () => {
       redirectUris: ['https://app.example.com/'],
       refreshTokens: 'bound',
       refreshLifetime: 30 * 24 * 60 * 60,
+      sessionLifetime: 7 * 24 * 60 * 60,
+      sessionIdle: 24 * 60 * 60,
       keySecrets: undefined,
       logLevel: 'info',
       logFormat: undefined,

@@ -199,10 +199,6 @@ front-ends:
       '1:14 providers has a name that must be 1 to 64 letters, digits, hyphens or underscores',
       '1:21 providers: scope has no value',
     ],
-    'a provider with the name of an endpoint': [
-      'providers: { session: {} }',
-      '1:14 providers.session has the name of an endpoint: choose another name',
-    ],
     'a front end with the name of an endpoint': [
       'front-ends: { callback: {} }',
       '1:15 front-ends.callback has the name of an endpoint: choose another name',

@@ -195,9 +195,9 @@ describe('a failure with --error-delivery page', () => {
       const names = ['provider', 'app'].map((name) => field(Buffer.from(name)));
       for (const claimed of [Buffer.alloc(600, 's'), Buffer.from([0xed, 0xa0])]) {
         // Version, time, id; names, state and no OAuth request; and a code that proves nothing.
-        const head = Buffer.concat([Buffer.from([3]), Buffer.alloc(20)]);
+        const head = Buffer.concat([Buffer.from([4]), Buffer.alloc(20)]);
         const none = field(Buffer.alloc(0));
-        const bytes = [head, ...names, field(claimed), none, none, Buffer.alloc(32)];
+        const bytes = [head, ...names, field(claimed), none, none, none, Buffer.alloc(32)];
         const state = Buffer.concat(bytes).toString('base64url');
         const { href, searchParams } = again(await browser.open(callback({ code: 'a', state })));
         const carried = searchParams.get('state') ?? '';

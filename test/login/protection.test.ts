@@ -28,6 +28,7 @@ describe('login protection', () => {
     const { state, codeVerifier: verifier } = at.start(ctx, 'app', {
       state: frontEndState,
       oauth: undefined,
+      returnTo: undefined,
     });
     const [cookie] = setCookies(answerOf(ctx));
     if (cookie === undefined) throw new Error('no cookie was set');

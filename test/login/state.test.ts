@@ -22,7 +22,7 @@ function newLogin(issuedAt: number, request: Partial<FrontEndRequest> = {}): Log
     issuedAt,
     registration: 'provider',
     frontEnd: 'app',
-    request: { state: undefined, oauth: undefined, ...request },
+    request: { state: undefined, oauth: undefined, returnTo: undefined, ...request },
   };
 }
 
@@ -56,10 +56,17 @@ describe('the state parameter', () => {
   it('fits into 5,120 characters with the longest request of a front end', () => {
     const redirectUri = `https://app.example/${'x'.repeat(492)}`;
     const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
-    const request = { state: '🔑'.repeat(512), oauth };
+    const request = { state: '🔑'.repeat(512), oauth, returnTo: undefined };
     const state = signer.sign(newLogin(0, request), secret);
     expect(state.length).to.be.at.most(5120);
     expect(parsed(state).login.request).to.deep.equal(request);
+  });
+
+  it('fits in with the longest page that a session returns to', () => {
+    const returnTo = `https://app.example/${'x'.repeat(2028)}`;
+    const request = { state: undefined, oauth: undefined, returnTo };
+    const login = { ...newLogin(0, request), frontEnd: 'a'.repeat(64) };
+    expect(parsed(signer.sign(login, secret)).login.request).to.deep.equal(request);
   });
 
   it('can be signed until the year 2106', () => {
@@ -69,13 +76,13 @@ describe('the state parameter', () => {
 
   it('is refused if its version is unknown, or it is too short or too long', () => {
     const bytes = Buffer.from(signed(), 'base64url');
-    for (const version of [0, 1, 2, 4, 255]) {
+    for (const version of [0, 1, 2, 3, 5, 255]) {
       const other = Buffer.from(bytes);
       other.writeUInt8(version, 0);
       expect(parseState(other.toString('base64url'))).to.equal(undefined);
     }
-    const shortest = Buffer.alloc(1 + 4 + 16 + 5 * 4 + 32);
-    shortest.writeUInt8(3, 0);
+    const shortest = Buffer.alloc(1 + 4 + 16 + 6 * 4 + 32);
+    shortest.writeUInt8(4, 0);
     expect(parseState(shortest.toString('base64url'))).not.to.equal(undefined);
     expect(parseState(shortest.subarray(0, -1).toString('base64url'))).to.equal(undefined);
     const ofLength = (length: number) => {

@@ -19,6 +19,8 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   accessTokenSize: 'an access token',
   refreshTokenSize: 'a refresh token',
   frontEndStateLength: "the front end's `state`",
+  returnToLength: 'the page that a session returns to',
+  logoutTime: 'revocation while a session is logged out',
   sealedLength: 'a code or refresh token of the relay',
   proofLength: 'a DPoP proof',
   providerCalls: 'calls to the provider in flight',

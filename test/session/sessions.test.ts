@@ -15,8 +15,7 @@ const settings = {
   secure: true,
   lifetime: 7 * 86_400,
   idle: 86_400,
-  mayUse: (frontEnd: string, registration: string) =>
-    frontEnd === 'app' && registration === 'github client-1',
+  frontEnds: new Map([['app', new Set(['github client-1'])]]),
 };
 const login = { registration: 'github client-1', frontEnd: 'app' };
 const token: TokenResponse = {
@@ -170,12 +169,20 @@ describe('a session', () => {
     await start();
     const value = jar.at(relay.host).get('__Host-Http-lr_session_app') ?? '';
     const swapped = koaContext({ cookie: `__Host-Http-lr_session_other=${value}` });
-    expect(await create({ mayUse: () => true }).read(swapped, 'other')).to.equal(undefined);
+    const frontEnds = new Map(
+      ['app', 'other'].map((name) => [name, new Set([login.registration])]),
+    );
+    expect(await create({ frontEnds }).read(swapped, 'other')).to.equal(undefined);
+    expect(
+      await create({ frontEnds }).read(koaContext({ cookie: jar.headerFor(relay) }), 'app'),
+    ).to.have.property('frontEnd', 'app');
   });
 
   it('does not open once its front end may no longer use the registration', async () => {
     await start();
-    expect(await read(create({ mayUse: () => false }))).to.equal(undefined);
+    expect(
+      await read(create({ frontEnds: new Map([['app', new Set(['github client-2'])]]) })),
+    ).to.equal(undefined);
   });
 
   it('opens with the previous key, and not with a key that was removed', async () => {
@@ -197,7 +204,11 @@ describe('a session', () => {
   it('that is logged out does not open in this process, whatever cookie is left of it', async () => {
     await start();
     const stolen = jar.headerFor(relay);
-    await request(async (ctx) => sessions.end(ctx, 'app', await sessions.read(ctx, 'app')));
+    await request(async (ctx) => {
+      const session = await sessions.read(ctx, 'app');
+      if (session !== undefined) sessions.end(session);
+      sessions.clear(ctx, 'app');
+    });
     expect(jar.headerFor(relay)).to.equal('');
     const replayed = koaContext({ cookie: stolen });
     expect(await sessions.read(replayed, 'app')).to.equal(undefined);
@@ -211,7 +222,7 @@ describe('a session', () => {
       const session = await sessions.read(ctx, 'app');
       if (session === undefined) throw new Error('there is no session');
       const renewal = sessions.renew(ctx, session, token);
-      sessions.end(koaContext(), 'app', session);
+      sessions.end(session);
       expect(await renewal).to.equal(undefined);
       expect(setCookies(answerOf(ctx))).to.deep.equal([]);
     });

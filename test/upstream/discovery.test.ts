@@ -59,6 +59,7 @@ describe('the provider that discovery returns', () => {
       authorizeParameters: undefined,
       tokenParameters: undefined,
       revocation: undefined,
+      logoutUrl: undefined,
       scopesSupported: undefined,
       issuer: issuer.origin,
       issRequired: true,
@@ -71,6 +72,21 @@ describe('the provider that discovery returns', () => {
       pkce: true,
       issRequired: false,
     });
+  });
+
+  it('has the logout page, unless that cannot be used', async () => {
+    const logoutUrlOf = async (value: unknown) =>
+      (await learn({ end_session_endpoint: value })).logoutUrl;
+    const page = `${issuer.origin}/logout`;
+    expect(await logoutUrlOf(page)).to.equal(page);
+    for (const unusable of [
+      'http://login.example/logout',
+      `${page}?client_id=x`,
+      'javascript:1',
+      7,
+    ]) {
+      expect(await logoutUrlOf(unusable), `${unusable}`).to.equal(undefined);
+    }
   });
 
   it('has the revocation endpoint, unless that cannot be used', async () => {

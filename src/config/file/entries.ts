@@ -10,11 +10,8 @@ import { readSettings, type Source } from './settings.ts';
 
 type Kind = FileEntry['kind'];
 
-/** The words that are endpoints after `/auth/`, or after `/auth/<provider>/`. */
-export const endpoints: Readonly<Record<Kind, readonly string[]>> = {
-  providers: ['session', 'logout'],
-  'front-ends': ['callback', 'token', 'revoke'],
-};
+/** The words that are endpoints after `/auth/<provider>/`: no front end can have their names. */
+export const endpoints: readonly string[] = ['callback', 'token', 'revoke'];
 
 const mostEntries: Readonly<Record<Kind, number>> = {
   providers: limits.registrations,
@@ -46,7 +43,7 @@ function readEntry({ key: name, position, value }: Pair, kind: Kind, source: Sou
   const { yaml, report } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
   if (issue !== undefined) report(position, `${kind} has a name that ${issue.message}`);
-  if (endpoints[kind].includes(name)) {
+  if (kind === 'front-ends' && endpoints.includes(name)) {
     report(position, `${kind}.${name} has the name of an endpoint: choose another name`);
   }
   if (!isMap(value)) report(position, `${describe(kind, name)} is not a map of settings`);

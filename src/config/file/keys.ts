@@ -45,7 +45,8 @@ const inFile: Readonly<Partial<Record<OptionName, Pick<Option, 'help' | 'otherwi
   },
   stateCheck: {
     help: options.stateCheck.help,
-    otherwise: 'browsers; always if a front end of the provider has the token delivery code',
+    otherwise:
+      'browsers; always if a front end of the provider has the token delivery code, session or cms',
   },
   redirectUri: {
     help: 'pages inside the origin that OAuth logins may return to',

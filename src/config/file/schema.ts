@@ -45,7 +45,10 @@ function entriesOf(kind: FileEntry['kind'], most: number, description: string): 
     type: 'object',
     minProperties: 1,
     maxProperties: most,
-    propertyNames: { pattern: '^[A-Za-z0-9_-]{1,64}$', not: { enum: endpoints[kind] } },
+    propertyNames: {
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
+      ...(kind === 'front-ends' && { not: { enum: endpoints } }),
+    },
     additionalProperties: {
       type: 'object',
       properties: propertiesOf(kind),

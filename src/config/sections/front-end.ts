@@ -5,6 +5,7 @@ import { httpUrl, isLoopback } from '../../urls.ts';
 import { numbered, type Option } from '../option.ts';
 import { checked, type Reading, reportOwnParameters } from '../reading.ts';
 import * as schemas from '../schemas.ts';
+import { reportSessionFrontEnd } from './sessions.ts';
 
 /** The front end, and how a login reaches it. */
 export interface FrontEndSettings {
@@ -13,8 +14,11 @@ export interface FrontEndSettings {
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth login may return to. The first one is the default. */
   readonly redirectUris: readonly RedirectUri[];
-  /** `code`: the front end takes OAuth logins only. `cms`: it is Decap CMS or Sveltia CMS. */
-  readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'cms';
+  /**
+   * `code`: the front end takes OAuth logins only. `session`: it never gets a token. `cms`: it is Decap CMS or
+   * Sveltia CMS.
+   */
+  readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
 }
 
@@ -60,9 +64,9 @@ export const frontEndOptions = {
     argument: '<how>',
     variable: 'TOKEN_DELIVERY',
     group: 'Front end',
-    help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), or cms (in the popup of Decap CMS or Sveltia CMS)',
+    help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (not at all: a cookie of the relay holds it), or cms (in the popup of Decap CMS or Sveltia CMS)',
     default: 'query',
-    schema: schemas.oneOf(['query', 'fragment', 'code', 'cms']),
+    schema: schemas.oneOf(['query', 'fragment', 'code', 'session', 'cms']),
   },
   errorDelivery: {
     flag: '--error-delivery',
@@ -100,7 +104,10 @@ export function readFrontEnd(reading: Reading, baseUrl: string): () => FrontEndS
   if (isCms && values.redirectUri) {
     warn('redirectUri', `has no effect with ${describe('tokenDelivery')} cms`);
   }
-  const isUsable = !isCms && (sourceOf('redirectUri') !== undefined || isRedirectUri(reading));
+  const hasSessions = values.tokenDelivery === 'session';
+  if (hasSessions) reportSessionFrontEnd(reading, baseUrl);
+  const takesOAuth = !isCms && !hasSessions;
+  const isUsable = takesOAuth && (sourceOf('redirectUri') !== undefined || isRedirectUri(reading));
   return () => {
     const origin = checked(values.origin);
     const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;

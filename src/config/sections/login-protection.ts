@@ -13,7 +13,7 @@ export const loginProtectionOptions = {
     variable: 'STATE_CHECK',
     group: 'Login protection',
     help: 'which callbacks must carry a state: browsers (those of browsers), always (all) or off (none: the bare protocol)',
-    otherwise: 'browsers; always with --token-delivery code or cms',
+    otherwise: 'browsers; always with --token-delivery code, session or cms',
     schema: schemas.oneOf(['browsers', 'always', 'off']),
   },
   keyFile: {

@@ -19,6 +19,8 @@ export interface Sealing {
   readonly frontEndState?: string;
   /** The OAuth request that started the login, if there was one. */
   readonly oauth?: OAuthRequest;
+  /** The page that a session begins at. */
+  readonly returnTo?: string;
 }
 
 /** Makes a login like the relay, but without a request to it: of any age, any audience, any key. */
@@ -26,7 +28,8 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { clientId, redirectUri } = { ...registration(), ...sealing };
   const issuedAt = Math.floor(Date.now() / 1000) - (sealing.age ?? 0);
   const id = newLoginId();
-  const request = { state: sealing.frontEndState, oauth: sealing.oauth };
+  const { frontEndState: ownState, oauth, returnTo } = sealing;
+  const request = { state: ownState, oauth, returnTo };
   const secret = randomBytes(32);
   const signer = createStateSigner(keysFromFile([new Secret(sealing.key)]).state, {
     clientId,

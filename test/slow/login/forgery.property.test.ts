@@ -74,6 +74,7 @@ const logins = fc.record({
       }),
       { nil: undefined },
     ),
+    returnTo: fc.option(fc.webUrl(), { nil: undefined }),
   }),
 });
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
@@ -100,7 +101,7 @@ describe('of any states and cookies', () => {
   it('made-up ones are refused', () => {
     const lookalike = fc
       .uint8Array({ minLength: 48, maxLength: 200 })
-      .map((bytes) => Buffer.from([3, ...bytes]).toString('base64url'));
+      .map((bytes) => Buffer.from([4, ...bytes]).toString('base64url'));
     fc.assert(
       fc.property(fc.oneof(anyText, lookalike), (state) => {
         expect(passes(state, secret)).to.equal(false);
@@ -117,7 +118,7 @@ describe('of any states and cookies', () => {
           issuedAt: 1_800_000_000 + index,
           registration: 'provider',
           frontEnd: 'app',
-          request: { state: 'own'.repeat(index + 1), oauth: undefined },
+          request: { state: 'own'.repeat(index + 1), oauth: undefined, returnTo: undefined },
         },
         secret,
       ),
@@ -138,7 +139,11 @@ describe('of any states and cookies', () => {
     );
     const logins = Array.from({ length: 5 }, () => {
       const ctx = koaContext();
-      const { state } = protection.start(ctx, 'app', { state: 'own', oauth: undefined });
+      const { state } = protection.start(ctx, 'app', {
+        state: 'own',
+        oauth: undefined,
+        returnTo: undefined,
+      });
       const [cookie] = setCookies(answerOf(ctx));
       return { state, name: cookie?.name ?? '', value: cookie?.value ?? '' };
     });
@@ -201,7 +206,11 @@ describe('of any states and cookies', () => {
       fc.assert(
         fc.property(cookieHeaders, fc.string({ unit: 'binary', maxLength: 512 }), (cookie, own) => {
           const ctx = koaContext({ cookie });
-          const { state } = protection.start(ctx, 'app', { state: own, oauth: undefined });
+          const { state } = protection.start(ctx, 'app', {
+            state: own,
+            oauth: undefined,
+            returnTo: undefined,
+          });
           const [set] = setCookies(answerOf(ctx)).filter(({ maxAge }) => maxAge !== '0');
           const callback = koaContext({ cookie: `${set?.name}=${set?.value}` });
           const login = protection.verify(callback, state);

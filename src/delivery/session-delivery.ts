@@ -1,0 +1,28 @@
+import { redirect } from '../http/redirect.ts';
+import type { Delivery } from '../login/login.ts';
+import type { Sessions } from '../session/sessions.ts';
+
+/**
+ * The delivery of a front end that holds no token: exchanges the code, seals the tokens into the front end's
+ * cookie, and redirects to its page.
+ *
+ * @param login.registration the audience of the registration
+ * @param page inside the front end's origin
+ * @param fail answers failures
+ * @see RFC 10017 §6.1
+ */
+export function sessionDelivery(
+  sessions: Sessions,
+  login: { readonly registration: string; readonly frontEnd: string },
+  page: string,
+  fail: Delivery['fail'],
+): Delivery {
+  return {
+    redirects: true,
+    async succeed(ctx, { exchange }) {
+      await sessions.start(ctx, login, await exchange());
+      redirect(ctx, page);
+    },
+    fail,
+  };
+}

@@ -1,0 +1,69 @@
+import type { Config, FrontEndConfig } from '../config/config.ts';
+import { keysFromClientSecret, keysFromFile } from '../keys.ts';
+import type { Registration } from '../login/login.ts';
+import type { SessionAccess } from '../routes/open-session.ts';
+import { createSessionGuard } from '../routes/session-guard.ts';
+import type { Logouts } from '../session/logouts.ts';
+import { createSessions, type Sessions } from '../session/sessions.ts';
+import { audienceOf } from './registrations.ts';
+
+/**
+ * Creates the sessions of the front ends that hold no token.
+ *
+ * @param now milliseconds since 1970
+ * @returns undefined if no front end has sessions
+ */
+export async function createRelaySessions(
+  config: Config,
+  logouts: Logouts,
+  now: () => number,
+): Promise<Sessions | undefined> {
+  const { frontEnds, registrations, keySecrets, baseUrl } = config;
+  const users = frontEnds.filter(hasSessions);
+  if (users.length === 0) return undefined;
+  const [first] = registrations;
+  // Without a key file, the relay is on this machine alone.
+  const keys =
+    keySecrets === undefined
+      ? await keysFromClientSecret(first.clientSecret)
+      : keysFromFile(keySecrets);
+  const audiences = new Map(
+    users.map(({ name, registrations: usable }) => {
+      const ofUser = registrations.filter((registration) => usable.includes(registration.name));
+      return [name, new Set(ofUser.map(audienceOf))];
+    }),
+  );
+  const settings = {
+    secure: baseUrl.startsWith('https:'),
+    lifetime: config.sessionLifetime,
+    idle: config.sessionIdle,
+    frontEnds: audiences,
+  };
+  return createSessions(settings, keys.session, logouts, now);
+}
+
+/**
+ * Creates what endpoints need that sessions authorize.
+ *
+ * @param now milliseconds since 1970
+ */
+export function createSessionAccess(
+  { baseUrl, frontEnds }: Config,
+  sessions: Sessions,
+  registrations: readonly Registration[],
+  now: () => number,
+): SessionAccess {
+  const byAudience = new Map(
+    registrations.map((registration) => [registration.audience, registration]),
+  );
+  return {
+    sessions,
+    guard: createSessionGuard(baseUrl, frontEnds.filter(hasSessions)),
+    registrationOf: (audience) => byAudience.get(audience),
+    now,
+  };
+}
+
+function hasSessions({ tokenDelivery }: FrontEndConfig): boolean {
+  return tokenDelivery === 'session';
+}

@@ -1,0 +1,80 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Middleware } from 'koa';
+import { RelayError } from '../errors.ts';
+import type { GrantMemory } from '../grants/grants.ts';
+import type { Context, RequestState } from '../http/context.ts';
+import { limits } from '../limits.ts';
+import type { Registration } from '../login/login.ts';
+import type { SessionContent } from '../session/content.ts';
+import type { SessionAccess } from './open-session.ts';
+
+/**
+ * `POST /auth/logout`: clears the cookie of a page's session, whatever else happens. It revokes the tokens
+ * at the provider if the provider can and answers in time, and names the provider's own logout page.
+ *
+ * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
+ */
+export function logout(
+  { sessions, guard, registrationOf }: SessionAccess,
+  memory: Pick<GrantMemory, 'refreshes' | 'revocations'>,
+): Middleware<RequestState> {
+  return async (ctx: Context) => {
+    const frontEnd = guard.pass(ctx);
+    sessions.clear(ctx, frontEnd.name);
+    ctx.body = {};
+    const session = await sessions.read(ctx, frontEnd.name);
+    if (session === undefined) return;
+    sessions.end(session);
+    const registration = registrationOf(session.registration);
+    if (registration === undefined) return;
+    ctx.state.registration = registration.name;
+    await withinTime(revokeAll(ctx, session, registration, memory));
+    ctx.body = { url: logoutUrlOf(registration) };
+  };
+}
+
+/** Revokes the newest tokens of a session: another tab may have refreshed it a moment ago. */
+async function revokeAll(
+  ctx: Context,
+  session: SessionContent,
+  registration: Registration,
+  { refreshes, revocations }: Pick<GrantMemory, 'refreshes' | 'revocations'>,
+): Promise<void> {
+  const { refreshToken } = session;
+  const newest = refreshToken && (await refreshes.newest({ ...session, refreshToken }));
+  const tokens = newest || session;
+  // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
+  const each = [{ refreshToken: tokens.refreshToken }, { accessToken: tokens.accessToken }];
+  await Promise.all(
+    each.map((token) =>
+      revocations.once(token, async () => {
+        await registration
+          .revokeToken(token, (call) => {
+            ctx.state.providerCall = call;
+          })
+          .catch(unlessExpected);
+      }),
+    ),
+  );
+}
+
+/** The provider's failures do not keep a person logged in. */
+function unlessExpected(error: unknown): void {
+  if (!(error instanceof RelayError)) throw error;
+}
+
+async function withinTime(work: Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const time = setTimeout(limits.logoutTime, undefined, { signal, ref: false }).catch(() => {});
+  await Promise.race([work, time]).finally(() => stop.abort());
+}
+
+function logoutUrlOf(registration: Registration): string | undefined {
+  try {
+    return registration.logoutUrl();
+  } catch (error) {
+    unlessExpected(error);
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { RelayError } from '../errors.ts';
+import type { Context } from '../http/context.ts';
+import type { Registration } from '../login/login.ts';
+import type { SessionContent } from '../session/content.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { SessionGuard } from './session-guard.ts';
+
+/** What endpoints need that sessions authorize. */
+export interface SessionAccess {
+  readonly sessions: Sessions;
+  readonly guard: SessionGuard;
+  /** The registration with this audience. */
+  registrationOf(audience: string): Registration | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** A session that a request may use. */
+export interface OpenSession {
+  readonly session: SessionContent;
+  readonly registration: Registration;
+}
+
+/**
+ * The session of a request, if it comes from the page of the session's front end.
+ *
+ * @throws {RelayError} `session_missing`, or why the guard does not let the request pass
+ */
+export async function openSession(
+  ctx: Context,
+  { sessions, guard, registrationOf }: SessionAccess,
+): Promise<OpenSession> {
+  const frontEnd = guard.pass(ctx);
+  const session = await sessions.read(ctx, frontEnd.name);
+  const registration = session && registrationOf(session.registration);
+  if (session === undefined || registration === undefined) throw new RelayError('session_missing');
+  ctx.state.registration = registration.name;
+  return { session, registration };
+}
+
+/**
+ * The access token of a session.
+ *
+ * @param now milliseconds since 1970
+ * @throws {RelayError} `session_token_expired`
+ */
+export function usableToken(
+  { accessToken, accessTokenEndsAt }: SessionContent,
+  now: () => number,
+): string {
+  const isOver = accessTokenEndsAt !== undefined && now() >= accessTokenEndsAt * 1000;
+  if (isOver) throw new RelayError('session_token_expired');
+  return accessToken;
+}

@@ -1,0 +1,80 @@
+import { RelayError } from '../errors.ts';
+import type { Context } from '../http/context.ts';
+import { forbidReading } from '../http/cors.ts';
+import { parseQuery } from '../oauth/query.ts';
+
+/** A front end that has sessions. */
+export interface SessionFrontEnd {
+  readonly name: string;
+  readonly origin: string;
+}
+
+/**
+ * Lets only the page of a front end use its session. Browsers send cookies with requests of other pages
+ * too, but a page of another origin cannot add the header without a preflight, which it does not pass.
+ *
+ * @see RFC 10017 §6.1.3.3
+ */
+export interface SessionGuard {
+  /**
+   * The front end that a request is for: the one that `client_id` names, else the only one with the
+   * request's `Origin`, else the only one.
+   *
+   * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
+   *   `request_header_missing`
+   */
+  pass(ctx: Context): SessionFrontEnd;
+  /** Whether an origin is that of a front end with sessions. */
+  hasOrigin(origin: string): boolean;
+}
+
+/** @param baseUrl the relay's public address */
+export function createSessionGuard(
+  baseUrl: string,
+  frontEnds: readonly SessionFrontEnd[],
+): SessionGuard {
+  const base = new URL(baseUrl);
+  const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
+
+  function select(ctx: Context, origin: string | undefined): SessionFrontEnd {
+    const { client_id: named } = parseQuery(ctx.querystring);
+    if (named !== undefined) {
+      const found = typeof named === 'string' ? byName.get(named) : undefined;
+      if (found === undefined) throw new RelayError('client_unknown');
+      return found;
+    }
+    const [only, ...others] = origin === undefined ? frontEnds : (byOrigin.get(origin) ?? []);
+    if (only === undefined) throw new RelayError('origin_foreign');
+    if (others.length > 0) throw new RelayError('client_unknown', { detail: ambiguous });
+    return only;
+  }
+
+  return {
+    pass(ctx) {
+      const { headers } = ctx.req;
+      const { host, origin } = headers;
+      if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
+      // Otherwise a name that an attacker points to this machine would be the page's own.
+      if (!isHost(host, base)) throw new RelayError('host_foreign');
+      const frontEnd = select(ctx, origin);
+      ctx.state.frontEnd = frontEnd.name;
+      if (origin !== undefined && origin !== frontEnd.origin) {
+        forbidReading(ctx);
+        throw new RelayError('origin_foreign');
+      }
+      if (headers['x-login-relay'] !== '1') throw new RelayError('request_header_missing');
+      return frontEnd;
+    },
+    hasOrigin: (origin) => byOrigin.has(origin),
+  };
+}
+
+const ambiguous =
+  'This relay has several front ends with sessions: name one by the parameter client_id.';
+
+/** Whether a Host header names the host of an address. It may have the default port. */
+function isHost(host: string | undefined, base: URL): boolean {
+  if (host === undefined || host === base.host) return host !== undefined;
+  return URL.parse(`${base.protocol}//${host}`)?.host === base.host;
+}

@@ -1,0 +1,84 @@
+import type { Middleware } from 'koa';
+import { RelayError } from '../errors.ts';
+import type { Refreshes } from '../grants/refreshes.ts';
+import type { Context, RequestState } from '../http/context.ts';
+import { type AnswerFailure, answerWith } from '../http/error-responder.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { type OpenSession, openSession, type SessionAccess } from './open-session.ts';
+
+const badGateway = 502;
+const tooManyRequests = 429;
+
+/** Answers failures with their codes, for the programs that pages consist of. */
+const answerSessionFailure: AnswerFailure = (ctx, failure) => {
+  answerWith(ctx, failure, { error: failure.code, detail: failure.detail });
+  // The contract's callback answers with 400 if the provider fails or has refused the relay itself.
+  const { oauthError } = failure;
+  const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
+  if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
+};
+
+/** Answers failures of everything that follows with their codes. */
+export const answerSessionFailures: Middleware<RequestState> = (ctx, next) => {
+  ctx.state.answerFailure = answerSessionFailure;
+  return next();
+};
+
+/** `GET /auth/session`: describes the session of a page, or answers 401. */
+export function describeSession(access: SessionAccess): Middleware<RequestState> {
+  return async (ctx: Context) => {
+    ctx.body = description(await openSession(ctx, access), access.now);
+  };
+}
+
+/**
+ * `POST /auth/session/refresh`: renews the access token of a session and its idle time. If the provider gave
+ * no refresh token, it renews only the idle time, without a call.
+ *
+ * A refresh that the provider refuses clears nothing: another refresh may have been faster, and its
+ * cookie is good.
+ */
+export function refreshSession(
+  access: SessionAccess,
+  refreshes: Refreshes,
+): Middleware<RequestState> {
+  return async (ctx: Context) => {
+    const { session, registration } = await openSession(ctx, access);
+    const token = await refreshed(ctx, { session, registration }, refreshes);
+    const renewed = await access.sessions.renew(ctx, session, token);
+    // It was logged out in the meantime.
+    if (renewed === undefined) throw new RelayError('session_missing');
+    ctx.body = description({ session: renewed, registration }, access.now);
+  };
+}
+
+/** @returns undefined if there is nothing to refresh */
+async function refreshed(
+  ctx: Context,
+  { session, registration }: OpenSession,
+  refreshes: Refreshes,
+): Promise<TokenResponse | undefined> {
+  const { refreshToken, frontEnd } = session;
+  if (refreshToken === undefined) return undefined;
+  const { audience } = registration;
+  const refresh = { registration: audience, frontEnd, refreshToken, scope: undefined };
+  const response = refreshes.join(refresh, (grant) =>
+    registration.refreshToken(grant, (call) => {
+      ctx.state.providerCall = call;
+    }),
+  );
+  return await response.catch((error: unknown) => {
+    if (!(error instanceof RelayError) || error.code !== 'refresh_refused') throw error;
+    throw new RelayError('session_refused', { providerError: error.providerError });
+  });
+}
+
+/** What a page may know of its session. */
+function description({ session, registration }: OpenSession, now: () => number) {
+  const { accessTokenEndsAt: end, refreshToken } = session;
+  return {
+    provider: registration.name,
+    expires_in: end === undefined ? undefined : Math.max(0, Math.floor(end - now() / 1000)),
+    renewable: refreshToken !== undefined,
+  };
+}

@@ -1,0 +1,188 @@
+import { expect } from 'chai';
+import type { OptionName } from '../../src/config/options.ts';
+import { isSameSite } from '../../src/origins/same-site.ts';
+import { faults, type Given, read } from './support/read.ts';
+
+const key = { '/key': { text: 'k'.repeat(40) } };
+const onHttps = {
+  tokenDelivery: 'session',
+  origin: 'https://app.example.com',
+  baseUrl: 'https://login.example.com',
+  keyFile: '/key',
+};
+const onThisMachine = { tokenDelivery: 'session', origin: 'http://localhost:5173' };
+
+const given = (flags: Partial<Record<OptionName, string>>): Given => ({ flags, files: key });
+
+describe('--token-delivery session', () => {
+  it('needs nothing else on this machine', () => {
+    const { config, warnings } = read(given(onThisMachine));
+    expect(config).to.include({ tokenDelivery: 'session', stateCheck: 'always' });
+    expect(config.redirectUris).to.deep.equal([]);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('checks the state of every callback', () => {
+    expect(read(given(onHttps)).config.stateCheck).to.equal('always');
+    for (const stateCheck of ['browsers', 'off']) {
+      const [fault = ''] = faults(given({ ...onHttps, stateCheck }));
+      expect(fault).to.match(/^--state-check .* must be always with --token-delivery .* session: /);
+    }
+  });
+
+  it('needs a key file beyond this machine', () => {
+    const { keyFile: _, ...flags } = onHttps;
+    expect(faults(given(flags))).to.deep.equal([
+      '--key-file (KEY_FILE) is required with --token-delivery (TOKEN_DELIVERY) session: otherwise anyone who knows the client secret could decrypt sessions',
+    ]);
+  });
+
+  it('takes a key file that is created at the start', () => {
+    const files = new Map<string, string>();
+    const newFiles = {
+      expect: () => {},
+      create: (path: string, text: string) => files.set(path, text).has(path),
+    };
+    const readFile = (path: string) => {
+      const text = files.get(path);
+      if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
+      return { text, readableByOthers: false };
+    };
+    const { config } = read({ flags: { ...onHttps, keyFile: '/new/key' }, newFiles, readFile });
+    expect(config.keySecrets).to.have.lengthOf(1);
+  });
+
+  for (const [origin, baseUrl] of [
+    ['https://app.example.com', 'https://login.example.org'],
+    ['https://me.github.io', 'https://you.github.io'],
+    ['https://app.co.uk', 'https://login.co.uk'],
+    ['http://localhost:5173', 'https://localhost:8443'],
+    ['http://127.0.0.1:5173', 'http://localhost:8000'],
+  ] as const) {
+    it(`does not take ${origin} at ${baseUrl}, which is another site`, () => {
+      const [fault = '', ...others] = faults(given({ ...onHttps, origin, baseUrl }));
+      expect(fault).to.match(/^--origin .* must be on the same site as --base-url /);
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  for (const [origin, baseUrl] of [
+    ['https://app.example.com', 'https://login.example.com'],
+    ['https://example.com', 'https://login.example.com'],
+    ['https://example.com', 'https://example.com/login'],
+    ['https://a.b.example.co.uk', 'https://example.co.uk:8443'],
+    ['https://me.github.io', 'https://me.github.io'],
+    ['https://192.0.2.1:8443', 'https://192.0.2.1'],
+    ['http://127.0.0.1:5173', 'http://127.0.0.1:8000'],
+  ] as const) {
+    it(`takes ${origin} at ${baseUrl}`, () => {
+      expect(faults(given({ ...onHttps, origin, baseUrl }))).to.deep.equal([]);
+    });
+  }
+
+  it('needs https beyond this machine, even if plain http is allowed', () => {
+    const plain = { origin: 'http://app.example.com', baseUrl: 'http://login.example.com' };
+    expect(faults(given({ ...onHttps, ...plain, insecureHttp: 'true' }))).to.deep.equal([
+      '--base-url (BASE_URL) "http://login.example.com" must start with https:// with --token-delivery (TOKEN_DELIVERY) session',
+    ]);
+  });
+
+  it('does not take an origin with a *', () => {
+    for (const origin of ['https://*.example.com', 'http://localhost:*']) {
+      const [fault = ''] = faults(given({ ...onHttps, origin }));
+      expect(fault).to.contain('must not have a * unless');
+    }
+  });
+
+  it('does not take an endpoint of sessions as the name of a registration', () => {
+    for (const pathName of ['session', 'logout']) {
+      expect(faults(given({ ...onHttps, pathName }))).to.deep.equal([
+        `--path-name (PROVIDER_PATH_NAME) "${pathName}" has the name of an endpoint of --token-delivery (TOKEN_DELIVERY) session: choose another name`,
+      ]);
+      expect(faults(given({ pathName }))).to.deep.equal([]);
+    }
+  });
+
+  it('warns of redirect URIs, which it does not use', () => {
+    const redirectUri = 'https://app.example.com/signed-in';
+    const { warnings } = read(given({ ...onHttps, redirectUri }));
+    expect(warnings.join('\n')).to.match(
+      /^--redirect-uri .* has no effect with --token-delivery /m,
+    );
+  });
+});
+
+describe('--session-lifetime and --session-idle', () => {
+  it('are days and hours', () => {
+    const { config } = read(given({ ...onHttps, sessionLifetime: '30', sessionIdle: '2' }));
+    expect(config).to.include({ sessionLifetime: 30 * 86_400, sessionIdle: 7200 });
+  });
+
+  it('take whole numbers within limits', () => {
+    for (const value of ['0', '1.5', '-1', '9601', '1d']) {
+      expect(faults(given({ ...onHttps, sessionIdle: value })), value).to.have.length(1);
+      expect(faults(given({ ...onHttps, sessionLifetime: value })), value).to.have.length(1);
+    }
+  });
+
+  it('warn if no front end has sessions', () => {
+    expect(read({ flags: { sessionIdle: '2' } }).warnings).to.deep.equal([
+      '--session-idle (SESSION_IDLE) has no effect: no front end has sessions',
+    ]);
+  });
+});
+
+describe('sessions in a configuration file', () => {
+  const text = `base-url: https://login.example.com
+key-file: /key
+session-idle: 12
+providers:
+  github: { client-id: client, client-secret: secret }
+front-ends:
+  app: { origin: https://app.example.com, token-delivery: session }
+  blog: { origin: https://blog.example.com }
+`;
+  const withFile = (changed: string): Given => ({
+    flags: { config: 'config.yaml' },
+    environment: {},
+    files: { ...key, 'config.yaml': { text: changed } },
+  });
+
+  it('belong to front ends, and their times to the relay', () => {
+    const { config } = read(withFile(text));
+    expect(config).to.include({
+      sessionIdle: 43_200,
+      tokenDelivery: 'session',
+      stateCheck: 'always',
+    });
+  });
+
+  it('have faults that name their place', () => {
+    const faulty = text
+      .replace('https://app.example.com', 'https://app.example.org')
+      .replace('github', 'session')
+      .replace('key-file: /key\n', '');
+    expect(faults(withFile(faulty))).to.deep.equal([
+      'config.yaml:6:10 front-ends.app.origin "https://app.example.org" must be on the same site as config.yaml:1:1 base-url with config.yaml:6:43 front-ends.app.token-delivery session: both https, under one domain of your own, such as app.example.com and login.example.com',
+      'config.yaml key-file is required with config.yaml:6:43 front-ends.app.token-delivery session: otherwise anyone who knows the client secret could decrypt sessions',
+      'config.yaml:4:3 providers.session has the name of an endpoint of config.yaml:6:43 front-ends.app.token-delivery session: choose another name',
+    ]);
+  });
+
+  it('leave the names of endpoints to relays without them', () => {
+    const without = text.replace(', token-delivery: session', '').replace('github', 'session');
+    expect(faults(withFile(without.replace('session-idle: 12\n', '')))).to.deep.equal([]);
+  });
+});
+
+describe('the site of an address', () => {
+  it('has the names below one domain, but not below a public suffix', () => {
+    const same = (one: string, other: string) => isSameSite(new URL(one), new URL(other));
+    expect(same('https://a.example.com', 'https://b.c.example.com')).to.equal(true);
+    expect(same('https://a.example.com', 'http://a.example.com')).to.equal(false);
+    expect(same('https://a.vercel.app', 'https://b.vercel.app')).to.equal(false);
+    expect(same('https://[::1]:1', 'https://[::1]:2')).to.equal(true);
+    expect(same('https://192.0.2.1', 'https://192.0.2.2')).to.equal(false);
+    expect(same('https://evil-example.com', 'https://example.com')).to.equal(false);
+  });
+});

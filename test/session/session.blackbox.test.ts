@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
+import { expectNoneRemembered } from '../harness/expect/canaries.ts';
+import { expectFailure } from '../harness/expect/failures.ts';
+import {
+  expectSessionFailure,
+  SessionPage,
+  sessionCookie,
+  sessionFlags,
+  sessionOf,
+  sessionOrigin,
+} from '../harness/login/session-page.ts';
+import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { loginPath, type Relay, useRelays, userPath } from '../harness/relay/relay-under-test.ts';
+
+describe('a front end with sessions', () => {
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let relay: Relay;
+  let page: SessionPage;
+
+  before('start a provider and a relay', async () => {
+    provider = await RefreshingProvider.start();
+    relay = await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...(await sessionFlags()) },
+    });
+  });
+  beforeEach(() => {
+    provider.forget();
+    page = new SessionPage(() => relay, provider);
+  });
+  after('stop the provider; nothing secret is in the log', async () => {
+    await provider.stop();
+    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
+  });
+
+  it('logs in: the page gets a cookie, and nothing in its address', async () => {
+    const answer = await page.finishLogin();
+    expect(answer.status).to.equal(307);
+    expect(answer.headers.location).to.equal(`${sessionOrigin}/`);
+    expect(answer.body.toString()).to.equal('');
+    const cookie = setCookies(answer).find(({ name }) => name === sessionCookie);
+    expect(cookie?.attributes).to.deep.equal([
+      'HttpOnly',
+      'Max-Age=86400',
+      'Path=/',
+      'SameSite=Strict',
+      'Secure',
+    ]);
+  });
+
+  it('is told which provider its session is of, and for how long', async () => {
+    await page.logIn();
+    const { expires_in: expiresIn, ...session } = sessionOf(await page.describe());
+    expect(session).to.deep.equal({ provider: 'provider', renewable: true });
+    expect(expiresIn).to.be.within(28_700, 28_800);
+    expect(sessionOf(await page.send('/auth/session?client_id=app'))).to.include(session);
+  });
+
+  it('is not told an end that the provider does not tell', async () => {
+    provider.mood.expiresIn = undefined;
+    await page.logIn();
+    expect(sessionOf(await page.describe())).to.deep.equal({
+      provider: 'provider',
+      renewable: true,
+    });
+  });
+
+  it('gets 401 without a session', async () => {
+    expectSessionFailure(await page.describe(), 'session_missing');
+    expectSessionFailure(await page.refresh(), 'session_missing');
+    expect(provider.calls).to.deep.equal([]);
+  });
+
+  it('looks up its user by the cookie', async () => {
+    await page.logIn();
+    const answer = await page.lookUp();
+    expect(answer.status).to.equal(200);
+    expect(JSON.parse(`${answer.body}`)).to.have.property('login');
+    const head = await page.send(userPath, 'HEAD');
+    expect([head.status, head.body.length]).to.deep.equal([200, 0]);
+    expect(setCookies(answer)).to.deep.equal([]);
+  });
+
+  it('gets the contract’s answer to a lookup without cookie and without Authorization', async () => {
+    expectFailure(await page.lookUp(), 'credentials_missing');
+    expectFailure(await relay.get(userPath), 'credentials_missing');
+  });
+
+  it('uses the token in Authorization rather than the cookie', async () => {
+    await page.logIn();
+    const answer = await page.lookUp({ headers: [['Authorization', 'Bearer other']] });
+    expectFailure(answer, 'token_invalid');
+    expect(provider.credentials('user')).to.deep.equal(['other']);
+  });
+
+  it('keeps its session when the provider refuses the access token', async () => {
+    await page.logIn();
+    provider.revokeAll();
+    const answer = await page.lookUp();
+    expectFailure(answer, 'token_invalid');
+    expect(answer.headers['www-authenticate']).to.equal('Bearer error="invalid_token"');
+    expect(setCookies(answer)).to.deep.equal([]);
+    sessionOf(await page.describe());
+  });
+
+  for (const [returnTo, page_] of Object.entries({
+    '/profile?tab=2#top': `${sessionOrigin}/profile?tab=2#top`,
+    [`${sessionOrigin}/a%20b`]: `${sessionOrigin}/a%20b`,
+    [`${sessionOrigin}:443/x`]: `${sessionOrigin}/x`,
+    [sessionOrigin]: `${sessionOrigin}/`,
+    '': `${sessionOrigin}/`,
+  })) {
+    it(`returns to ${returnTo || 'the main page'}`, async () => {
+      const start = `${loginPath}?${new URLSearchParams({ return_to: returnTo })}`;
+      expect((await page.logIn(start)).href).to.equal(page_);
+    });
+  }
+
+  it('returns to the page, not with the state of a contract’s front end', async () => {
+    expect((await page.logIn(`${loginPath}?state=own`)).href).to.equal(`${sessionOrigin}/`);
+  });
+});

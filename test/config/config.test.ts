@@ -71,6 +71,7 @@ describe('the configuration', () => {
       refreshLifetime: 30 * 24 * 60 * 60,
       sessionLifetime: 7 * 24 * 60 * 60,
       sessionIdle: 24 * 60 * 60,
+      registrationsAreNamed: false,
       keySecrets: undefined,
       logLevel: 'info',
       logFormat: undefined,

@@ -82,7 +82,6 @@ const wrong: Readonly<Record<string, string>> = {
   'a front end without an origin': `providers: { ${github} }\nfront-ends: { app: {} }`,
   'a name with a slash': `providers: { ${github} }\nfront-ends: { a/b: { origin: https://a.example } }`,
   'a name of 65 letters': `providers: { ${github} }\nfront-ends: { ${'a'.repeat(65)}: { origin: https://a.example } }`,
-  'a provider with the name of an endpoint': `providers: { session: { client-id: a, client-secret: b } }\nfront-ends: { ${app} }`,
   'a front end with the name of an endpoint': `providers: { ${github} }\nfront-ends: { callback: { origin: https://a.example } }`,
   'one provider too many': `providers:\n${providers(limits.registrations + 1).join('')}front-ends:\n  ${app}`,
   'one front end too many': `providers: { ${github} }\nfront-ends:\n${frontEnds(limits.frontEnds + 1).join('')}`,

@@ -2,7 +2,7 @@ import type { Login, LoginOptions, LoginRequest, Session } from '../client.d.ts'
 import { keepCookie } from './cookie.ts';
 import { LoginError } from './errors.ts';
 import { failAsNetwork, read } from './relay.ts';
-import { type Pending, takePending } from './returning.ts';
+import { type Pending, scrollBack, takePending } from './returning.ts';
 import { keepTokens } from './tokens.ts';
 
 /** What a tab tells the others. */
@@ -72,8 +72,7 @@ export function createLogin(options: LoginOptions): Login {
       if (error) throw new LoginError(error, error_description, request_id);
       await alone(async () => setEverywhere(await keeper.finish(code, verifier)));
       tell({ state });
-      // Once the listeners have drawn the page.
-      setTimeout(() => scrollTo(...scroll));
+      scrollBack(...scroll);
     } catch (failure) {
       const { code, message, requestId } = failure as LoginError;
       tell({ state, failure: [code, message, requestId] });

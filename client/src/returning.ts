@@ -47,3 +47,9 @@ export function takePending(
   delete sessionStorage[name];
   return comesBack ? { ...pending, response } : pending;
 }
+
+/** Scrolls to where the person was. The page may need a second until it is long enough. */
+export function scrollBack(x: number, y: number, frames = 60): void {
+  scrollTo(x, y);
+  if (frames && scrollY < y) requestAnimationFrame(() => scrollBack(x, y, frames - 1));
+}

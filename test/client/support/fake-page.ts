@@ -97,6 +97,7 @@ const globals = {
   scrollX: { value: 0 },
   scrollY: { value: 120 },
   scrollTo: { value: () => {} },
+  requestAnimationFrame: { value: () => {} },
   addEventListener: {
     value: (_type: string, listener: (event: { persisted: boolean }) => void) =>
       void listeners.push(listener),
@@ -113,9 +114,7 @@ export function useBrowserGlobals(): void {
     }
     show(new FakePage('https://app.example.com/'));
   });
-  afterEach('close it', async () => {
-    // Pages scroll in a timer.
-    await new Promise((resolve) => setTimeout(resolve));
+  afterEach('close it', () => {
     leave();
     records.clear();
     for (const name of Object.keys(globals)) {

@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type LaunchOptions,
+  type Page,
+} from 'playwright-core';
 import { needs } from '../system/needs.ts';
 
 const wholeBrowser = '/usr/bin/chromium';
@@ -19,14 +25,18 @@ export const needsChromium = () =>
 /**
  * Launches Chromium once for the enclosing suite.
  *
+ * @param launch what is different from Playwright's way
  * @returns a function that opens a page in a new context
  */
-export function useBrowser(): (options?: BrowserContextOptions) => Promise<Page> {
+export function useBrowser(
+  launch: Pick<LaunchOptions, 'ignoreDefaultArgs'> = {},
+): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
 
   before('Chromium starts', async () => {
     browser = await chromium.launch({
       executablePath,
+      ...launch,
       args: [
         '--no-sandbox',
         '--disable-gpu',

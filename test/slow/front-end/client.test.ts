@@ -1,0 +1,259 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
+import { useClientSite } from './support/client-site.ts';
+
+const { describe } = needsChromium();
+
+const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
+const loggedIn = (page: Page) => shows(page, 'Hello, The person ada');
+const loggedOut = (page: Page) => shows(page, 'Nobody');
+
+const lookUps = '**/api/user*';
+
+/** Goes through the pages of the provider. */
+async function authorize(page: Page): Promise<void> {
+  await page.getByPlaceholder('Enter any login').fill('ada');
+  await page.getByPlaceholder('and password').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+async function logIn(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await authorize(page);
+  await loggedIn(page);
+}
+
+describe('the browser client in Chromium', () => {
+  const openBrowser = useBrowser();
+  const site = useClientSite();
+  const tokenCalls = () => site().provider.tokenRequests.length;
+
+  async function openPage(path = '/'): Promise<Page> {
+    const page = await openBrowser();
+    await page.goto(site().frontEnd + path);
+    return page;
+  }
+
+  async function anotherTab(page: Page, path = '/'): Promise<Page> {
+    const tab = await page.context().newPage();
+    await tab.goto(site().frontEnd + path);
+    return tab;
+  }
+
+  it('logs in with one call, and takes the code off the address', async () => {
+    const page = await openPage();
+    await loggedOut(page);
+    const calls = tokenCalls();
+    await logIn(page);
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
+    expect(tokenCalls()).to.equal(calls + 1);
+    const stored = await page.evaluate(
+      '[...Object.keys(localStorage), ...Object.keys(sessionStorage)]',
+    );
+    expect(stored).to.deep.equal([]);
+  });
+
+  for (const path of ['/list?page=2', '/#/list?page=2', '/list#third']) {
+    it(`comes back to ${path}, with one call`, async () => {
+      const page = await openPage(path);
+      const calls = tokenCalls();
+      await logIn(page);
+      expect(page.url()).to.equal(site().frontEnd + path);
+      expect(tokenCalls()).to.equal(calls + 1);
+      await page.reload();
+      await loggedIn(page);
+    });
+  }
+
+  it('comes back to where the person had scrolled', async () => {
+    const page = await openPage('/list');
+    await loggedOut(page);
+    await page.evaluate('scrollTo(0, 700)');
+    await page.evaluate('void login.login()');
+    await authorize(page);
+    await loggedIn(page);
+    await page.waitForFunction('scrollY === 700');
+  });
+
+  it('stays logged in over reloads', async () => {
+    const page = await openPage();
+    await logIn(page);
+    for (let reload = 0; reload < 3; reload += 1) {
+      await page.reload();
+      await loggedIn(page);
+    }
+  });
+
+  it('finishes the login if the page is loaded again before the code is redeemed', async () => {
+    const page = await openPage();
+    await loggedOut(page);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.route('**/client.js', (route) => route.abort());
+    await authorize(page);
+    await page.waitForURL(`${site().frontEnd}/?code=*`);
+    await page.unroute('**/client.js');
+    await page.reload();
+    await loggedIn(page);
+  });
+
+  it('ends the login after a second 401, and not after the first', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const refuse = (times = Number.POSITIVE_INFINITY) =>
+      page.route(lookUps, (route) => route.fulfill({ status: 401, json: {} }), { times });
+    await refuse(1);
+    expect(await page.evaluate('login.user().then(({ sub }) => sub)')).to.equal('ada');
+    await refuse();
+    expect(await page.evaluate('login.user()')).to.equal(null);
+    await page.unroute(lookUps);
+    await loggedOut(page);
+    await page.reload();
+    await loggedOut(page);
+  });
+
+  it('keeps the login while the relay does not answer', async () => {
+    const page = await openPage();
+    await logIn(page);
+    await page.route('**/auth/provider/token', (route) => route.abort());
+    await page.reload();
+    await shows(page, 'network');
+    await page.unroute('**/auth/provider/token');
+    await page.reload();
+    await loggedIn(page);
+  });
+
+  it('proves its key although the clock of the device is an hour slow', async () => {
+    const page = await openBrowser();
+    await page.clock.setSystemTime(Date.now() - 3_600_000);
+    await page.goto(site().frontEnd);
+    await logIn(page);
+  });
+
+  it('says that the person cancelled', async () => {
+    const page = await openPage('/list');
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await shows(page, 'access_denied');
+    expect(page.url()).to.equal(`${site().frontEnd}/list`);
+  });
+
+  it('logs in and out in all tabs', async () => {
+    const page = await openPage();
+    const other = await anotherTab(page, '/react');
+    await loggedOut(other);
+    await logIn(page);
+    await loggedIn(other);
+    await other.getByRole('button', { name: 'Log out' }).click();
+    await loggedOut(other);
+    await loggedOut(page);
+  });
+
+  it('keeps 20 tabs logged in that are loaded at once, and refresh at once', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const tabs = await Promise.all(Array.from({ length: 19 }, () => anotherTab(page)));
+    for (const tab of tabs) await loggedIn(tab);
+    for (const tab of [page, ...tabs]) {
+      await tab.route(lookUps, (route) => route.fulfill({ status: 401, json: {} }), {
+        times: 1,
+      });
+    }
+    const users = await Promise.all(
+      [page, ...tabs].map((tab) => tab.evaluate('login.user().then(({ sub }) => sub)')),
+    );
+    expect(users).to.deep.equal(users.map(() => 'ada'));
+  });
+
+  it('revokes the tokens at a logout', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const revoked = page.waitForResponse(
+      (response) => response.url().endsWith('/revoke') && response.request().method() === 'POST',
+    );
+    const token = await page.evaluate('login.session.accessToken');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    expect((await revoked).status()).to.equal(200);
+    await loggedOut(page);
+    const lookUp = `fetch('${site().relayUrl}/api/user', { headers: { Authorization: 'Bearer ${token}' } })
+      .then(({ status }) => status)`;
+    expect(await page.evaluate(lookUp)).to.equal(401);
+  });
+
+  it('ignores forged links', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const issuer = encodeURIComponent(`${site().relayUrl}/auth/provider`);
+    for (const link of [
+      `?code=forged&state=forged&iss=${issuer}`,
+      `?error=access_denied&state=forged&iss=${issuer}`,
+      `?code=forged&iss=${issuer}`,
+    ]) {
+      await page.goto(`${site().frontEnd}/${link}`);
+      await loggedIn(page);
+      expect(page.url()).to.equal(`${site().frontEnd}/`);
+    }
+  });
+
+  for (const path of ['/', '/coop']) {
+    describe(`in a popup, from ${path}`, () => {
+      async function openPopup(page: Page): Promise<Page> {
+        const [popup] = await Promise.all([
+          page.waitForEvent('popup'),
+          page.getByRole('button', { name: 'Log in in a popup' }).click(),
+        ]);
+        return popup;
+      }
+
+      it('logs in the page, and closes', async () => {
+        const page = await openPage(path);
+        const popup = await openPopup(page);
+        const closed = popup.waitForEvent('close');
+        await authorize(popup);
+        await closed;
+        await loggedIn(page);
+        await shows(page, 'popup done');
+        expect(page.url()).to.equal(site().frontEnd + path);
+      });
+
+      it('tells the page that the person cancelled, and the button works again', async () => {
+        const page = await openPage(path);
+        const popup = await openPopup(page);
+        await popup.getByRole('link', { name: 'Cancel' }).click();
+        await shows(page, 'access_denied');
+        await openPopup(page).then(authorize);
+        await loggedIn(page);
+      });
+    });
+  }
+
+  it('redeems the code once in a page with React in StrictMode', async () => {
+    const page = await openPage('/react');
+    const calls = tokenCalls();
+    await logIn(page);
+    expect(tokenCalls()).to.equal(calls + 1);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await loggedOut(page);
+  });
+});
+
+describe('the browser client in Chromium, with pages that are kept for the back button', () => {
+  const openBrowser = useBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  const site = useClientSite();
+
+  it('learns of a logout in another tab', async () => {
+    const page = await openBrowser();
+    await page.goto(site().frontEnd);
+    await logIn(page);
+    await page.evaluate('globalThis.isKept = true');
+    await page.goto(`${site().frontEnd}/elsewhere`);
+    const other = await page.context().newPage();
+    await other.goto(site().frontEnd);
+    await loggedIn(other);
+    await other.getByRole('button', { name: 'Log out' }).click();
+    await loggedOut(other);
+    await page.evaluate('history.back()');
+    await loggedOut(page);
+  });
+});

@@ -1,3 +1,4 @@
+import { unseenSecret } from '../config/client-secret.ts';
 import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
@@ -39,6 +40,9 @@ export async function checkTokenEndpoint(
   codeVerifier: string,
   naming: Naming,
 ): Promise<Finding> {
+  if (config.clientSecret === unseenSecret) {
+    return notChecked(subject, 'not asked: this command does not have the client secret', null);
+  }
   const fix = fixUrl('tokenUrl', naming);
   const ask = (form: ClientAuthentication, clientSecret: Secret) => {
     const endpoint = { ...provider, ...config, clientSecret, clientAuthentication: form };

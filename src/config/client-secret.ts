@@ -10,6 +10,9 @@ const noCredential =
 const noNamedCredential = (name: string): string =>
   `is required, or the systemd credential ${name}, which is missing or empty`;
 
+/** Stands for a client secret that this command cannot read. */
+export const unseenSecret = new Secret('unseen');
+
 /**
  * The systemd credential that holds a client secret.
  *
@@ -27,7 +30,7 @@ export function clientSecretCredential(entry: string | undefined): string {
  */
 export function readClientSecret(reading: Reading, entry: string | undefined): Secret | undefined {
   const credentialName = clientSecretCredential(entry);
-  const { values, environment, readFile, sourceOf, describe, fault, warn } = reading;
+  const { values, environment, readFile, sourceOf, describe, fault, warn, unseen } = reading;
   const direct = sourceOf('clientSecret');
   const file = sourceOf('clientSecretFile');
   if (direct !== undefined && file !== undefined) {
@@ -44,6 +47,11 @@ export function readClientSecret(reading: Reading, entry: string | undefined): S
   const directory = environment['CREDENTIALS_DIRECTORY'];
   const path =
     file === undefined ? directory && `${directory}/${credentialName}` : values.clientSecretFile;
+  if (file === undefined && !path && entry !== undefined && unseen !== undefined) {
+    const where = `unless the service has the systemd credential ${credentialName}`;
+    unseen('clientSecretFile', 'is not given', `give it, ${where}`);
+    return unseenSecret;
+  }
   if (file === undefined && !path) {
     fault('clientSecretFile', `is required, or ${describe('clientSecret')}`);
     return undefined;
@@ -57,7 +65,7 @@ export function readClientSecret(reading: Reading, entry: string | undefined): S
     return undefined;
   }
   const text = readSecretFile(reading, 'clientSecretFile', path);
-  if (text === undefined) return undefined;
+  if (text === undefined) return unseen && unseenSecret;
   if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
   fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
   return undefined;

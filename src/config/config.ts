@@ -15,7 +15,7 @@ import { type OptionSources, withoutOverruled } from './option-values.ts';
 import { reportPlainHttp } from './plain-http.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import { type ProxyVariables, readProxy } from './proxy.ts';
-import { checked, type Naming } from './reading.ts';
+import { checked, type Naming, type Unseen } from './reading.ts';
 import { createReadings, namingOf } from './readings.ts';
 import { runtimeFaults } from './runtime-environment.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
@@ -83,6 +83,8 @@ const onlyFrontEnd = 'app';
 export interface ConfigReading {
   readonly config: Config;
   readonly warnings: readonly string[];
+  /** What has a stand-in, because this command cannot read it. */
+  readonly unseen: readonly Unseen[];
   /** Names the settings of a login at a registration, for a front end. */
   namingOf(registration: string, frontEnd: string): Naming;
 }
@@ -92,17 +94,24 @@ export interface ConfigReading {
  * environment, which beats the file; a variable that is set but empty counts as unset.
  *
  * @param given.newFiles creates a missing key file. Undefined: a missing file is a fault
+ * @param given.mayBeUnseen whether secrets that this user cannot read get stand-ins. Otherwise, they are faults
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
 export function readConfig(
-  given: OptionSources & { readonly readFile: ReadFile; readonly newFiles?: NewFiles },
+  given: OptionSources & {
+    readonly readFile: ReadFile;
+    readonly newFiles?: NewFiles;
+    readonly mayBeUnseen?: boolean;
+  },
 ): ConfigReading {
   const sources = withoutOverruled(given);
   const { environment } = sources;
   // Settings of the relay as a whole are read again with each registration and front end.
   const faults = new Set<string>();
   const warnings = new Set<string>();
+  const unseen: Unseen[] = [];
   const report = {
+    addUnseen: given.mayBeUnseen ? (one: Unseen) => void unseen.push(one) : undefined,
     addFault: (fault: string) => void faults.add(fault),
     addWarning: (warning: string) => void warnings.add(warning),
   };
@@ -175,6 +184,7 @@ export function readConfig(
   return {
     config: Object.freeze(config),
     warnings: [...warnings],
+    unseen,
     namingOf: (registration, frontEnd) => namingOf(readings, registration, frontEnd),
   };
 }

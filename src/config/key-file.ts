@@ -4,6 +4,8 @@ import type { Reading } from './reading.ts';
 import { isMissingCredential, isMissingFile, readSecretFile, reasonOf } from './secret-file.ts';
 
 const shortestSecret = 32;
+/** Where systemd creates the state directories of services. */
+const stateDirectories = '/var/lib/';
 const credential = 'key';
 /** The names that 0.1 had. */
 const former = { variable: 'STATE_KEY_FILE', credential: 'state-key' } as const;
@@ -80,7 +82,7 @@ const reasons: Readonly<Record<string, string>> = {
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
 /** Reports why a missing file cannot be created. */
-function reportNoRoom({ newFiles, fault }: Reading, path: string): void {
+function reportNoRoom({ newFiles, fault, unseen }: Reading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
     fault(
@@ -92,20 +94,29 @@ function reportNoRoom({ newFiles, fault }: Reading, path: string): void {
   try {
     newFiles?.expect(path);
   } catch (error) {
-    fault('keyFile', reasonOf(error, reasons) ?? otherReason);
+    const reason = reasonOf(error, reasons) ?? otherReason;
+    if (unseen !== undefined && reason === reasons['ENOENT'] && path.startsWith(stateDirectories)) {
+      unseen('keyFile', reason, 'systemd creates the state directory of a service when it starts');
+    } else {
+      fault('keyFile', reason);
+    }
   }
+}
+
+function newSecret(): Secret {
+  return new Secret(randomBytes(32).toString('base64url'));
 }
 
 function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
   const { newFiles, fault, warn } = reading;
-  const secret = randomBytes(32).toString('base64url');
+  const secret = newSecret();
   const advice = 'Replicas need a copy of it';
   if (newFiles?.create === undefined) {
     warn('keyFile', `names a file that does not exist: serve will create ${path}. ${advice}`);
-    return [new Secret(secret)];
+    return [secret];
   }
   try {
-    const created = newFiles.create(path, `${secret}\n`);
+    const created = newFiles.create(path, `${secret.reveal()}\n`);
     if (created) warn('keyFile', `names a file that did not exist: created ${path}. ${advice}`);
   } catch (error) {
     fault('keyFile', reasonOf(error, reasons) ?? otherReason);
@@ -117,7 +128,7 @@ function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
 
 function readSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
   const text = readSecretFile(reading, 'keyFile', path);
-  if (text === undefined) return undefined;
+  if (text === undefined) return reading.unseen && [newSecret()];
   const [current = '', ...previous] = text.split(/\r?\n/);
   if ([current, ...previous].some((one) => one.length < shortestSecret) || previous.length > 1) {
     reading.fault(

@@ -20,6 +20,19 @@ export interface Reading {
   fault(setting: OptionName, message: string): void;
   /** Reports what works but should be fixed. */
   warn(setting: OptionName, message: string): void;
+  /**
+   * Reports what only the relay's own user or service can read. The setting then gets a stand-in.
+   * Undefined: that is a fault.
+   *
+   * @param fix what to do about it
+   */
+  readonly unseen: ((setting: OptionName, message: string, fix: string) => void) | undefined;
+}
+
+/** What this command cannot read, but the relay may. */
+export interface Unseen {
+  readonly message: string;
+  readonly fix: string;
 }
 
 /** Names the settings of one login for people, and says what sets them. */

@@ -4,7 +4,7 @@ import { describeEntry, describeSetting, pathOfSetting } from './file/describe.t
 import { fileSettings } from './file/keys.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionName, options } from './options.ts';
-import type { Naming, Reading } from './reading.ts';
+import type { Naming, Reading, Unseen } from './reading.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
 
 /** The reading of one registration or one front end. */
@@ -30,6 +30,8 @@ export interface Given extends OptionSources {
   /** Gets every fault. It may get the same one several times. */
   readonly addFault: (fault: string) => void;
   readonly addWarning: (warning: string) => void;
+  /** Undefined: what cannot be read is a fault. */
+  readonly addUnseen: ((unseen: Unseen) => void) | undefined;
 }
 
 /** @param file undefined: flags and variables describe one registration and one front end */
@@ -107,7 +109,7 @@ function namesOf(file: ConfigFile, entry: FileEntry | undefined, name: OptionNam
 
 /** @param inFile how the file names a setting; undefined: it cannot have the setting */
 function createReading(
-  { environment, readFile, newFiles, addFault, addWarning }: Given,
+  { environment, readFile, newFiles, addFault, addWarning, addUnseen }: Given,
   sources: OptionSources,
   inFile: (name: OptionName) => FileNames | undefined,
 ): Reading {
@@ -128,6 +130,9 @@ function createReading(
     describeMissing: (name) => inFile(name)?.path ?? describeOption(name),
     fault,
     warn: (name, message) => addWarning(`${describe(name)} ${message}`),
+    unseen:
+      addUnseen &&
+      ((name, message, fix) => addUnseen({ message: `${describe(name)} ${message}`, fix })),
   };
 }
 

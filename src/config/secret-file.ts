@@ -64,6 +64,8 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+const otherUser = 'run this command as root, or as the user of the relay';
+
 /**
  * Reads a file that holds a secret, without its final newline.
  *
@@ -71,7 +73,7 @@ function codeOf(error: unknown): string {
  * @returns undefined after reporting why the file cannot be used
  */
 export function readSecretFile(
-  { readFile, fault, warn }: Reading,
+  { readFile, fault, warn, unseen }: Reading,
   name: OptionName,
   path: string,
 ): string | undefined {
@@ -79,7 +81,9 @@ export function readSecretFile(
   try {
     file = readFile(path);
   } catch (error) {
-    fault(name, reasonOf(error, unreadableFile) ?? 'names a file that cannot be read');
+    const reason = reasonOf(error, unreadableFile) ?? 'names a file that cannot be read';
+    if (unseen !== undefined && codeOf(error) === 'EACCES') unseen(name, reason, otherUser);
+    else fault(name, reason);
     return undefined;
   }
   if (file.readableByOthers) warn(name, 'names a file that every user can read: chmod o-r it');

@@ -60,6 +60,7 @@ describe('the configuration', () => {
         },
       },
       pathName: 'provider',
+      registrationsAreNamed: false,
       frontEnd: 'app',
       scope: undefined,
       providerTimeout: 10_000,

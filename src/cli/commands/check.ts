@@ -1,12 +1,16 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { checkCertificateAuthorities } from '../../check/certificate-authorities.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine } from '../../check/examine.ts';
 import { examineAll } from '../../check/examine-all.ts';
-import { type Finding, problem, warning } from '../../check/finding.ts';
+import { type Finding, notChecked, problem, warning } from '../../check/finding.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
+import { type Access, checkServiceUser } from '../../check/service-user.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { loginConfig } from '../../config/login-config.ts';
 import { type OptionSources, sourceOf, withoutOverruled } from '../../config/option-values.ts';
+import type { ReadFile } from '../../config/secret-file.ts';
 import { expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
@@ -24,18 +28,38 @@ export async function check(sources: OptionSources, json: boolean): Promise<0 | 
   return code;
 }
 
+/** The machine, and the user who runs the command. */
+interface Machine {
+  readonly readFile: ReadFile;
+  readonly isRoot: boolean;
+  readonly accessOf: (path: string) => Access;
+}
+
+const thisMachine: Machine = {
+  readFile: readTextFile,
+  isRoot: process.getuid?.() === 0,
+  accessOf: statSync,
+};
+
 /** Makes the report of {@link check}, and its exit code. */
 export async function diagnose(
   given: OptionSources,
+  { readFile, isRoot, accessOf }: Machine = thisMachine,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
   const sources = withoutOverruled(given);
+  const paths = new Set<string>();
   const isFromFile = sourceOf('config', sources) !== undefined;
   let reading: ConfigReading;
   try {
     reading = readConfig({
       ...sources,
-      readFile: readTextFile,
+      readFile(path) {
+        const file = readFile(path);
+        paths.add(resolve(path));
+        return file;
+      },
       newFiles: { expect: expectCreatable },
+      mayBeUnseen: true,
     });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -48,7 +72,9 @@ export async function diagnose(
     : await examineOptions(reading, sources);
   const findings: Finding[] = [
     ...reading.warnings.map((message) => warning('configuration', message, null)),
-    ...checkCertificateAuthorities(sources.environment, readTextFile),
+    ...reading.unseen.map(({ message, fix }) => notChecked('configuration', message, fix)),
+    ...(isRoot ? checkServiceUser([...paths], readFile, accessOf) : []),
+    ...checkCertificateAuthorities(sources.environment, readFile),
     ...examined,
   ];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;

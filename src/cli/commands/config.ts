@@ -20,10 +20,15 @@ export async function config(action: ConfigAction, given: OptionSources): Promis
     return;
   }
   const sources = withoutOverruled(given);
-  const { config: read, warnings } = readConfig({
+  const {
+    config: read,
+    warnings,
+    unseen,
+  } = readConfig({
     ...sources,
     readFile: readTextFile,
     newFiles: { expect: expectCreatable },
+    mayBeUnseen: true,
   });
   if (action === 'print') {
     const file = readConfigFile(sources, readTextFile);
@@ -31,6 +36,13 @@ export async function config(action: ConfigAction, given: OptionSources): Promis
     return;
   }
   await print(
-    [...warnings.map((one) => `warning: ${one}`), 'The configuration is valid.', ''].join('\n'),
+    [
+      ...warnings.map((one) => `warning: ${one}`),
+      ...unseen.map(({ message, fix }) => `not checked: ${message}; ${fix}`),
+      unseen.length === 0
+        ? 'The configuration is valid.'
+        : 'The rest of the configuration is valid.',
+      '',
+    ].join('\n'),
   );
 }

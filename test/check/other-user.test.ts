@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { diagnose } from '../../src/cli/commands/check.ts';
+import type { TextFile } from '../../src/config/secret-file.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { freePort } from '../harness/system/free-port.ts';
+import { clientSecret } from './support/check.ts';
+import { knowingTheClient, withProvider } from './support/provider.ts';
+
+const config = '/etc/login-relay/config.yaml';
+const secret = '/etc/login-relay/secret';
+const keyFile = '/etc/login-relay/key';
+const healthy = knowingTheClient(json({ error: 'invalid_grant' }, 400));
+
+/** The content of each file, or the code of the error that reading it gives. */
+type Files = Readonly<Record<string, string | { readonly code: string }>>;
+
+interface Situation {
+  readonly more?: string;
+  readonly files?: Files;
+  readonly isRoot?: boolean;
+  /** Owner, group and mode of paths that are not 0:0 755. */
+  readonly access?: Readonly<Record<string, readonly [uid: number, gid: number, mode: number]>>;
+}
+
+const passwd =
+  'root:x:0:0::/root:/bin/sh\nlogin-relay:x:998:997::/var/lib/login-relay:/bin/false\n';
+
+/** What `login-relay check` finds on a machine with these files, and how often it asked for a token. */
+async function check({ more, files, isRoot = false, access = {} }: Situation) {
+  const nowhere = `http://127.0.0.1:${await freePort()}`;
+  return await withProvider({ token: healthy }, async (_, requests, address) => {
+    const all: Files = {
+      [config]: `base-url: ${nowhere}
+${more ?? `key-file: ${keyFile}`}
+providers:
+  one:
+    authorize-url: ${address}/authorize
+    token-url: ${address}/token
+    user-url: ${address}/user
+    token-request: body
+    client-id: client-1
+    ${files?.[secret] === '' ? '' : `client-secret-file: ${secret}`}
+front-ends:
+  app: { origin: ${nowhere} }
+`,
+      [secret]: clientSecret,
+      [keyFile]: 'the line of a key file with 32 characters or more',
+      '/etc/passwd': passwd,
+      ...files,
+    };
+    const readFile = (path: string): TextFile => {
+      const file = all[path] ?? { code: 'ENOENT' };
+      if (typeof file !== 'string') throw Object.assign(new Error(path), file);
+      return { text: file, readableByOthers: false };
+    };
+    const accessOf = (path: string) => {
+      const [uid, gid, mode] = access[path] ?? [0, 0, 0o755];
+      return { uid, gid, mode };
+    };
+    const sources = { flags: { config: [config] }, environment: {} };
+    const { report, code } = await diagnose(sources, { readFile, isRoot, accessOf });
+    const tokenRequests = requests.filter(({ url }) => url.pathname === '/token').length;
+    return { findings: report.findings, code, tokenRequests };
+  });
+}
+
+describe('login-relay check, by a user who cannot read everything', () => {
+  const unreadable = { code: 'EACCES' };
+
+  it('does not ask the token endpoint without the client secret, and examines the rest', async () => {
+    const { findings, code, tokenRequests } = await check({ files: { [secret]: unreadable } });
+    const [unseen] = findings;
+    expect(unseen).to.include({ subject: 'configuration', verdict: 'not_checked' });
+    expect(unseen?.message).to.equal(
+      `${config}:10:5 providers.one.client-secret-file names a file that this user may not read`,
+    );
+    expect(unseen?.fix).to.match(/as root, or as the user of the relay/);
+    expect(findings).to.deep.include({
+      subject: 'token endpoint (one)',
+      verdict: 'not_checked',
+      message: 'not asked: this command does not have the client secret',
+      fix: null,
+    });
+    expect(tokenRequests).to.equal(0);
+    const verdicts = new Map(findings.map(({ subject, verdict }) => [subject, verdict]));
+    expect(verdicts.get('user lookup (one)')).to.equal('ok');
+    expect(verdicts.get('front end (app)')).to.equal('warning');
+    expect(code).to.equal(0);
+  });
+
+  it('names the systemd credential that the service may have', async () => {
+    const { findings, tokenRequests } = await check({ files: { [secret]: '' } });
+    expect(findings[0]).to.deep.equal({
+      subject: 'configuration',
+      verdict: 'not_checked',
+      message: `${config}:4:3 providers.one.client-secret-file is not given`,
+      fix: 'give it, unless the service has the systemd credential one-client-secret',
+    });
+    expect(tokenRequests).to.equal(0);
+  });
+
+  it('goes on without the key file', async () => {
+    const { findings, tokenRequests } = await check({ files: { [keyFile]: unreadable } });
+    expect(findings[0]?.message).to.equal(
+      `${config}:2:1 key-file names a file that this user may not read`,
+    );
+    expect(findings.find(({ subject }) => subject === 'token endpoint (one)')?.verdict).to.equal(
+      'ok',
+    );
+    expect(tokenRequests).to.be.above(0);
+  });
+
+  it('goes on before the service has its state directory', async () => {
+    const missing = '/var/lib/no-such-directory-of-a-relay/key';
+    const { findings, code } = await check({ more: `key-file: ${missing}` });
+    const [will, unseen] = findings;
+    expect(will?.message).to.contain(`serve will create ${missing}`);
+    expect(unseen).to.include({ verdict: 'not_checked' });
+    expect(unseen?.message).to.contain('in a directory that does not exist');
+    expect(code).to.equal(0);
+  });
+
+  it('finds a fault in a missing directory that is not for state', async () => {
+    const { code } = await check({ more: 'key-file: /etc/no-such-directory-of-a-relay/key' });
+    expect(code).to.equal(2);
+  });
+});
+
+describe('login-relay check, by root on a machine with the service', () => {
+  const group = 997;
+  const blocked = ({ findings }: Awaited<ReturnType<typeof check>>) =>
+    findings.filter(({ message }) => message.includes('the user login-relay'));
+
+  it('finds nothing if the group of the service may read the files', async () => {
+    const access = {
+      '/etc/login-relay': [0, group, 0o2750],
+      [config]: [0, group, 0o640],
+      [secret]: [0, group, 0o640],
+      [keyFile]: [998, 0, 0o600],
+    } as const;
+    expect(blocked(await check({ isRoot: true, access }))).to.deep.equal([]);
+  });
+
+  it('warns of a secret that only root may read', async () => {
+    const [found, ...others] = blocked(
+      await check({ isRoot: true, access: { [secret]: [0, 0, 0o600] } }),
+    );
+    expect(others).to.deep.equal([]);
+    expect(found).to.deep.equal({
+      subject: 'configuration',
+      verdict: 'warning',
+      message: `the user login-relay of the service may not read ${secret}`,
+      fix: `chgrp login-relay ${secret} && chmod g+r ${secret}`,
+    });
+  });
+
+  it('names the directory that keeps the service out', async () => {
+    const found = blocked(
+      await check({ isRoot: true, access: { '/etc/login-relay': [0, 0, 0o700] } }),
+    );
+    expect(found.map(({ fix }) => fix)).to.deep.equal(
+      [config, secret, keyFile].map(
+        () => 'chgrp login-relay /etc/login-relay && chmod g+x /etc/login-relay',
+      ),
+    );
+  });
+
+  it('says nothing if there is no such user, or if another user runs it', async () => {
+    const access = { [secret]: [0, 0, 0o600] } as const;
+    const files = { '/etc/passwd': 'root:x:0:0::/root:/bin/sh\n' };
+    expect(blocked(await check({ isRoot: true, access, files }))).to.deep.equal([]);
+    expect(blocked(await check({ access }))).to.deep.equal([]);
+  });
+});

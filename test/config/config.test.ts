@@ -60,7 +60,6 @@ describe('the configuration', () => {
         },
       },
       pathName: 'provider',
-      registrationsAreNamed: false,
       frontEnd: 'app',
       scope: undefined,
       providerTimeout: 10_000,

@@ -111,7 +111,7 @@ ${frontEnds}`;
 }
 
 /** Starts the relay and its providers; the caller stops them. */
-async function startTeam(more?: string): Promise<Team> {
+async function startTeam(more?: string, frontEnds?: string): Promise<Team> {
   const start = (name: Name) =>
     StrictProvider.start(
       registration({
@@ -122,16 +122,21 @@ async function startTeam(more?: string): Promise<Team> {
     );
   const [github, staff] = await Promise.all([start('github'), start('staff')]);
   const providers = { github, staff };
-  const configFile = await secretFile(await configOf(providers, more));
+  const configFile = await secretFile(await configOf(providers, more, frontEnds));
   const { relay, port } = await listening({ flags: { config: configFile } });
   return new Team(new Relay(relay, port), providers, configFile);
 }
 
-/** One relay for the whole `describe` that this is called in. */
-export function team(more?: string): () => Team {
+/**
+ * One relay for the whole `describe` that this is called in.
+ *
+ * @param more settings of the relay
+ * @param frontEnds more front ends
+ */
+export function team(more?: string, frontEnds?: string): () => Team {
   let underTest: Team | undefined;
   before('start the relay', async () => {
-    underTest = await startTeam(more);
+    underTest = await startTeam(more, frontEnds);
   });
   beforeEach(() => {
     for (const provider of Object.values(underTest?.providers ?? {})) provider.forget();

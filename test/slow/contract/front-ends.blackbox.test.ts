@@ -1,0 +1,248 @@
+import { expect } from 'chai';
+import type { RawAnswer } from '../../../fuzz/hostile/answer.ts';
+import { pipelined } from '../../harness/client/pipelined.ts';
+import { redirectPayloads } from '../../harness/client/redirect-payloads.ts';
+import { encoded, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
+import { baseUrl } from '../../harness/relay/relay-under-test.ts';
+import { team } from '../../registrations/support/team.ts';
+
+const frontEnds = `
+  notes: { origin: https://notes.example, error-delivery: redirect }
+  previews:
+    origin: https://*.preview.shop.example
+    redirect-uris: [https://*.preview.shop.example/in]
+    token-delivery: code
+  editor: { origin: https://editor.example, token-delivery: cms, providers: [github] }
+`;
+
+/** Where the logins of each front end may end. */
+const ends = {
+  app: /^https:\/\/app\.example\/\?/,
+  shop: /^https:\/\/shop\.example\/in\?/,
+  blog: /^https:\/\/blog\.example\/#/,
+  notes: /^https:\/\/notes\.example\/\?/,
+  previews: /^https:\/\/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.preview\.shop\.example\/in\?/,
+} as const;
+
+type FrontEndName = keyof typeof ends;
+
+/** A request with a payload, by what the payload is, and the front end that the request belongs to. */
+type Starts<Start> = Readonly<
+  Partial<Record<FrontEndName | 'none', Readonly<Record<string, (payload: string) => Start>>>>
+>;
+
+const start = (parameters: Parameters, path = '/auth/github') => `${path}?${encoded(parameters)}`;
+const asPath = (payload: string) =>
+  encodeURI(payload.toWellFormed()).replaceAll(/[?#]/g, encodeURIComponent);
+const elsewhere = (payload: string) => ({
+  redirect_uri: payload,
+  return_to: payload,
+  next: payload,
+  site_id: payload,
+});
+
+const plainStarts: Starts<string> = {
+  none: {
+    'the client_id': (payload) => start({ client_id: payload }),
+    'the client_id after a front end’s': (payload) => start({ client_id: ['notes', payload] }),
+    'the client_id before a front end’s': (payload) => start({ client_id: [payload, 'notes'] }),
+    'the client_id beside a front end in the path': (payload) =>
+      start({ client_id: payload }, '/auth/github/notes'),
+    'the front end in the path': (payload) => `/auth/github/${asPath(payload)}`,
+    'the registration in the path': (payload) => `/auth/${asPath(payload)}?client_id=notes`,
+    'the redirect_uri of a front end that takes only codes': (payload) =>
+      start({ client_id: 'shop', ...elsewhere(payload) }),
+  },
+  notes: {
+    'other parameters beside a client_id': (payload) =>
+      start({ client_id: 'notes', ...elsewhere(payload) }),
+  },
+  blog: {
+    'other parameters beside a front end in the path': (payload) =>
+      start(elsewhere(payload), '/auth/github/blog'),
+  },
+  app: {
+    'other parameters of a start that names no front end': (payload) =>
+      start({ redirect_uri: payload, return_to: payload, next: payload }),
+  },
+};
+
+const shop = 'https://shop.example/in';
+const preview = (label: string, after = '') => `https://${label}.preview.shop.example/in${after}`;
+
+/** The parameters of OAuth requests. */
+const oauthStarts: Starts<Parameters> = {
+  none: {
+    'the client_id': (payload) => ({ client_id: payload, redirect_uri: shop }),
+    'the end of the client_id': (payload) => ({ client_id: `shop${payload}.`, redirect_uri: shop }),
+    'the client_id after a front end’s': (payload) => ({
+      client_id: ['shop', payload],
+      redirect_uri: shop,
+    }),
+    'the redirect_uri after a registered one': (payload) => ({
+      client_id: 'shop',
+      redirect_uri: [shop, payload],
+    }),
+    'the end of a registered redirect_uri': (payload) => ({
+      client_id: 'shop',
+      redirect_uri: `${shop}${payload}.`,
+    }),
+    'the end of another front end’s redirect_uri': (payload) => ({
+      client_id: 'shop',
+      redirect_uri: `https://app.example/${payload}`,
+    }),
+    'the user name of a registered redirect_uri': (payload) => ({
+      client_id: 'shop',
+      redirect_uri: `https://a${payload}@shop.example/in`,
+    }),
+  },
+  shop: {
+    'the redirect_uri': (payload) => ({ client_id: 'shop', redirect_uri: payload }),
+    'other parameters': (payload) => ({
+      client_id: 'shop',
+      ...elsewhere(payload),
+      redirect_uri: shop,
+      state: payload.toWellFormed(),
+    }),
+  },
+  previews: {
+    'the label of a preview': (payload) => ({
+      client_id: 'previews',
+      redirect_uri: preview(payload),
+    }),
+    'the end of the label of a preview': (payload) => ({
+      client_id: 'previews',
+      redirect_uri: preview(`a${payload}`),
+    }),
+    'the user name of a preview': (payload) => ({
+      client_id: 'previews',
+      redirect_uri: preview(`${payload}@a`),
+    }),
+    'the end of the redirect_uri of a preview': (payload) => ({
+      client_id: 'previews',
+      redirect_uri: preview('a', payload),
+    }),
+  },
+};
+
+const get = (target: string, headers = '') =>
+  `GET ${target} HTTP/1.1\r\nHost: relay.example\r\n${headers}\r\n`;
+
+describe(`no payload leads a login of one of several front ends elsewhere: ${redirectPayloads.length} payloads`, () => {
+  const underTest = team('', frontEnds);
+
+  /** The provider whose authorization endpoint this is, with the callback of its registration. */
+  function providerOf(location: string) {
+    const { providers } = underTest();
+    for (const [name, provider] of Object.entries(providers)) {
+      if (!location.startsWith(`${provider.authorizeUrl}?`)) continue;
+      const request = new URL(location);
+      const callback = `/auth/${name}/callback`;
+      expect(request.searchParams.getAll('redirect_uri')).to.deep.equal([baseUrl + callback]);
+      return { provider, request, callback };
+    }
+    return undefined;
+  }
+
+  /** The callback of the login that an answer has started; undefined if it has started none. */
+  function callbackOf(answer: RawAnswer): string | undefined {
+    const location = headerOf(answer, 'Location');
+    const found = location === undefined ? undefined : providerOf(location);
+    if (found === undefined) return undefined;
+    const [cookie = ''] = (headerOf(answer, 'Set-Cookie') ?? '').split(';');
+    const code = found.provider.authorize(found.request);
+    const state = found.request.searchParams.get('state') ?? '';
+    return get(`${found.callback}?${encoded({ code, state })}`, `Cookie: ${cookie}\r\n`);
+  }
+
+  /** Sends a request for each payload, and finishes each login that starts. */
+  async function expectOnlyEnd(
+    frontEnd: FrontEndName | 'none',
+    targetOf: (payload: string) => string,
+  ): Promise<number> {
+    const { port } = underTest();
+    const requests = redirectPayloads.map((payload) => get(targetOf(payload.toWellFormed())));
+    const answers = await pipelined(port, requests);
+    for (const [index, answer] of answers.entries()) {
+      const location = headerOf(answer, 'Location');
+      if (location === undefined) {
+        expect(answer.status, redirectPayloads[index]).to.be.oneOf([400, 404]);
+      } else if (frontEnd === 'none' || providerOf(location) === undefined) {
+        expectEnd(frontEnd, location, redirectPayloads[index]);
+      }
+    }
+    const callbacks = answers.map(callbackOf).filter((callback) => callback !== undefined);
+    for (const answer of await pipelined(port, callbacks)) {
+      expectEnd(frontEnd, headerOf(answer, 'Location') ?? '');
+    }
+    return callbacks.length;
+  }
+
+  for (const [frontEnd, places] of entriesOf(plainStarts)) {
+    for (const [what, targetOf] of Object.entries(places)) {
+      it(`as ${what}${ofFrontEnd(frontEnd)}`, async function () {
+        this.timeout(60_000);
+        const logins = await expectOnlyEnd(frontEnd, targetOf);
+        expect(logins).to.equal(frontEnd === 'none' ? 0 : redirectPayloads.length);
+      });
+    }
+  }
+
+  for (const [frontEnd, places] of entriesOf(oauthStarts)) {
+    for (const [what, parametersOf] of Object.entries(places)) {
+      for (const [request, changes] of Object.entries<Parameters>({
+        'an OAuth request': {},
+        'an OAuth request that fails': { response_type: 'token' },
+      })) {
+        it(`as ${what} in ${request}${ofFrontEnd(frontEnd)}`, async function () {
+          this.timeout(60_000);
+          const logins = await expectOnlyEnd(frontEnd, (payload) =>
+            start(oauthStart({ ...changes, ...parametersOf(payload) }).parameters, '/auth/staff'),
+          );
+          const isVain = frontEnd === 'none' || changes['response_type'] === 'token';
+          expect(logins > 0).to.equal(!isVain);
+        });
+      }
+    }
+  }
+
+  it('as the site_id, state or redirect_uri of a CMS', async () => {
+    const { port } = underTest();
+    const targets = redirectPayloads.map((payload) =>
+      start({ provider: 'github', scope: 'repo', ...elsewhere(payload.toWellFormed()) }, '/auth'),
+    );
+    const started = await pipelined(
+      port,
+      targets.map((target) => get(target)),
+    );
+    const callbacks = started.map(callbackOf).filter((callback) => callback !== undefined);
+    expect(callbacks).to.have.lengthOf(redirectPayloads.length);
+    for (const answer of await pipelined(port, callbacks)) {
+      expect(headerOf(answer, 'Location')).to.equal(undefined);
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.contain('https://editor.example').and.not.contain('evil.example');
+    }
+  });
+});
+
+function expectEnd(frontEnd: FrontEndName | 'none', location: string, payload?: string): void {
+  if (frontEnd === 'none') expect.fail(`${location} from ${JSON.stringify(payload)}`);
+  expect(location, payload).to.match(ends[frontEnd]);
+}
+
+function ofFrontEnd(frontEnd: FrontEndName | 'none'): string {
+  return frontEnd === 'none' ? ', to nowhere' : `, to the front end ${frontEnd} at most`;
+}
+
+function entriesOf<Start>(starts: Starts<Start>) {
+  return Object.entries(starts) as [
+    FrontEndName | 'none',
+    Readonly<Record<string, (payload: string) => Start>>,
+  ][];
+}
+
+function headerOf({ headers }: RawAnswer, name: string): string | undefined {
+  const values = headers.filter(([one]) => one === name);
+  expect(values.length).to.be.at.most(1);
+  return values[0]?.[1];
+}

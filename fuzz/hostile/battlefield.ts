@@ -1,4 +1,5 @@
-import { pages } from './front-end-requests.ts';
+import { secretFile } from '../../test/harness/relay/relay-under-test.ts';
+import { frontEnds, frontEndsFile } from './front-ends.ts';
 import { createMaterial, type MaterialSource } from './material.ts';
 import { type RelayUnderAttack, startRelayUnderAttack, stateKey } from './relay.ts';
 import type { Targets } from './rules.ts';
@@ -26,8 +27,7 @@ export async function openBattlefield(
   flags: Readonly<Record<string, string>> = {},
 ): Promise<Battlefield> {
   const relay = await startRelayUnderAttack({
-    origin: 'https://app.example',
-    'redirect-uri': pages.join(' '),
+    config: await secretFile(frontEndsFile()),
     'base-url': baseUrl,
     'client-id': clientId,
     'authorize-url': `${provider.origin}/authorize`,
@@ -48,12 +48,15 @@ export async function openBattlefield(
     relay,
     targets: {
       provider: `${provider.origin}/authorize?${query}`,
-      scope: ['read', 'write'],
-      frontEnd: 'https://app.example/',
-      pages,
       issuer,
     },
-    material: await createMaterial({ stateKey, clientId, redirectUri, tokenUrl, pages }),
+    material: await createMaterial({
+      stateKey,
+      clientId,
+      redirectUri,
+      tokenUrl,
+      pages: frontEnds.app.pages,
+    }),
     async close() {
       await relay.stop();
       provider.close();

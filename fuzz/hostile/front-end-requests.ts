@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http';
 import { plainPayloads } from '../../test/harness/client/redirect-payloads.ts';
+import { allPages, type FrontEndName, frontEnds } from './front-ends.ts';
 import type { Material, TokenRequest } from './material.ts';
 import type { Random } from './random.ts';
 import { fieldValue, type Header, render, visible } from './render.ts';
@@ -7,34 +8,34 @@ import { anyBytes, hostileText, spoilt } from './text.ts';
 
 type Pair = readonly [name: string, value: string];
 
-/** The front end's redirect URIs, as they are registered. */
-export const pages = ['https://app.example/signed-in?theme=dark', 'https://app.example/'] as const;
-
 /** The target of an OAuth request that starts a login, valid or not. */
 export function startTarget(random: Random): string {
+  const name = random.pick<FrontEndName>(['app', 'app', 'shop']);
+  const page = random.oneIn(8) ? random.pick(allPages) : random.pick(frontEnds[name].pages);
   const challenge = Buffer.from(Array.from({ length: 32 }, () => random.below(256)));
   const pairs = disturbed(random, [
     ['response_type', random.oneIn(8) ? 'token' : 'code'],
-    ['client_id', random.oneIn(16) ? 'other' : 'app'],
-    ['redirect_uri', random.oneIn(2) ? random.pick(pages) : foreignUri(random)],
+    ['client_id', random.oneIn(16) ? 'other' : name],
+    ['redirect_uri', random.oneIn(2) ? page : foreignUri(random)],
     ['code_challenge', challenge.toString('base64url')],
     ['code_challenge_method', random.oneIn(8) ? 'plain' : 'S256'],
     ['state', random.oneIn(2) ? hostileText(random) : `${random.below(1e9)}`],
     ['scope', random.pick(['read', 'read write', 'write read', 'admin', ''])],
   ]);
-  return `/auth/provider?${visible(formOf(random, pairs))}`;
+  const path = random.oneIn(8) ? `/auth/provider/${name}` : '/auth/provider';
+  return `${path}?${visible(formOf(random, pairs))}`;
 }
 
 /** A redirect URI that leads to another site, or might. */
 function foreignUri(random: Random): string {
   const payload = Buffer.from(random.pick(payloads)).toString('latin1');
-  const page = random.pick(pages);
+  const page = random.pick(allPages);
   return random.pick([
     payload,
     `${page}${payload}`,
     `https://app.example${payload}`,
     `https://${payload}@app.example/`,
-    page.replace('app.', `${payload}.app.`),
+    page.replace('https://', `https://${payload}.`),
     spoilt(random, page),
   ]);
 }
@@ -92,8 +93,9 @@ const formType = 'application/x-www-form-urlencoded';
 const jsonType = 'application/json';
 const methods = METHODS.filter((method) => method !== 'CONNECT') as [string, ...string[]];
 
-/** None of these is the front end's origin, in any reading of the header. */
+/** None of these is the origin of the front end `app`, in any reading of the header. */
 const foreignOrigins = [
+  () => frontEnds.shop.origin,
   () => 'https://evil.example',
   () => 'null',
   () => '',

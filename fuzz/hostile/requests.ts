@@ -59,6 +59,7 @@ function readableTarget(random: Random, state: string): string {
     () => visible(hostileText(random)),
     () => encodeURIComponent(hostileText(random)),
     () => 'access_denied',
+    () => random.pick(['app', 'shop']),
   ] as const;
   const pairs = random.some(
     0,

@@ -1,18 +1,13 @@
 import { failureCodes, RelayError } from '../../src/errors.ts';
 import { parseState } from '../../src/login/state.ts';
 import type { RawAnswer } from './answer.ts';
+import { frontEndOf, frontEnds } from './front-ends.ts';
 import { granted, hidden } from './markers.ts';
 
 /** The allowed targets of redirects. */
 export interface Targets {
   /** The authorization request without the parameters of one login. */
   readonly provider: string;
-  /** The scope that the relay may request. */
-  readonly scope: readonly string[];
-  /** The front end's page of the contract. */
-  readonly frontEnd: string;
-  /** The front end's redirect URIs. */
-  readonly pages: readonly string[];
   /** The relay's name in `iss`. */
   readonly issuer: string;
 }
@@ -81,30 +76,44 @@ export function faultOf(
 function faultOfTarget(location: string | undefined, targets: Targets): string | undefined {
   const url = URL.parse(location ?? '');
   if (location === undefined || url === null) return `redirect to ${location}`;
-  const { provider, frontEnd, pages } = targets;
-  const isProvider = location.startsWith(`${provider}&`);
-  const page = pages.find((one) => /^[?&](code|error)=/.test(location.slice(one.length)));
-  const isPage = page !== undefined && location.startsWith(page);
-  const isRight = isProvider
+  const isRight = location.startsWith(`${targets.provider}&`)
     ? isAuthorizationRequest(url.searchParams, targets)
-    : isPage
-      ? isAuthorizationResponse(new URL(page), url, targets)
-      : location.startsWith(`${frontEnd}?access_token=`) &&
-        hasEachOnce(url.searchParams, ['access_token', 'state']);
+    : isOfFrontEnd(url, targets);
   return isRight ? undefined : `redirect to ${location}`;
 }
 
 const added = ['scope', 'state', 'code_challenge', 'code_challenge_method', 'nonce'];
 
-function isAuthorizationRequest(query: URLSearchParams, { provider, scope, pages }: Targets) {
+function isAuthorizationRequest(query: URLSearchParams, { provider }: Targets): boolean {
   const names = [...new URL(provider).searchParams.keys(), ...added];
   const words = new Set(query.get('scope')?.split(' '));
-  const oauth = parseState(query.get('state') ?? '')?.login.request.oauth;
+  const login = parseState(query.get('state') ?? '')?.login;
+  const frontEnd = frontEndOf(login?.frontEnd);
+  const redirectUri = login?.request.oauth?.redirectUri;
   return (
     hasEachOnce(query, names) &&
-    words.isSubsetOf(new Set(scope)) &&
-    (oauth === undefined || pages.includes(oauth.redirectUri))
+    frontEnd !== undefined &&
+    words.isSubsetOf(new Set(frontEnd.scope)) &&
+    (redirectUri === undefined || frontEnd.pages.includes(redirectUri))
   );
+}
+
+/** Whether an address is of a front end, and of that of the login, if its state names it. */
+function isOfFrontEnd(url: URL, targets: Targets): boolean {
+  const fragment = new URLSearchParams(url.hash.slice(1));
+  const state = url.searchParams.get('state') ?? fragment.get('state') ?? '';
+  const named = frontEndOf(/^(\w+) own&/.exec(state)?.[1]);
+  return (named ? [named] : Object.values(frontEnds)).some(({ origin, tokenDelivery, pages }) => {
+    const page = pages.find((one) => /^[?&](code|error)=/.test(url.href.slice(one.length)));
+    if (page !== undefined && url.href.startsWith(page)) {
+      return isAuthorizationResponse(new URL(page), url, targets);
+    }
+    const isFragment = tokenDelivery === 'fragment';
+    return (
+      url.href.startsWith(`${origin}/${isFragment ? '#' : '?'}access_token=`) &&
+      hasEachOnce(isFragment ? fragment : url.searchParams, ['access_token', 'state'])
+    );
+  });
 }
 
 const response = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];

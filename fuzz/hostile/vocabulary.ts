@@ -1,6 +1,8 @@
 /** Targets of requests, valid or not. */
 export const paths = [
   '/auth/provider',
+  '/auth/provider/app',
+  '/auth/provider/shop',
   '/auth/provider/callback',
   '/auth/provider/callback',
   '/api/user',
@@ -42,6 +44,8 @@ export const parameters = [
   'iss',
   'access_token',
   'redirect_uri',
+  'client_id',
+  'return_to',
   'next',
   '__proto__',
   'constructor',

@@ -8,9 +8,11 @@ import {
   type DemoSetup,
   readDemoConfig,
 } from './configuration.ts';
+import { deliveries, frontEndOf } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
 import { type DemoPorts, openDemoPorts } from './open-ports.ts';
 import { createDemoProvider } from './provider.ts';
+import { Steps } from './steps.ts';
 
 /** What the demo shows. */
 export interface DemoOptions {
@@ -74,23 +76,26 @@ export async function startDemo(options: DemoOptions, logger?: Logger): Promise<
       }),
     );
   }
+  const steps = new Steps();
   frontEnd.serve(
     createFrontEnd({
       relayUrl: relay.url,
       registration: firstProvider,
-      clientId: 'contract',
+      pages: Object.values(deliveries).map((delivery) => ({ delivery, clientId: delivery.name })),
       pictureOrigin: provider.url,
+      steps,
     }),
   );
   second?.frontEnd.serve(
     createFrontEnd({
       relayUrl: relay.url,
       registration: secondProvider,
-      clientId: 'intranet',
+      pages: [{ delivery: deliveries.oauth, clientId: 'intranet' }],
       pictureOrigin: second.provider.url,
+      steps,
     }),
   );
-  const { listener, close } = await createRelay(config, log);
+  const { listener, close } = await createRelay(config, log, Date.now, [steps.observe]);
   relay.serve(listener);
 
   return {
@@ -124,11 +129,12 @@ function setupOf(ports: DemoPorts, origin: string | undefined): DemoSetup {
   const frontEnds: Record<string, DemoFrontEnd> = {
     // The first one, so that it may also log in as the contract says, without naming itself.
     ...(origin !== undefined && { app: { origin, 'error-delivery': 'page' } }),
-    contract: { origin: frontEnd.url, 'error-delivery': 'page' },
+    ...Object.fromEntries(
+      Object.values(deliveries).map((one) => [one.name, frontEndOf(one, frontEnd.url)]),
+    ),
     ...(second && {
       intranet: {
-        origin: second.frontEnd.url,
-        'error-delivery': 'page',
+        ...frontEndOf(deliveries.oauth, second.frontEnd.url),
         providers: [secondProvider],
       },
     }),

@@ -1,37 +1,44 @@
-import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { escapeHtml } from '../delivery/html.ts';
+import { escapeHtml, html } from '../delivery/html.ts';
 import { assets } from './assets.ts';
+import type { Delivery } from './deliveries.ts';
+import type { Steps } from './steps.ts';
 
-/** What the page of a front end is made for. */
+/** A page of a front end. */
+interface Page {
+  readonly delivery: Delivery;
+  /** The name of the front end at the relay. */
+  readonly clientId: string;
+}
+
+/** What the pages of a front end are made for. */
 export interface FrontEndOptions {
-  /** The relay the page talks to; the only address it may connect to. */
+  /** The relay the pages talk to. */
   readonly relayUrl: string;
   /** The name of the provider in the relay's paths. */
   readonly registration: string;
-  /** The name of the front end. */
-  readonly clientId: string;
-  /** The only origin it may load pictures from. */
+  readonly pages: readonly Page[];
+  /** The only origin besides the relay's that they may load pictures from. */
   readonly pictureOrigin: string;
+  /** The requests to the relay, which the pages show. */
+  readonly steps?: Steps;
 }
 
-/** Serves the demo's front end, one static page at `/`. */
+/** Serves a front end of the demo: a page for each delivery, and their files. */
 export function createFrontEnd(options: FrontEndOptions): RequestListener {
-  const { relayUrl, registration, clientId, pictureOrigin } = options;
-  const settings = { 'login-relay': relayUrl, provider: registration, 'client-id': clientId };
-  const page = Buffer.from(
-    Object.entries(settings).reduce(
-      (text, [name, value]) => withSetting(text, name, value),
-      assets.frontEnd,
-    ),
-  );
+  const { relayUrl, pages, pictureOrigin, steps } = options;
+  const relayOrigin = new URL(relayUrl).origin;
+  const files = new Map([
+    ...Object.entries(assets.files).map(([name, text]) => [`/${name}`, text] as const),
+    ...pages.map((page) => [page.delivery.path, pageOf(page, options)] as const),
+  ]);
   const headers = {
     'Cache-Control': 'no-store',
     'Content-Security-Policy': [
       "default-src 'none'",
-      `script-src ${hashOf(assets.frontEnd, 'script')}`,
-      `style-src ${hashOf(assets.frontEnd, 'style')}`,
-      `connect-src ${new URL(relayUrl).origin}`,
+      `script-src 'self' ${relayOrigin}`,
+      "style-src 'self'",
+      `connect-src 'self' ${relayOrigin}`,
       `img-src data: ${pictureOrigin}`,
       "base-uri 'none'",
       "form-action 'none'",
@@ -43,32 +50,56 @@ export function createFrontEnd(options: FrontEndOptions): RequestListener {
   };
 
   return (request, response) => {
-    const [path] = (request.url ?? '').split('?');
-    if (path !== '/') {
+    const [path = ''] = (request.url ?? '').split('?');
+    const file = files.get(path);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (path === '/steps' && steps !== undefined && request.method === 'GET') {
+      response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
+      steps.follow(response);
+    } else if (file === undefined) {
       response.writeHead(404, { ...headers, 'Content-Type': 'text/plain' }).end('Not found\n');
-    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
+    } else if (!isRead) {
       response.writeHead(405, { ...headers, Allow: 'GET, HEAD' }).end();
     } else {
+      const content = Buffer.from(file);
       response.writeHead(200, {
         ...headers,
-        'Content-Type': 'text/html; charset=utf-8',
-        'Content-Length': page.length,
+        'Content-Type': `${mediaTypeOf(path)}; charset=utf-8`,
+        'Content-Length': content.length,
       });
-      response.end(request.method === 'HEAD' ? undefined : page);
+      response.end(request.method === 'HEAD' ? undefined : content);
     }
   };
 }
 
-/** Sets the content of the `meta` element of that name. */
-function withSetting(page: string, name: string, value: string): string {
-  const place = new RegExp(`(?<=<meta name="${name}" content=")[^"]*`);
-  if (!place.test(page)) throw new Error(`the front end has no place for the setting ${name}`);
-  return page.replace(place, () => escapeHtml(value));
+function mediaTypeOf(path: string): string {
+  if (path.endsWith('.js')) return 'text/javascript';
+  return path.endsWith('.css') ? 'text/css' : 'text/html';
 }
 
-/** The CSP source that allows the page's one inline element of that name. */
-function hashOf(page: string, element: 'script' | 'style'): string {
-  const content = page.match(new RegExp(`<${element}>(.*?)</${element}>`, 's'))?.[1];
-  if (content === undefined) throw new Error(`the front end has no inline ${element}`);
-  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+/** The HTML of a page. */
+function pageOf(
+  { delivery, clientId }: Page,
+  { relayUrl, registration, pages, steps }: FrontEndOptions,
+): string {
+  const links = pages.map(({ delivery: { path, title } }) => {
+    const current = path === delivery.path ? ' aria-current="page"' : '';
+    return html`<a href="${path}"${{ markup: current }}>${title}</a>`.markup;
+  });
+  const scripts = [delivery.name, ...(steps === undefined ? [] : ['steps'])].map(
+    (name) => html`<script type="module" src="/${name}.js"></script>`.markup,
+  );
+  return fillIn(assets.page, {
+    settings: html`<meta name="login-relay" content="${relayUrl}">
+<meta name="provider" content="${registration}">
+<meta name="client-id" content="${clientId}">`.markup,
+    scripts: scripts.join('\n'),
+    links: pages.length > 1 ? `<nav aria-label="Deliveries">\n${links.join('\n')}\n</nav>` : '',
+    lead: escapeHtml(delivery.lead),
+  });
+}
+
+/** Replaces `{{name}}` by the text of that name. */
+function fillIn(template: string, texts: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? '');
 }

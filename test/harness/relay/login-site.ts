@@ -8,6 +8,7 @@ import type {
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { loginConfig } from '../../../src/config/login-config.ts';
+import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
@@ -199,7 +200,7 @@ export class LoginSite {
       return createFrontEnd({
         relayUrl: this.relay,
         registration: 'provider',
-        clientId: 'app',
+        pages: [{ delivery: { ...deliveries.contract, path: '/' }, clientId: 'app' }],
         pictureOrigin: this.provider,
       });
     }

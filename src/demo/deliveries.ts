@@ -1,0 +1,38 @@
+import type { DemoFrontEnd } from './configuration.ts';
+
+/** A delivery as the demo shows it: a front end of its name, with a page of its own. */
+export interface Delivery {
+  readonly name: string;
+  /** Where its page is. */
+  readonly path: string;
+  /** What the link to it says. */
+  readonly title: string;
+  /** What it does, and for whom it is. */
+  readonly lead: string;
+  /** What its front end has in the configuration file, besides origin and page. */
+  readonly settings: DemoFrontEnd;
+}
+
+const oauth: Delivery = {
+  name: 'oauth',
+  path: '/',
+  title: 'OAuth',
+  lead: 'The page gets a code, and trades it for the token. No token is ever in an address. This is for any page, with the relay’s client or any OAuth library.',
+  settings: { 'token-delivery': 'code' },
+};
+
+const contract: Delivery = {
+  name: 'contract',
+  path: '/contract',
+  title: 'Token in the address',
+  lead: 'The relay returns the token in the address of the page. This is the plain way: the page needs no library.',
+  settings: { 'error-delivery': 'page' },
+};
+
+/** The deliveries that the demo shows, in the order of the links. */
+export const deliveries = { oauth, contract };
+
+/** The front end of a delivery at that origin, as a configuration file describes it. */
+export function frontEndOf({ path, settings }: Delivery, origin: string): DemoFrontEnd {
+  return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };
+}

@@ -29,8 +29,16 @@ const contract: Delivery = {
   settings: { 'error-delivery': 'page' },
 };
 
+const cms: Delivery = {
+  name: 'cms',
+  path: '/cms',
+  title: 'CMS popup',
+  lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, as they are.',
+  settings: { 'token-delivery': 'cms' },
+};
+
 /** The deliveries that the demo shows, in the order of the links. */
-export const deliveries = { oauth, contract };
+export const deliveries = { oauth, contract, cms };
 
 /** The front end of a delivery at that origin, as a configuration file describes it. */
 export function frontEndOf({ path, settings }: Delivery, origin: string): DemoFrontEnd {

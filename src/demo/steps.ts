@@ -54,7 +54,7 @@ function stepOf(record: RequestRecord): Step {
   return {
     request: `${method} ${route}`,
     status,
-    effect: outcome === 'ok' ? (effectOf(record) ?? 'OK') : new RelayError(outcome).detail,
+    effect: outcome === 'ok' ? (effectOf(record) ?? 'done') : new RelayError(outcome).detail,
     call:
       provider &&
       `provider’s ${provider.endpoint} endpoint: ${provider.status ?? provider.outcome}`,

@@ -15,6 +15,7 @@ export function effectOf(request: Described): string | undefined {
     return provider === undefined ? 'back to the page, with a code' : 'logged in, back to the page';
   }
   if (status === 307 && route.startsWith('/auth')) return 'on to the provider';
+  if (route === '/api/user') return 'the user’s record';
   if (grant === 'authorization_code') return 'the tokens for the code';
   if (grant === 'refresh_token') return 'new tokens';
   return undefined;

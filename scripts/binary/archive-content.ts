@@ -6,5 +6,5 @@ export const archiveContent: readonly string[] = [
   'SECURITY.md',
   'docs',
   'deploy',
-  'src/demo/front-end/index.html',
+  'src/demo/front-end',
 ];

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { RelayError } from '../errors.ts';
-import { effectOf } from '../observability/request-effect.ts';
+import { effectOf, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
+import type { UpstreamCall } from '../upstream/client.ts';
 
 /** A request to the relay, as the demo's pages show it. Like the record, it holds no secret. */
 interface Step {
@@ -16,30 +16,40 @@ interface Step {
   readonly failed: boolean;
 }
 
+/** The response to a page that shows the steps. */
+interface Follower {
+  write(text: string): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
 const mostSteps = 30;
 
 /** The requests since the last login was started, for the pages that show them. */
 export class Steps {
   #steps: Step[] = [];
-  readonly #followers = new Set<ServerResponse>();
+  /** The front end of the last start. Lookups and the like do not say whose they are. */
+  #frontEnd: string | undefined;
+  readonly #followers = new Set<Follower>();
 
   /** Takes note of a request to the relay. */
   readonly observe = (record: RequestRecord): void => {
     if (!isShown(record)) return;
-    const isStart = record.route !== null && /^\/auth\/[^/]+(\/:frontEnd)?$/.test(record.route);
-    const before = isStart && record.status === 307 ? [] : this.#steps;
-    this.#steps = [...before, stepOf(record)].slice(-mostSteps);
+    if (effectOf(record) === onToProvider) {
+      this.#frontEnd = record.frontEnd;
+      this.#steps = [];
+    }
+    this.#steps = [...this.#steps, stepOf(record, this.#frontEnd)].slice(-mostSteps);
     for (const follower of this.#followers) this.#send(follower);
   };
 
   /** Sends the steps, and each change of them, as server-sent events. */
-  follow(response: ServerResponse): void {
+  follow(response: Follower): void {
     this.#followers.add(response);
     response.once('close', () => this.#followers.delete(response));
     this.#send(response);
   }
 
-  #send(response: ServerResponse): void {
+  #send(response: Follower): void {
     response.write(`data: ${JSON.stringify(this.#steps)}\n\n`);
   }
 }
@@ -49,16 +59,24 @@ function isShown({ method, route }: RequestRecord): boolean {
   return method !== 'OPTIONS' && route !== null && /^\/(auth|api)\b/.test(route);
 }
 
-function stepOf(record: RequestRecord): Step {
-  const { method, route, status, outcome, provider, frontEnd } = record;
+function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
+  const { method, route, status, outcome, provider, frontEnd = lastFrontEnd } = record;
   return {
-    request: `${method} ${route}`,
+    request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
-    effect: outcome === 'ok' ? (effectOf(record) ?? 'done') : new RelayError(outcome).detail,
-    call:
-      provider &&
-      `provider’s ${provider.endpoint} endpoint: ${provider.status ?? provider.outcome}`,
+    effect: outcome === 'ok' ? effectOn(record) : new RelayError(outcome).detail,
+    call: provider && callOf(provider),
     frontEnd,
     failed: outcome !== 'ok',
   };
+}
+
+/** The log has no words for these: method and route say it all. */
+function effectOn(record: RequestRecord): string {
+  if (record.route === '/api/user') return 'the user’s record';
+  return effectOf(record) ?? 'done';
+}
+
+function callOf({ endpoint, status, outcome }: UpstreamCall): string {
+  return `provider’s ${endpoint} endpoint: ${status ?? outcome}`;
 }

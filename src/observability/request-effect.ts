@@ -3,6 +3,9 @@ type Described = Readonly<
   Partial<Record<'method' | 'route' | 'status' | 'outcome' | 'provider' | 'grant', unknown>>
 >;
 
+/** What the start of a login led to. */
+export const onToProvider = 'on to the provider';
+
 /** What a successful request led to, in words for people. Undefined: method and route say it all. */
 export function effectOf(request: Described): string | undefined {
   const { method, route, outcome, status, provider, grant } = request;
@@ -14,8 +17,7 @@ export function effectOf(request: Described): string | undefined {
     // The code of an OAuth login is exchanged at the token endpoint.
     return provider === undefined ? 'back to the page, with a code' : 'logged in, back to the page';
   }
-  if (status === 307 && route.startsWith('/auth')) return 'on to the provider';
-  if (route === '/api/user') return 'the user’s record';
+  if (status === 307 && route.startsWith('/auth')) return onToProvider;
   if (grant === 'authorization_code') return 'the tokens for the code';
   if (grant === 'refresh_token') return 'new tokens';
   return undefined;

@@ -15,7 +15,28 @@ import { canary } from '../harness/expect/canaries.ts';
 import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
 
-const manual = { redirect: 'manual' } as const;
+/** Logs in as a page does, with OAuth. Returns the access token. */
+async function tokenOf(issuer: string, clientId: string, origin: string): Promise<unknown> {
+  const start = oauthStart({ client_id: clientId, redirect_uri: `${origin}/` });
+  const browser = new FakeBrowser(undefined, { frontEnd: origin });
+  const loginPage = await browser.visit(`${issuer}?${encoded(start.parameters)}`);
+  const { url } = await browser.submit(loginPage, { name: 'Ada' });
+  expect(url.origin).to.equal(origin);
+  const answer = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    headers: { origin },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code: url.searchParams.get('code') ?? '',
+      code_verifier: start.codeVerifier,
+    }),
+  });
+  expect(answer.headers.get('access-control-allow-origin')).to.equal(origin);
+  const tokens: unknown = await answer.json();
+  expect(tokens).to.include.keys('access_token', 'expires_in');
+  return Object(tokens).access_token;
+}
 
 describe('demo', () => {
   const start = (options: DemoOptions) => startDemo(options, pino({ enabled: false }));
@@ -74,17 +95,12 @@ describe('demo', () => {
       await withDemo(
         async ({ relayUrl, frontEndUrl, providerUrl, second }) => {
           if (second === undefined) throw new Error('there is only one front end');
-          for (const [start, provider, at, page] of [
-            ['/auth/provider?client_id=contract', 'provider', providerUrl, frontEndUrl],
-            ['/auth/staff?client_id=intranet', 'staff', second.providerUrl, second.frontEndUrl],
+          for (const [name, provider, at, page] of [
+            ['oauth', 'provider', providerUrl, frontEndUrl],
+            ['intranet', 'staff', second.providerUrl, second.frontEndUrl],
           ] as const) {
-            const browser = new FakeBrowser();
-            const loginPage = await browser.visit(relayUrl + start);
-            expect(loginPage.url.origin).to.equal(at);
-            const { url } = await browser.submit(loginPage, { name: 'Ada' });
-            expect(url.origin).to.equal(page);
-            const authorization = `Bearer ${url.searchParams.get('access_token')}`;
-            const headers = { authorization, origin: page };
+            const accessToken = await tokenOf(`${relayUrl}/auth/${provider}`, name, page);
+            const headers = { authorization: `Bearer ${accessToken}`, origin: page };
             const lookup = await fetch(`${relayUrl}/api/user?provider=${provider}`, { headers });
             expect(await lookup.json()).to.include({ login: 'ada', html_url: `${at}/` });
             expect(lookup.headers.get('access-control-allow-origin')).to.equal(page);
@@ -96,10 +112,15 @@ describe('demo', () => {
 
     it('lets the second front end use only the second provider', async () => {
       await withDemo(
-        async ({ relayUrl }) => {
-          const status = async (path: string) => (await fetch(relayUrl + path, manual)).status;
-          expect(await status('/auth/staff/intranet')).to.equal(307);
-          expect(await status('/auth/provider/intranet')).to.equal(404);
+        async ({ relayUrl, second }) => {
+          const start = async (provider: string) => {
+            const redirect_uri = `${second?.frontEndUrl}/`;
+            const query = oauthStart({ client_id: 'intranet', redirect_uri }).parameters;
+            const url = `${relayUrl}/auth/${provider}?${encoded(query)}`;
+            return (await fetch(url, { redirect: 'manual' })).status;
+          };
+          expect(await start('staff')).to.equal(307);
+          expect(await start('provider')).to.equal(400);
         },
         { several: true },
       );
@@ -118,23 +139,7 @@ describe('demo', () => {
           expect(url.origin).to.equal(origin);
           expect(url.searchParams.has('access_token')).to.equal(true);
 
-          const start = oauthStart({ redirect_uri: `${origin}/` });
-          const oauth = new FakeBrowser(undefined, { frontEnd: origin });
-          const query = encoded(start.parameters);
-          const oauthPage = await oauth.visit(`${relayUrl}/auth/provider?${query}`);
-          const response = await oauth.submit(oauthPage, { name: 'Ada' });
-          const redeemed = await fetch(`${relayUrl}/auth/provider/token`, {
-            method: 'POST',
-            headers: { origin },
-            body: new URLSearchParams({
-              grant_type: 'authorization_code',
-              client_id: 'app',
-              code: response.url.searchParams.get('code') ?? '',
-              code_verifier: start.codeVerifier,
-            }),
-          });
-          expect(redeemed.headers.get('access-control-allow-origin')).to.equal(origin);
-          expect(await redeemed.json()).to.include.keys('access_token', 'expires_in');
+          expect(await tokenOf(`${relayUrl}/auth/provider`, 'app', origin)).to.be.a('string');
         },
         { origin },
       );

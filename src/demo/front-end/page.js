@@ -52,7 +52,6 @@ export async function run({ begin, findUser, logIn, logOut, onChange = () => {} 
       element('login').focus();
     });
   }
-  element('relay').textContent = relay;
   element('picture').addEventListener('error', () => {
     element('picture').hidden = true;
   });

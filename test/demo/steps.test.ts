@@ -1,0 +1,112 @@
+import { EventEmitter } from 'node:events';
+import { expect } from 'chai';
+import { Steps } from '../../src/demo/steps.ts';
+import type { RequestRecord } from '../../src/observability/request-record.ts';
+
+const start = { route: '/auth/provider', status: 307, frontEnd: 'app' };
+const lookup = { route: '/api/user' };
+
+function record(more: Partial<RequestRecord>): RequestRecord {
+  return {
+    requestId: 'an-id',
+    clientAddress: undefined,
+    method: 'GET',
+    route: '/healthz',
+    registration: undefined,
+    frontEnd: undefined,
+    status: 200,
+    durationMs: 1,
+    outcome: 'ok',
+    provider: undefined,
+    providerError: undefined,
+    excused: undefined,
+    grant: undefined,
+    stack: undefined,
+    ...more,
+  };
+}
+
+describe('the steps that the demo shows', () => {
+  let steps: Steps;
+
+  beforeEach(() => {
+    steps = new Steps();
+  });
+
+  /** The texts of what a page has got, the latest last. */
+  function follow() {
+    const got: string[] = [];
+    const response = Object.assign(new EventEmitter(), {
+      write: (text: string) => got.push(text),
+    });
+    steps.follow(response);
+    return { got, close: () => response.emit('close') };
+  }
+
+  const parsed = (text: string | undefined) =>
+    JSON.parse(/^data: (.*)\n\n$/.exec(text ?? '')?.[1] ?? '');
+  const requests = (text: string | undefined) =>
+    parsed(text).map(({ request }: { request: string }) => request);
+
+  it('reach a page as they happen, after those that it has missed', () => {
+    steps.observe(record(start));
+    const { got } = follow();
+    expect(got.map(requests)).to.deep.equal([['GET /auth/provider']]);
+    steps.observe(record(lookup));
+    expect(requests(got.at(-1))).to.deep.equal(['GET /auth/provider', 'GET /api/user']);
+  });
+
+  it('no longer go to a page that is closed', () => {
+    const { got, close } = follow();
+    close();
+    steps.observe(record(start));
+    expect(got).to.have.length(1);
+  });
+
+  it('begin anew with each login', () => {
+    steps.observe(record(start));
+    steps.observe(record(lookup));
+    steps.observe(record(start));
+    expect(requests(follow().got[0])).to.deep.equal(['GET /auth/provider']);
+  });
+
+  it('are 30 at most', () => {
+    for (let count = 0; count < 40; count += 1) steps.observe(record(lookup));
+    expect(requests(follow().got[0])).to.have.length(30);
+  });
+
+  it('leave out preflights, probes, scripts and unknown addresses', () => {
+    steps.observe(record({ method: 'OPTIONS', route: null, status: 204 }));
+    for (const route of ['/healthz', '/client.js', null]) steps.observe(record({ route }));
+    expect(parsed(follow().got[0])).to.deep.equal([]);
+  });
+
+  it('say what happened, for which front end, and what the provider answered', () => {
+    const provider = {
+      endpoint: 'user',
+      outcome: 'answered',
+      status: 401,
+      durationMs: 1,
+      sent: true,
+    } as const;
+    steps.observe(record({ ...start, route: '/auth/provider/:frontEnd' }));
+    steps.observe(record({ ...lookup, status: 401, outcome: 'token_invalid', provider }));
+    expect(parsed(follow().got[0])).to.deep.equal([
+      {
+        request: 'GET /auth/provider/app',
+        status: 307,
+        effect: 'on to the provider',
+        frontEnd: 'app',
+        failed: false,
+      },
+      {
+        request: 'GET /api/user',
+        status: 401,
+        effect: 'The access token is invalid: the provider did not accept it. Log in again.',
+        call: 'provider’s user endpoint: 401',
+        frontEnd: 'app',
+        failed: true,
+      },
+    ]);
+  });
+});

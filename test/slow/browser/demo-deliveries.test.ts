@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import {
+  lowContrastTexts,
+  needsChromium,
+  screenshot,
+  scrollsSideways,
+  useBrowser,
+} from '../../harness/browser/chromium.ts';
+import { RelayProcess } from '../../harness/relay/relay-process.ts';
+
+const { describe } = needsChromium();
+
+describe('the demo’s deliveries in Chromium', () => {
+  const openPage = useBrowser();
+  let demo: RelayProcess;
+  let frontEnd: string;
+
+  before('the demo starts', async () => {
+    demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
+    frontEnd = await demo.output((text) => /^ *front end +(http:\S+)$/m.exec(text)?.[1]);
+  });
+
+  after('the demo stops', async () => {
+    const { code, stderr } = await demo.stop('SIGINT');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+  });
+
+  async function authorize(page: Page, name: string): Promise<void> {
+    await page.getByLabel('Your name').fill(name);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  }
+
+  const logInButton = (page: Page) => page.getByRole('button', { name: 'Log in' });
+  const steps = (page: Page) => page.locator('#steps li code').allTextContents();
+
+  /** Fails if the page complains. */
+  function complaintsOf(page: Page): string[] {
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      // A preflight, or the lookup of somebody who is not logged in, may be refused.
+      if (!message.text().includes('401')) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    return complaints;
+  }
+
+  for (const { title, path, expected } of [
+    {
+      title: 'OAuth',
+      path: '/',
+      expected: [
+        'GET /auth/provider',
+        'GET /auth/provider/callback',
+        'POST /auth/provider/token',
+        'GET /api/user',
+      ],
+    },
+    {
+      title: 'Token in the address',
+      path: '/contract',
+      expected: ['GET /auth/provider', 'GET /auth/provider/callback', 'GET /api/user'],
+    },
+  ]) {
+    it(`logs a person in and out by ${title}, and shows the steps`, async () => {
+      const page = await openPage();
+      const complaints = complaintsOf(page);
+      await page.goto(`${frontEnd}/contract`);
+      await page.getByRole('link', { name: title }).click();
+      expect(page.url()).to.equal(frontEnd + path);
+      await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
+      await screenshot(page, `${title}-1`);
+      await logInButton(page).click();
+      await authorize(page, 'Ada Lovelace');
+      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+      expect(page.url()).to.equal(frontEnd + path);
+      await page.locator('#steps').getByText('GET /api/user').waitFor();
+      await screenshot(page, `${title}-2`);
+      expect(await steps(page)).to.deep.equal(expected);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
+      await page.reload();
+      await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
+      await screenshot(page, `${title}-3`);
+      expect(complaints).to.deep.equal([]);
+    });
+  }
+
+  describe('CMS popup', () => {
+    it('logs a person in and out through the popup, and shows the steps', async () => {
+      const page = await openPage();
+      const complaints = complaintsOf(page);
+      await page.goto(`${frontEnd}/cms`);
+      const opened = page.waitForEvent('popup');
+      await logInButton(page).click();
+      const popup = await opened;
+      await popup.getByLabel('Your name').waitFor();
+      await screenshot(page, 'cms-1');
+      await authorize(popup, 'Ada Lovelace');
+      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+      await screenshot(page, 'cms-2');
+      expect(popup.isClosed()).to.equal(true);
+      await page.locator('#steps').getByText('GET /api/user').waitFor();
+      expect(await steps(page)).to.deep.equal([
+        'GET /auth/provider/cms',
+        'GET /auth/provider/callback',
+        'GET /api/user',
+      ]);
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
+      expect(complaints).to.deep.equal([]);
+    });
+
+    it('says that a login was cancelled, and lets the person log in again', async () => {
+      const page = await openPage();
+      await page.goto(`${frontEnd}/cms`);
+      for (const action of ['Cancel', 'Log in']) {
+        const opened = page.waitForEvent('popup');
+        await logInButton(page).click();
+        const popup = await opened;
+        if (action === 'Log in') await authorize(popup, 'Ada Lovelace');
+        else {
+          await popup.getByRole('button', { name: action }).click();
+          await page.getByRole('alert').waitFor();
+          await screenshot(page, 'cms-cancelled');
+        }
+      }
+      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    });
+
+    it('lets a person who closed the popup log in again', async () => {
+      const page = await openPage();
+      await page.goto(`${frontEnd}/cms`);
+      const opened = page.waitForEvent('popup');
+      await logInButton(page).click();
+      await (await opened).close();
+      const openedAgain = page.waitForEvent('popup');
+      await logInButton(page).click();
+      await authorize(await openedAgain, 'Ada Lovelace');
+      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    });
+  });
+
+  it('shows no steps of other front ends', async () => {
+    const page = await openPage();
+    await page.goto(`${frontEnd}/contract`);
+    await logInButton(page).click();
+    await authorize(page, 'Ada Lovelace');
+    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+    await page.goto(`${frontEnd}/cms`);
+    await page.getByText('Each request to the relay appears here.').waitFor();
+    await page.goto(`${frontEnd}/contract`);
+    await page.locator('#steps').getByText('GET /api/user').first().waitFor();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`are readable in ${colorScheme} colours, 320 pixels wide`, async () => {
+      const page = await openPage({ colorScheme, viewport: { width: 320, height: 640 } });
+      for (const path of ['/', '/contract', '/cms']) {
+        await page.goto(frontEnd + path);
+        await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
+        await screenshot(page, `${colorScheme}-320${path.replace('/', '-')}`);
+        expect(await scrollsSideways(page), path).to.equal(false);
+        expect(await lowContrastTexts(page), path).to.deep.equal([]);
+      }
+    });
+  }
+});

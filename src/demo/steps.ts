@@ -1,7 +1,7 @@
 import { RelayError } from '../errors.ts';
 import { effectOf, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
-import type { UpstreamCall } from '../upstream/client.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
 
 /** A request to the relay, as the demo's pages show it. Like the record, it holds no secret. */
 interface Step {

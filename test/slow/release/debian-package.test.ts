@@ -1,64 +1,51 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import packageJson from '../../../package.json' with { type: 'json' };
 import { deadLinks } from '../../harness/project/links.ts';
-import { projectRoot, run, runScript } from '../../harness/project/run.ts';
+import { projectRoot, run } from '../../harness/project/run.ts';
 import { needsPrograms, needsRoot } from '../../harness/system/needs.ts';
-
-const version = `${packageJson.version}-1`;
-const throwawaySystem = `${projectRoot}/test/slow/release/support/throwaway-system.sh`;
-// The test checks what surrounds the binary. So any other program replaces it.
-const binary = '/bin/true';
+import { DebianPackage, enable, install, quietly } from './support/debian-package.ts';
 
 const { describe } = needsPrograms('dpkg-deb', 'lintian', 'unshare');
 
 describe('the Debian package', function () {
   this.timeout(60_000);
-  const dist = mkdtempSync(join(tmpdir(), 'login-relay-debian-'));
-  const file = join(dist, `login-relay_${version}_amd64.deb`);
+  let built: DebianPackage;
+  const inThrowawaySystem = (...commands: string[]) => built.inThrowawaySystem(...commands);
 
   before('the package is built', () => {
-    expect(run('scripts/share.sh', [join(dist, 'share')])).to.include({ code: 0, stderr: '' });
-    writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), runScript('third-party-licenses.ts'));
-    build('amd64');
+    built = new DebianPackage();
   });
 
-  after('the package is removed', () => rmSync(dist, { recursive: true }));
-
-  function build(architecture: string, env: Record<string, string> = {}): void {
-    const args = [architecture, binary, dist];
-    runScript('debian-package.ts', { args, env: { SOURCE_DATE_EPOCH: '1700000000', ...env } });
-  }
+  after('the package is removed', () => built.remove());
 
   it('has the same bytes for the same commit', () => {
-    const digest = () => createHash('sha256').update(readFileSync(file)).digest('hex');
+    const digest = () => createHash('sha256').update(readFileSync(built.file())).digest('hex');
     const first = digest();
-    build('amd64');
+    built.build('amd64');
     expect(digest()).to.equal(first);
   });
 
   it('is made for arm64 too', () => {
-    build('arm64');
-    const { stdout } = run('dpkg-deb', ['--field', file.replace('amd64', 'arm64'), 'Architecture']);
+    built.build('arm64');
+    const { stdout } = run('dpkg-deb', ['--field', built.file('arm64'), 'Architecture']);
     expect(stdout).to.equal('arm64\n');
   });
 
   it('names its maintainer as Debian’s tools do', () => {
-    build('arm64', { DEBFULLNAME: 'Ada Lovelace', DEBEMAIL: 'ada@example.org' });
-    const { stdout } = run('dpkg-deb', ['--field', file.replace('amd64', 'arm64'), 'Maintainer']);
+    built.build('arm64', { DEBFULLNAME: 'Ada Lovelace', DEBEMAIL: 'ada@example.org' });
+    const { stdout } = run('dpkg-deb', ['--field', built.file('arm64'), 'Maintainer']);
     expect(stdout).to.equal('Ada Lovelace <ada@example.org>\n');
   });
 
   it('causes no warning of lintian', () => {
-    const args = ['--allow-root', '--fail-on', 'error,warning', file];
+    const args = ['--allow-root', '--fail-on', 'error,warning', built.file()];
     expect(run('lintian', args)).to.deep.equal({ code: 0, stdout: '', stderr: '' });
   });
 
   it('contains the files that the relay needs', () => {
-    const { stdout } = run('dpkg-deb', ['--contents', file]);
+    const { stdout } = run('dpkg-deb', ['--contents', built.file()]);
     const examples = [...stdout.matchAll(/doc\/login-relay\/examples\/(.*[^/])$/gm)];
     expect(examples.map(([, path]) => path)).to.include.members([
       'haproxy/haproxy.cfg',
@@ -71,27 +58,18 @@ describe('the Debian package', function () {
   });
 
   it('contains every file that its pages link to', () => {
-    const root = join(dist, 'unpacked');
-    expect(run('dpkg-deb', ['--extract', file, root])).to.include({ code: 0 });
+    const root = join(built.dist, 'unpacked');
+    expect(run('dpkg-deb', ['--extract', built.file(), root])).to.include({ code: 0 });
     const documentation = join(root, 'usr/share/doc/login-relay');
     expect(readdirSync(documentation)).to.include.members(readdirSync(join(projectRoot, 'docs')));
     expect(deadLinks(documentation)).to.deep.equal([]);
   });
 
   needsRoot().describe('in a system', () => {
-    /** The output of the commands in a temporary system. */
-    function inThrowawaySystem(...commands: string[]): string[] {
-      const { code, stdout, stderr } = run(throwawaySystem, [dist, commands.join('\n')]);
-      expect(code, stdout + stderr).to.equal(0);
-      return stdout.split('\n').slice(0, -1);
-    }
-
-    const quietly = '>/dev/null 2>&1';
-    const install = `dpkg --no-triggers -i /mnt/login-relay_${version}_amd64.deb ${quietly}`;
     const configure = [
       'sed -i "s,^base-url:.*,base-url: https://mine.example," /etc/login-relay/config.yaml',
       'echo secret >/etc/login-relay/client-secret',
-      'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay 2>/dev/null',
+      enable,
       ': >/systemctl.log',
     ];
 
@@ -128,13 +106,14 @@ describe('the Debian package', function () {
         inThrowawaySystem(
           install,
           store,
-          `stat -c '%n %a %U:%G' ${paths}`,
+          `stat -c '%n %a %U:%G' ${paths} /var/lib/login-relay`,
           'getent passwd login-relay | cut -d: -f1,6,7',
         ),
       ).to.deep.equal([
         '/etc/login-relay 2750 root:login-relay',
         '/etc/login-relay/client-secret 640 root:login-relay',
         '/etc/login-relay/config.yaml 640 root:login-relay',
+        '/var/lib/login-relay 700 login-relay:login-relay',
         'login-relay:/var/lib/login-relay:/usr/sbin/nologin',
       ]);
     });
@@ -148,66 +127,6 @@ describe('the Debian package', function () {
           `grep -c '"front-ends"' "$(${schema})"`,
         ),
       ).to.have.lengthOf(1);
-    });
-
-    describe('over an installation of 0.1', () => {
-      const variables = '/etc/default/login-relay';
-      const empty = 'FRONTEND_ORIGIN=\\nPROVIDER_CLIENT_ID=\\nBASE_URL=\\n#PROVIDER=github\\n';
-      const mine = 's,^FRONTEND_ORIGIN=,&https://mine.example,';
-      const former = [
-        'mkdir -p /former/DEBIAN /former/etc/default /former/etc/login-relay',
-        'chmod 700 /former/etc/login-relay',
-        `printf '${empty}' >/former${variables}`,
-        `echo ${variables} >/former/DEBIAN/conffiles`,
-        "printf 'Package: login-relay\\nVersion: 0.1.0-0\\nArchitecture: amd64\\n' >/former/DEBIAN/control",
-        "printf 'Maintainer: a <a@b.example>\\nDescription: c\\n' >>/former/DEBIAN/control",
-        `dpkg-deb --root-owner-group --build /former /former.deb ${quietly}`,
-        `dpkg --no-triggers -i /former.deb ${quietly}`,
-        '(umask 077; echo secret >/etc/login-relay/client-secret)',
-      ];
-
-      it('keeps to the variables, without a question, and once', () => {
-        expect(
-          inThrowawaySystem(
-            ...former,
-            `sed -i '${mine}' ${variables}`,
-            `cp ${variables} /before`,
-            install,
-            install,
-            `diff /before ${variables} | grep '^[<>] [^#]' || true`,
-            'cat /etc/login-relay/client-secret',
-            "stat -c '%n %a %U:%G' /etc/login-relay /etc/login-relay/client-secret",
-          ),
-        ).to.deep.equal([
-          '> LOGIN_RELAY_CONFIG=',
-          'secret',
-          '/etc/login-relay 2750 root:login-relay',
-          '/etc/login-relay/client-secret 600 root:root',
-        ]);
-      });
-
-      it('uses the configuration file if the variables were never set', () => {
-        const { length } = inThrowawaySystem(...former, install, `cat ${variables}`);
-        expect(length).to.equal(4);
-      });
-
-      it('renames the key file', () => {
-        expect(
-          inThrowawaySystem(
-            ...former,
-            '(umask 077; echo old >/etc/login-relay/state-key)',
-            install,
-            "stat -c '%n %a' /etc/login-relay/key",
-            'cat /etc/login-relay/key; ! [ -e /etc/login-relay/state-key ]',
-          ),
-        ).to.deep.equal(['/etc/login-relay/key 600', 'old']);
-      });
-
-      it('keeps a key file that is there', () => {
-        const before = ['echo mine >/etc/login-relay/key', 'echo old >/etc/login-relay/state-key'];
-        const commands = [...former, ...before, install, 'cat /etc/login-relay/key'];
-        expect(inThrowawaySystem(...commands)).to.deep.equal(['mine']);
-      });
     });
 
     it('starts nothing when it is installed, because there is no configuration yet', () => {

@@ -45,7 +45,7 @@ export class BootedSystem {
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     });
   }
 
@@ -58,7 +58,8 @@ export class BootedSystem {
 
   #isBooted(): boolean {
     try {
-      return this.run('systemctl is-system-running --wait || true').trim() !== 'offline';
+      const state = this.run('systemctl is-system-running --wait || true').trim();
+      return state === 'running' || state === 'degraded';
     } catch {
       return false;
     }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { send } from '../../harness/client/http-client.ts';
@@ -21,64 +20,35 @@ import {
   userPath,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
-import { BootedSystem } from './booted-system.ts';
+import type { BootedSystem } from './booted-system.ts';
+import { config, InstalledService, moveCommands } from './installed-service.ts';
 
-const operations = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 const restarts = 20;
 const key = 'the-key-of-this-very-service-00001';
 const requestsPerSecond = 200;
-const executable = process.env['LOGIN_RELAY'];
-const relay = executable
-  ? '/usr/local/bin/login-relay'
-  : '/opt/login-relay/scripts/node /opt/login-relay/bin/login-relay.ts';
-
 /** The service that `login-relay systemd` prints, in a system with systemd. */
 describe('the service', function () {
   this.timeout(180_000);
+  let service: InstalledService;
   let system: BootedSystem;
   let provider: StrictProvider;
   let port = 0;
 
   before(async () => {
     provider = await StrictProvider.start(registration());
-    port = await freePort();
-    system = await BootedSystem.boot();
-    const settings = {
-      FRONTEND_ORIGIN: frontendOrigin,
-      BASE_URL: baseUrl,
-      PROVIDER_CLIENT_ID: provider.registration.clientId,
-      PROVIDER_AUTHORIZE_URL: provider.authorizeUrl,
-      PROVIDER_TOKEN_URL: provider.tokenUrl,
-      PROVIDER_USER_URL: provider.userUrl,
-      PORT: `${port}`,
-    };
-    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-    system.run(`
-      ${executable ? `install /opt/login-relay/${relativeToProject(executable)} ${relay}` : ''}
-      units=/etc/systemd/system
-      ${relay} systemd >$units/login-relay.service
-      ${relay} systemd --socket | sed s/127.0.0.1:8000/127.0.0.1:${port}/ >$units/login-relay.socket
-      echo '${lines.join('')}' >/etc/default/login-relay
-      mkdir --mode 700 /etc/login-relay
-      echo ${provider.registration.clientSecret} >/etc/login-relay/client-secret
-      systemctl daemon-reload
-      systemctl enable --now login-relay
-    `);
+    service = await InstalledService.boot(provider);
+    ({ system, port } = service);
   });
 
   after(async () => {
-    await system?.stop();
+    await service?.stop();
     await provider?.stop();
   });
 
-  const mainProcess = () =>
-    system.run('systemctl show --property MainPID --value login-relay').trim();
-  const journal = () => system.run('journalctl --no-pager --output cat --unit login-relay');
-
   it('is ready when it answers, in its sandbox', async () => {
-    expect(system.run(`PORT=${port} ${relay} health`)).to.equal('ready\n');
+    expect(system.run(`login-relay health --port ${port}`)).to.equal('ready\n');
     expectToken(await send(port, { path: `${callbackPath}?code=${canary('code')}` }));
-    const status = system.run(`cat /proc/${mainProcess()}/status`);
+    const status = system.run(`cat /proc/${service.mainProcess()}/status`);
     expect(status)
       .to.match(/^Seccomp:\t2$/m)
       .and.match(/^NoNewPrivs:\t1$/m);
@@ -87,15 +57,31 @@ describe('the service', function () {
       .and.not.match(/^Uid:\t0\t/m);
   });
 
-  it('reads its files again on a reload, in the same process, and logs that systemd copied none', () => {
-    const before = mainProcess();
+  it('reads the configuration file again on a reload, in the same process', async () => {
+    const before = service.mainProcess();
+    service.configure({
+      ...service.settings(),
+      'front-ends': { other: { origin: 'https://other.example' } },
+    });
     system.run('systemctl reload login-relay');
-    while (!journal().includes('reloaded, but nothing has changed: systemd copies credentials'));
+    while (!service.journal().includes(`"changed":["${config}"]`)) await new Promise(setImmediate);
+    const landing = async () => {
+      const path = `${callbackPath}?code=${canary('code')}`;
+      return expectRedirect(await send(port, { path })).origin;
+    };
+    expect(await landing()).to.equal('https://other.example');
+    service.configure({ ...service.settings(), 'front-ends': {} });
+    system.run('systemctl reload login-relay');
+    while (!service.journal().includes('not reloaded')) await new Promise(setImmediate);
+    expect(await landing()).to.equal('https://other.example');
     expect(system.run('systemctl is-active login-relay')).to.equal('active\n');
-    expect(mainProcess()).to.equal(before);
+    expect(service.mainProcess()).to.equal(before);
+    service.configure(service.settings());
+    system.run('systemctl restart login-relay');
   });
 
   it(`loses no request in ${restarts} restarts at ${requestsPerSecond} requests a second`, async () => {
+    const before = service.journal().split('"stopping"').length;
     const agent = new Agent({ keepAlive: true, maxSockets: 8, scheduling: 'fifo' });
     const load = loadSteadily(requestsPerSecond, async (index) => {
       const how = index % 2 === 0 ? {} : { agent };
@@ -119,7 +105,8 @@ describe('the service', function () {
     const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
     process.stdout.write(`    ${figures}, ${lost.length} lost\n`);
     expect(lost).to.deep.equal([]);
-    expect(journal().split('"stopping"')).to.have.lengthOf(restarts + 1);
+    const after = service.journal().split('"stopping"').length;
+    expect(after - before).to.equal(restarts);
   });
 
   it('is restarted if it ends or hangs, and answers clients that connected in the meantime', async () => {
@@ -130,12 +117,12 @@ describe('the service', function () {
       systemctl restart login-relay
     `);
     for (const signal of ['KILL', 'STOP']) {
-      const before = mainProcess();
+      const before = service.mainProcess();
       system.run(`kill -${signal} ${before}`);
       expectRedirect(await send(port, { path: loginPath }));
-      expect(mainProcess()).to.not.equal(before);
+      expect(service.mainProcess()).to.not.equal(before);
     }
-    expect(journal()).to.contain('Watchdog timeout');
+    expect(service.journal()).to.contain('Watchdog timeout');
   });
 
   it('runs on several ports from one template, each with its own settings', async () => {
@@ -143,7 +130,7 @@ describe('the service', function () {
     const metricsPort = await freePort();
     const instances = ports.map((instance) => `login-relay@${instance}`).join(' ');
     system.run(`
-      ${relay} systemd --template >/etc/systemd/system/login-relay@.service
+      login-relay systemd --template >/etc/systemd/system/login-relay@.service
       echo METRICS_PORT=${metricsPort} >/etc/default/login-relay-${ports[1]}
       systemctl daemon-reload
       systemctl start ${instances}
@@ -157,27 +144,20 @@ describe('the service', function () {
     expect(system.run(`systemctl is-failed ${instances} || true`)).to.equal('inactive\n'.repeat(2));
   });
 
-  it('logs missing settings as errors in its journal', () => {
+  it('logs a missing file and a missing secret as errors in its journal', () => {
     system.run('systemctl stop login-relay.socket login-relay.service');
-    system.run(`
-      mv /etc/login-relay/client-secret /etc/login-relay/aside
-      cp /etc/default/login-relay /etc/default/aside
-      sed -i 's/^BASE_URL=.*/BASE_URL=/' /etc/default/login-relay
-    `);
+    system.run(`mv ${config} /root/config; mv /etc/login-relay/client-secret /root/secret`);
     const errors = () => system.run('journalctl --output cat --unit login-relay --priority err');
     const start = 'systemctl start login-relay || true';
     system.run(start);
     expect(errors())
       .to.contain('login-relay cannot start:')
-      .and.contain('--base-url (BASE_URL) is empty')
-      .and.contain('--client-secret-file (PROVIDER_CLIENT_SECRET_FILE) is required');
-    system.run(`rm /etc/default/login-relay; ${start}`);
-    expect(errors())
-      .to.contain('--origin (FRONTEND_ORIGIN) is required')
-      .and.contain('--client-id (PROVIDER_CLIENT_ID) is required');
+      .and.contain('--config (LOGIN_RELAY_CONFIG)')
+      .and.contain('names a file that does not exist');
+    system.run(`mv /root/config ${config}; ${start}`);
+    expect(errors()).to.contain('client-secret-file names a file that does not exist');
     system.run(`
-      mv /etc/login-relay/aside /etc/login-relay/client-secret
-      mv /etc/default/aside /etc/default/login-relay
+      mv /root/secret /etc/login-relay/client-secret
       systemctl reset-failed
       systemctl start login-relay
     `);
@@ -185,35 +165,68 @@ describe('the service', function () {
 
   it('creates a key file that only it can read, and uses it in every instance', () => {
     const file = '/var/lib/login-relay/key';
-    expect(system.run(`stat -c %a ${file}`)).to.equal('600\n');
-    const [made, ...others] =
-      system.run('journalctl --output cat | grep "KEY_FILE"').match(/created \S+/g) ?? [];
-    expect({ made, others }).to.deep.equal({ made: `created ${file}.`, others: [] });
+    expect(system.run(`stat -c '%a %U' ${file}`)).to.equal('600 login-relay\n');
+    const made = system.run('journalctl --output cat').match(/created \/\S+/g);
+    expect(made).to.deep.equal([`created ${file}.`]);
   });
 
-  it('can be checked with its own settings, secret and key file, as the manual says', () => {
-    const [command = ''] = /systemd-run --pty [^`]*login-relay check/.exec(operations) ?? [];
-    const inPipe = command.replace('--pty', '--pipe --wait --quiet');
-    const report = system.run(`${inPipe.replace(/login-relay check$/, `${relay} check`)} || true`);
-    expect(report).to.contain(baseUrl);
-    expect(report).to.match(/--key-file +\/var\/lib\/login-relay\/key/);
-    expect(report).to.not.contain('cannot start');
-  });
+  for (const user of ['root', 'login-relay']) {
+    it(`can be checked by ${user}, with its file, secret and key file`, () => {
+      const command = `login-relay check --config ${config}`;
+      const report = system.run(`runuser -u ${user} -- sh -c 'cd /; ${command} || true' 2>&1`);
+      expect(report).to.contain(baseUrl);
+      expect(report).to.not.match(/cannot start|key-file|may not read/);
+    });
+  }
 
-  it('uses the key file of the operator if there is one', async () => {
+  it('uses the key file of the operator after a reload', async () => {
     const login = sealLogin(provider, { key });
     const path = `${callbackPath}?code=${login.code}&state=${login.state}`;
     const cookie: [string, string] = ['Cookie', `${login.cookie.name}=${login.cookie.value}`];
     expectError(await send(port, { path, headers: [cookie] }), 400);
-    system.run(`
-      (umask 077; echo ${key} >/etc/login-relay/key)
-      systemctl restart login-relay
-    `);
+    system.run(`echo ${key} | install -m 640 /dev/stdin /etc/login-relay/key`);
+    service.configure({ ...service.settings(), 'key-file': './key' });
+    system.run('systemctl reload login-relay');
+    while (!service.journal().includes('"/etc/login-relay/key"')) await new Promise(setImmediate);
     expectToken(await send(port, { path, headers: [cookie] }));
   });
 
+  describe('with the variables of 0.1', () => {
+    const variables = '/etc/default/login-relay';
+    const logsIn = async () =>
+      expectToken(await send(port, { path: `${callbackPath}?code=${canary('code')}` }));
+
+    it('runs as before, with a secret that only root can read', async () => {
+      const former = {
+        FRONTEND_ORIGIN: frontendOrigin,
+        BASE_URL: baseUrl,
+        PROVIDER_CLIENT_ID: provider.registration.clientId,
+        PROVIDER_AUTHORIZE_URL: provider.authorizeUrl,
+        PROVIDER_TOKEN_URL: provider.tokenUrl,
+        PROVIDER_USER_URL: provider.userUrl,
+        LOGIN_RELAY_CONFIG: '',
+      };
+      const lines = Object.entries(former).map(([name, value]) => `${name}=${value}\n`);
+      system.run(`
+        echo '${lines.join('')}' >${variables}
+        login-relay systemd --settings >${config}
+        chown root:root /etc/login-relay/client-secret
+        chmod 600 /etc/login-relay/client-secret
+        systemctl restart login-relay
+      `);
+      await logsIn();
+    });
+
+    it('moves to the configuration file as the manual says', async () => {
+      system.run(moveCommands.replace(/(?<=login-relay check .*)$/m, ' || true'));
+      expect(system.run(`ls ${variables} || true`)).to.equal('');
+      expect(system.run(`cat ${config}`)).to.contain(`base-url: ${baseUrl}`);
+      await logsIn();
+    });
+  });
+
   it('shows no secret, code or token in journal, arguments, environment or title', () => {
-    const pid = mainProcess();
+    const pid = service.mainProcess();
     for (const path of ['cmdline', 'environ', 'comm', 'status']) {
       expect([...canariesIn(system.run(`tr '\\0' ' ' </proc/${pid}/${path}`))], path).to.deep.equal(
         [],
@@ -223,7 +236,3 @@ describe('the service', function () {
     expect([...canariesIn(system.run('systemctl show login-relay'))]).to.deep.equal([]);
   });
 });
-
-function relativeToProject(path: string): string {
-  return path.slice(new URL('../../..', import.meta.url).pathname.length);
-}

@@ -44,6 +44,7 @@ function settingsOf({ name, url, port, clientId }: DemoRegistration) {
     'authorize-url': `${url}/authorize`,
     'token-url': `${backChannel}/token`,
     'user-url': `${backChannel}/me`,
+    'revocation-url': `${backChannel}/revoke`,
     'client-id': clientId,
     'client-secret-file': secretFileOf(name),
     'token-request': 'body',

@@ -44,7 +44,7 @@ const hour = 60 * minute;
 /**
  * An OpenID provider in memory that accepts any name, for the demo and for tests.
  * Its user record (`/me`, scope `openid profile`) has `login`, `name`, `avatar_url` and `html_url`.
- * It keeps no login session: each authorization request shows the login page.
+ * It gives refresh tokens, and takes each once. It keeps no login session: each authorization request shows the login page.
  */
 export function createDemoProvider(options: DemoProviderOptions): RequestListener {
   const { issuer, brand = 'Demo provider', client, onError = () => {} } = options;
@@ -60,7 +60,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
         client_secret: client.clientSecret,
         redirect_uris: [client.redirectUri],
         response_types: ['code'],
-        grant_types: ['authorization_code'],
+        grant_types: ['authorization_code', 'refresh_token'],
         token_endpoint_auth_method: 'client_secret_post',
         id_token_signed_response_alg: 'ES256',
       },
@@ -82,11 +82,13 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
       long: { httpOnly: true, sameSite: 'lax', signed: true, path: '/authorize' },
       short: { httpOnly: true, sameSite: 'lax', signed: true },
     },
-    routes: { authorization: '/authorize' },
+    routes: { authorization: '/authorize', revocation: '/revoke' },
     features: {
       devInteractions: { enabled: false },
+      revocation: { enabled: true },
       rpInitiatedLogout: { enabled: false },
     },
+    issueRefreshToken: async () => true,
     interactions: { policy, url: (_ctx, interaction) => `/login/${interaction.uid}` },
     clientBasedCORS: () => false,
     expiresWithSession: () => false,
@@ -96,6 +98,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
       Grant: hour,
       IdToken: hour,
       Interaction: hour,
+      RefreshToken: 24 * hour,
       Session: hour,
     },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => claimsOf(id, issuer) }),

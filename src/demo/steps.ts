@@ -74,6 +74,7 @@ function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
 /** The log has no words for these: method and route say it all. */
 function effectOn(record: RequestRecord): string {
   if (record.route === '/api/user') return 'the user’s record';
+  if (record.route?.endsWith('/revoke')) return 'the login is revoked';
   return effectOf(record) ?? 'done';
 }
 

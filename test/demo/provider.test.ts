@@ -128,6 +128,28 @@ describe('demo provider', () => {
     });
   });
 
+  it('renews a token, and ends it when it is revoked', async () => {
+    const post = (path: string, more: Record<string, string>) =>
+      fetch(issuer + path, {
+        method: 'POST',
+        body: new URLSearchParams({
+          client_id: client.clientId,
+          client_secret: client.clientSecret,
+          ...more,
+        }),
+      });
+    const { body } = await exchange(await codeFor('Ada'));
+    const refreshed = await post('/token', {
+      grant_type: 'refresh_token',
+      refresh_token: String(body['refresh_token']),
+    });
+    const next = await jsonObject(refreshed);
+    expect(next['access_token']).to.be.a('string').and.not.equal(body['access_token']);
+    expect((await userOf(next['access_token'])).body['name']).to.equal('Ada');
+    await post('/revoke', { token: String(next['refresh_token']) });
+    expect((await userOf(next['access_token'])).status).to.equal(401);
+  });
+
   it('serves the picture and the page that its user record names', async () => {
     const user = await userNamed('Ada');
     const picture = await fetch(String(user['avatar_url']));

@@ -45,10 +45,12 @@ describe('the demo’s deliveries in Chromium', () => {
     return complaints;
   }
 
-  for (const { title, path, expected } of [
+  for (const { title, path, expected, later } of [
     {
       title: 'OAuth',
       path: '/',
+      // After a reload, the page refreshes. The logout revokes the login.
+      later: ['POST /auth/provider/token', 'GET /api/user', 'POST /auth/provider/revoke'],
       expected: [
         'GET /auth/provider',
         'GET /auth/provider/callback',
@@ -59,6 +61,7 @@ describe('the demo’s deliveries in Chromium', () => {
     {
       title: 'Token in the address',
       path: '/contract',
+      later: ['GET /api/user'],
       expected: ['GET /auth/provider', 'GET /auth/provider/callback', 'GET /api/user'],
     },
   ]) {
@@ -84,6 +87,9 @@ describe('the demo’s deliveries in Chromium', () => {
       await page.reload();
       await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
       await screenshot(page, `${title}-3`);
+      await page.locator(`#steps li:nth-child(${expected.length + later.length})`).waitFor();
+      expect(await steps(page)).to.deep.equal([...expected, ...later]);
+      expect(await page.locator('#steps .failed').count()).to.equal(0);
       expect(complaints).to.deep.equal([]);
     });
   }

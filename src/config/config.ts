@@ -115,7 +115,7 @@ export function readConfig(
     addFault: (fault: string) => void faults.add(fault),
     addWarning: (warning: string) => void warnings.add(warning),
   };
-  const file = readConfigFile(sources, given.readFile);
+  const file = readConfigFile(sources, given.readFile, report.addFault);
   const readings = createReadings({ ...sources, ...report }, file);
   const { relay, providers } = readings;
 

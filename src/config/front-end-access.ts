@@ -23,7 +23,7 @@ export function readFrontEndAccess(
   if (entry === undefined) return { registrations, scope: undefined };
   const { scope } = reading.values;
   const given = entry.values.providers;
-  if (given === undefined) return { registrations, scope };
+  if (given === undefined || given.length === 0) return { registrations, scope };
   const named = v.safeParse(frontEndAccessOptions.providers.schema, given.join(' '));
   if (!named.success) {
     faultOfProviders(named.issues[0].message);

@@ -7,7 +7,7 @@ export interface OptionSources {
   /** The values of each flag, in order. */
   readonly flags: Readonly<Partial<Record<OptionName, readonly string[]>>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What a file gives each option, as its flag would. */
+  /** What a file gives each option, as its flag would. No texts: that has a fault, which was reported. */
   readonly inFile?: Readonly<Partial<Record<OptionName, readonly string[]>>>;
 }
 
@@ -82,6 +82,7 @@ export function readOptionValues(sources: OptionSources, fault: Report): OptionV
       fault(name, 'is given more than once');
       continue;
     }
+    if (textsOf(name, sources)?.length === 0) continue;
     const raw = rawValue(name, sources);
     if (raw === undefined) continue;
     const result = v.safeParse(option.schema, raw, { abortPipeEarly: true });

@@ -185,3 +185,46 @@ front-ends:
     ]);
   });
 });
+
+describe('a configuration file with faults of its form and of its values', () => {
+  it('is told all of them, and nothing that follows from them', () => {
+    const faults = faultsOfFile(`prot: 1
+base-url: ftp://login.example.com
+key-file: key
+max-connections: { most: 1 }
+providers:
+  github: { client-idd: a, client-secret-file: [x, y], state-check: [off] }
+  staff: { client-id: b, client-secret: c, issuer: 'https://id.example.com/?a=b' }
+front-ends:
+  app: { origin: [https://a.example, https://b.example], token-delivery: cod }
+  blog: { origin: https://blog.example/page, providers: [[github]] }
+`);
+    const places = faults.map((fault) => /^config\.yaml:(\S+ \S+) /.exec(fault)?.[1]);
+    expect(places).to.deep.equal([
+      '1:1 prot',
+      '3:1 key-file',
+      '4:1 max-connections',
+      '6:13 providers.github.client-idd',
+      '6:28 providers.github.client-secret-file',
+      '6:56 providers.github.state-check',
+      '9:10 front-ends.app.origin',
+      '10:46 front-ends.blog.providers',
+      '2:1 base-url',
+      '7:44 providers.staff.issuer',
+      '9:58 front-ends.app.token-delivery',
+      '10:11 front-ends.blog.origin',
+    ]);
+  });
+
+  for (const [what, text, fault] of [
+    ['of a map', 'provoders: { github: { client-id: 1 } }', 'provoders is unknown'],
+    ['of an entry', 'providers: { "a b": { client-id: 1 } }', 'providers has a name that'],
+    ['in place of a map', 'providers: [github]', 'providers is not a map'],
+  ] as const) {
+    it(`is told nothing else if it is not clear what the rest means: a name ${what}`, () => {
+      const faults = faultsOfFile(`base-url: ftp://login.example.com\n${text}\n`);
+      expect(faults).to.have.lengthOf(1);
+      expect(faults[0]).to.contain(fault);
+    });
+  }
+});

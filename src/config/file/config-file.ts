@@ -12,7 +12,10 @@ export interface Position {
 
 /** Settings as a file gives them: not yet checked by their schemas. */
 export interface FileSettings {
-  /** The texts of each setting, as its flag would give them: several if the flag is repeatable. */
+  /**
+   * The texts of each setting, as its flag would give them: several if the flag is repeatable, none if the setting has
+   * a fault of form.
+   */
   readonly values: Readonly<Partial<Record<SettingName, readonly string[]>>>;
   /** Where the key of each setting is. */
   readonly positions: Readonly<Partial<Record<SettingName, Position>>>;
@@ -28,7 +31,7 @@ export interface FileEntry extends FileSettings {
   readonly position: Position;
 }
 
-/** A configuration file without faults of form. */
+/** A configuration file. */
 export interface ConfigFile {
   /** The path that it was read from. */
   readonly path: string;

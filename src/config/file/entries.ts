@@ -23,26 +23,26 @@ const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
 
 /** Reads the entries of `providers` or `front-ends`. Undefined after reporting that there are none. */
 export function readEntries(map: Pair, kind: Kind, source: Source): ConfigFile['providers'] {
-  const { yaml, report } = source;
+  const { yaml, report, giveUp } = source;
   if (!isMap(map.value)) {
-    report(map.position, `${kind} is not a map of names, each with its settings`);
+    giveUp(map.position, `${kind} is not a map of names, each with its settings`);
     return undefined;
   }
   const pairs = pairsOf(map.value, yaml, report);
   const beyond = pairs[mostEntries[kind]];
   if (beyond !== undefined) {
-    report(beyond.position, `${kind} has more than ${mostEntries[kind]} entries`);
+    giveUp(beyond.position, `${kind} has more than ${mostEntries[kind]} entries`);
     return undefined;
   }
   const [first, ...others] = pairs.map((pair) => readEntry(pair, kind, source));
-  if (first === undefined) report(map.position, `${kind} has no entries`);
+  if (first === undefined) giveUp(map.position, `${kind} has no entries`);
   return first && [first, ...others];
 }
 
 function readEntry({ key: name, position, value }: Pair, kind: Kind, source: Source): FileEntry {
-  const { yaml, report } = source;
+  const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
-  if (issue !== undefined) report(position, `${kind} has a name that ${issue.message}`);
+  if (issue !== undefined) giveUp(position, `${kind} has a name that ${issue.message}`);
   if (kind === 'front-ends' && endpoints.includes(name)) {
     report(position, `${kind}.${name} has the name of an endpoint: choose another name`);
   }

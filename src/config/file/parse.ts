@@ -3,32 +3,40 @@ import type { ConfigFile, Position } from './config-file.ts';
 import { describePlace } from './describe.ts';
 import { readEntries } from './entries.ts';
 import { pairsOf, positionOf, resolved } from './pairs.ts';
-import { readSettings } from './settings.ts';
-import { parseYaml, type ReportAt, type Yaml } from './yaml.ts';
+import { readSettings, type Source } from './settings.ts';
+import { parseYaml, type ReportAt } from './yaml.ts';
 
 /**
  * Parses a configuration file. Its settings become the texts that their flags would have, with their places. Their
  * schemas do not check them yet.
  *
  * @param path where the text is from. It begins every fault, and paths in the file are relative to its directory
- * @returns the file, or all faults of its form. They never quote a value
+ * @returns the file, or all faults of its form, which never quote a value. If it is clear what the rest means, both
  */
 export function parseConfigFile(
   text: string,
   path: string,
-): { readonly file: ConfigFile } | { readonly faults: readonly string[] } {
+):
+  | { readonly file: ConfigFile }
+  | { readonly faults: readonly string[]; readonly file: ConfigFile | undefined } {
   // The faults of a map are found again in each map that it is merged into.
   const faults = new Map<string, Position>();
   const report: ReportAt = (position, message) =>
     faults.set(`${describePlace(path, position)} ${message}`, position);
   const yaml = parseYaml(text, report);
-  const file = yaml && readFile(path, yaml, report);
+  let isClear = true;
+  const giveUp: ReportAt = (position, message) => {
+    isClear = false;
+    report(position, message);
+  };
+  const file = yaml && readFile({ path, yaml, report, giveUp });
   if (file !== undefined && faults.size === 0) return { file };
   const inOrder = [...faults].sort(([, a], [, b]) => a.line - b.line || a.column - b.column);
-  return { faults: inOrder.map(([fault]) => fault) };
+  return { faults: inOrder.map(([fault]) => fault), file: isClear ? file : undefined };
 }
 
-function readFile(path: string, yaml: Yaml, report: ReportAt): ConfigFile | undefined {
+function readFile(source: Source): ConfigFile | undefined {
+  const { path, yaml, report } = source;
   const content = resolved(yaml.document.contents, yaml);
   if (!isMap(content) && !isBlank(content)) {
     report(positionOf(content, yaml), 'is not a map of settings, such as port: 8000');
@@ -40,7 +48,6 @@ function readFile(path: string, yaml: Yaml, report: ReportAt): ConfigFile | unde
   );
   const [providers] = maps.get('providers') ?? [];
   const [frontEnds] = maps.get('front-ends') ?? [];
-  const source = { path, yaml, report };
   return {
     path,
     relay: readSettings(maps.get('relay') ?? [], { kind: 'relay' }, source),

@@ -14,19 +14,25 @@ export interface ReadConfigFile extends ConfigFile {
 /**
  * Reads the configuration file that a flag or a variable names.
  *
+ * @param addFault gets the faults of its form, if it is clear what the rest means. The settings with faults have no texts
  * @returns undefined if none is named
- * @throws {ConfigError} if it cannot be read, or has faults of form
+ * @throws {ConfigError} if it cannot be read, or has other faults of form
  */
 export function readConfigFile(
   sources: OptionSources,
   readFile: ReadFile,
+  addFault?: (fault: string) => void,
 ): ReadConfigFile | undefined {
   const path = rawValue('config', sources);
   if (path === undefined) return undefined;
   const { text, readableByGroup, readableByOthers } = textOf(path, sources, readFile);
   const parsed = parseConfigFile(text, path);
-  if ('faults' in parsed) throw new ConfigError(parsed.faults);
-  return { ...parsed.file, isPrivate: !readableByGroup && !readableByOthers };
+  const { file } = parsed;
+  if ('faults' in parsed) {
+    if (file === undefined || addFault === undefined) throw new ConfigError(parsed.faults);
+    for (const fault of parsed.faults) addFault(fault);
+  }
+  return file && { ...file, isPrivate: !readableByGroup && !readableByOthers };
 }
 
 function textOf(path: string, sources: OptionSources, readFile: ReadFile) {

@@ -13,6 +13,8 @@ export interface Source {
   readonly path: string;
   readonly yaml: Yaml;
   readonly report: ReportAt;
+  /** Reports a fault after which it is not clear what the rest of the file means. */
+  readonly giveUp: ReportAt;
 }
 
 /** The map that settings are in; it has a name if it is an entry. */
@@ -21,25 +23,33 @@ export interface Place {
   readonly name?: string;
 }
 
-/** Reads the settings of one level. Those with faults are left out. */
+/** Reads the settings of one level. Those with faults have no texts. */
 export function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
   const values: Partial<Record<SettingName, readonly string[]>> = {};
   const positions: Partial<Record<SettingName, Position>> = {};
   const prefix = prefixOf(place);
+  const meant: SettingName[] = [];
   for (const { key, position, value } of pairs) {
     const setting = settingOf(place.kind, key);
     if (setting === undefined) {
-      source.report(position, unknownKey(key, place));
+      const similar = similarKey(key, place) ?? '';
+      const isMap = maps.includes(similar);
+      (isMap ? source.giveUp : source.report)(position, unknownKey(key, place));
+      const name = settingOf(place.kind, similar)?.name;
+      if (name !== undefined) meant.push(name);
       continue;
     }
     const fault = (message: string) => source.report(position, `${prefix}${key} ${message}`);
-    const texts = textsOf(setting, value, source.yaml, fault);
+    const texts = textsOf(setting, value, source.yaml, fault) ?? [];
     positions[setting.name] = position;
-    if (texts === undefined) continue;
-    if (isBareKeyFile(setting, texts)) fault('must be a path with a slash, such as ./key');
-    values[setting.name] =
-      setting.schema === filePath ? texts.map((text) => fromFile(text, source.path)) : texts;
+    const isBare = isBareKeyFile(setting, texts);
+    if (isBare) fault('must be a path with a slash, such as ./key');
+    const isPath = setting.schema === filePath;
+    const usable = isPath ? texts.map((text) => fromFile(text, source.path)) : texts;
+    values[setting.name] = isBare ? [] : usable;
   }
+  // Otherwise, a misspelt setting would be reported as missing, too.
+  for (const name of meant) values[name] ??= [];
   return { values, positions };
 }
 
@@ -49,8 +59,8 @@ function prefixOf({ kind, name = '' }: Place): string {
 }
 
 /** A secret in place of a path must not become the name of a new file. */
-function isBareKeyFile({ name }: FileSetting, [text = '']: readonly string[]): boolean {
-  return name === 'keyFile' && !text.includes('/');
+function isBareKeyFile({ name }: FileSetting, [text]: readonly string[]): boolean {
+  return name === 'keyFile' && text?.includes('/') === false;
 }
 
 /** Takes a path in the file as relative to the file's directory. */
@@ -67,6 +77,9 @@ const belongs: Readonly<Record<Level, string>> = {
   'front-ends': 'belongs to a front end: move it into an entry of front-ends',
 };
 
+/** The keys of the file that are not settings. */
+const maps: readonly string[] = ['providers', 'front-ends'];
+
 const ordinaryKey = /^[a-z]{1,12}(-[a-z]{1,12}){0,2}$/;
 
 /** What is wrong with a key that is not known here. It may be a secret: only what looks like a key is quoted. */
@@ -74,10 +87,13 @@ function unknownKey(key: string, place: Place): string {
   const level = levels.find((one) => settingOf(one, key) !== undefined);
   if (level !== undefined) return `${prefixOf(place)}${key} ${belongs[level]}`;
   if (key === 'path-name') return 'path-name is what the name of an entry of providers gives';
-  const maps = place.kind === 'relay' ? ['providers', 'front-ends'] : [];
-  const known = [...fileSettings[place.kind].map((setting) => setting.key), ...maps];
-  const close = suggestion(key, known);
+  const close = similarKey(key, place);
   const isShown = close === undefined ? ordinaryKey.test(key) : /^[\w-]+$/.test(key);
   const shown = isShown ? key : 'a key';
   return `${prefixOf(place)}${shown} is unknown${close ? `: did you mean ${close}?` : ''}`;
+}
+
+function similarKey(key: string, { kind }: Place): string | undefined {
+  const keys = fileSettings[kind].map((setting) => setting.key);
+  return suggestion(key, kind === 'relay' ? [...keys, ...maps] : keys);
 }

@@ -7,4 +7,5 @@ export const archiveContent: readonly string[] = [
   'docs',
   'deploy',
   'src/demo/front-end',
+  'client/README.md',
 ];

@@ -4,18 +4,32 @@ import { fileURLToPath } from 'node:url';
 const projectFile = (path: string) =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-/** A page with the README's script, for a relay at this address. */
-export function readmePage(relay: string): string {
-  const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(projectFile('README.md')) ?? [];
-  const page = replaceOnce(script, `'https://login.example.com'`, `'${relay}'`);
-  return `<!doctype html><title>Front end</title><body>${page}`;
+/** The page of the README, for a relay at this address. */
+export const readmePage = (relay: string) => firstPage('README.md', relay);
+
+/** The page of the client's README, for a relay at this address. */
+export const clientPage = (relay: string) => firstPage('client/README.md', relay);
+
+function firstPage(document: string, relay: string): string {
+  const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(projectFile(document)) ?? [];
+  return `${head}${script.replaceAll('https://login.example.com', relay)}`;
+}
+
+/** The page of docs/front-end.md with the browser client, for a relay at this address. */
+export function fiveLinesPage(relay: string): string {
+  return head + documentedPage(relay).get('/client.html');
+}
+
+/** The page of docs/front-end.md that logs in as the contract says, for a relay at this address. */
+export function plainPage(relay: string): string {
+  return head + documentedPage(relay).get('/plain.html');
 }
 
 /** The page that Compose serves, for a relay at this address whose provider has the usual name of the tests. */
 export function containerPage(relay: string): string {
   const page = projectFile('deploy/docker/front-end/index.html');
   const here = replaceOnce(page, `location.origin.replace('//app.', '//login.')`, `'${relay}'`);
-  return replaceOnce(here, '/auth/github?', '/auth/provider?');
+  return replaceOnce(here, '/auth/github', '/auth/provider');
 }
 
 /**
@@ -35,6 +49,7 @@ export function documentedPage(relay: string): ReadonlyMap<string, string> {
   return files;
 }
 
+const head = '<!doctype html><title>Front end</title><body>';
 const library = fileURLToPath(import.meta.resolve('oauth4webapi'));
 
 function replaceOnce(text: string, part: string, replacement: string): string {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
-import { containerPage, readmePage } from '../../harness/project/shipped-pages.ts';
+import { plainPage } from '../../harness/project/shipped-pages.ts';
 import {
   authorize,
   type LoginSiteOptions,
@@ -11,8 +11,7 @@ import {
 
 /** Every page that the project ships, and its options for the site. */
 const pages: Record<string, LoginSiteOptions> = {
-  'the README’s page': { frontEnd: readmePage },
-  'the container’s page': { frontEnd: containerPage },
+  'the plain page of docs/front-end.md': { frontEnd: plainPage },
   'the demo’s page': {},
 };
 

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
 import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
-import { readmePage } from '../../harness/project/shipped-pages.ts';
+import { plainPage } from '../../harness/project/shipped-pages.ts';
 import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 
-describe('the README’s JavaScript in Chromium', () => {
+describe('the plain page of docs/front-end.md in Chromium', () => {
   const openPage = useBrowser();
-  const site = useLoginSite({ frontEnd: readmePage });
+  const site = useLoginSite({ frontEnd: plainPage });
 
   async function openFrontEnd(path = '/'): Promise<{ page: Page; complaints: string[] }> {
     const page = await openPage();
@@ -35,7 +35,7 @@ describe('the README’s JavaScript in Chromium', () => {
     expect(page.url()).to.equal(`${site().frontEnd}/`);
     expect(await stored(page)).to.have.all.keys('token');
     expect(complaints).to.deep.equal([]);
-    await screenshot(page, 'readme-logged-in');
+    await screenshot(page, 'plain-page');
   });
 
   it('keeps the login over a reload', async () => {

@@ -16,7 +16,7 @@ const logoutPath = '/auth/logout';
 /** The name of its cookie, without the number of a piece. */
 export const sessionCookie = '__Host-Http-lr_session_app';
 /** A line of a key file. */
-const sessionKey = 'the line of a key file with 32 characters or more';
+export const sessionKey = 'the line of a key file with 32 characters or more';
 
 /** The flags of a relay whose only front end has sessions. */
 export async function sessionFlags(key = sessionKey): Promise<Flags> {

@@ -1,0 +1,221 @@
+import { expect } from 'chai';
+import type { FailureCode } from '../../src/errors.ts';
+import { RelayError } from '../../src/errors.ts';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
+import {
+  expectSessionFailure,
+  SessionPage,
+  type SessionRequest,
+  sessionFlags,
+  sessionOf,
+  sessionOrigin,
+} from '../harness/login/session-page.ts';
+import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { baseUrl, loginPath, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+
+const endpoints = [
+  ['GET', '/auth/session'],
+  ['HEAD', '/auth/session'],
+  ['POST', '/auth/session/refresh'],
+  ['POST', '/auth/logout'],
+  ['GET', '/api/user'],
+  ['HEAD', '/api/user'],
+] as const;
+
+const attacks: Readonly<Record<string, [SessionRequest, FailureCode]>> = {
+  'without the header': [{ header: undefined }, 'request_header_missing'],
+  'with an empty header': [{ header: '' }, 'request_header_missing'],
+  'with another value of the header': [{ header: '2' }, 'request_header_missing'],
+  'with the header twice': [{ headers: [['X-Login-Relay', '1']] }, 'request_header_missing'],
+  'from a page of another site': [
+    { origin: 'https://evil.example', site: 'cross-site' },
+    'cross_site_refused',
+  ],
+  'from a page of another site, without its Origin': [
+    { origin: undefined, site: 'cross-site' },
+    'cross_site_refused',
+  ],
+  'from another origin, in a browser without Sec-Fetch-Site': [
+    { origin: 'https://evil.example', site: undefined },
+    'origin_foreign',
+  ],
+  'from a sibling of the relay': [{ origin: 'https://evil.relay.example' }, 'origin_foreign'],
+  'from the parent domain': [{ origin: 'https://relay.example' }, 'origin_foreign'],
+  'from the front end on plain http': [{ origin: 'http://app.relay.example' }, 'origin_foreign'],
+  'from another port of the front end': [{ origin: `${sessionOrigin}:8443` }, 'origin_foreign'],
+  'from an origin that begins like the front end': [
+    { origin: `${sessionOrigin}.evil.example` },
+    'origin_foreign',
+  ],
+  'from the origin null': [{ origin: 'null' }, 'origin_foreign'],
+  'with two origins': [{ headers: [['Origin', sessionOrigin]] }, 'origin_foreign'],
+  'at another name of the relay': [{ host: 'rebound.evil.example' }, 'host_foreign'],
+  'at an address of the relay': [{ host: '127.0.0.1' }, 'host_foreign'],
+  'at another port': [{ host: 'relay.example:8443' }, 'host_foreign'],
+  'at a name that begins like the relay': [{ host: 'relay.example.evil.example' }, 'host_foreign'],
+};
+
+describe('a request with the cookie of a session', () => {
+  // This must run before the relay is stopped.
+  after('the session has survived', async () => {
+    sessionOf(await page.describe());
+    await provider.stop();
+  });
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let relay: Relay;
+  let page: SessionPage;
+
+  before('log in', async () => {
+    provider = await RefreshingProvider.start();
+    relay = await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...(await sessionFlags()) },
+    });
+    page = new SessionPage(() => relay, provider);
+    await page.logIn();
+  });
+  beforeEach(() => {
+    provider.calls.length = 0;
+  });
+
+  for (const [what, [request, code]] of Object.entries(attacks)) {
+    it(`${what} is refused (${code}), without a call and without a cookie`, async () => {
+      for (const [method, path] of endpoints) {
+        const answer = await page.send(path, method, request);
+        const where = `${method} ${path}`;
+        expect(answer.status, where).to.equal(403);
+        expect(setCookies(answer), where).to.deep.equal([]);
+        if (method === 'HEAD') continue;
+        const { detail } = new RelayError(code);
+        expect(JSON.parse(`${answer.body}`), where).to.deep.equal(
+          path === '/api/user' ? { detail } : { error: code, detail },
+        );
+      }
+      expect(provider.calls).to.deep.equal([]);
+    });
+  }
+
+  it('passes without Origin and Sec-Fetch-Site, as the page of the relay’s own origin sends it', async () => {
+    sessionOf(await page.describe({ origin: undefined, site: undefined }));
+    sessionOf(await page.describe({ origin: undefined, site: 'same-origin' }));
+  });
+
+  it('passes at the relay’s host in other letters, and with the default port', async () => {
+    for (const host of ['RELAY.example', 'relay.example:443']) {
+      sessionOf(await page.describe({ host }));
+    }
+  });
+
+  it('passes for no other method', async () => {
+    for (const [method, path] of [
+      ['POST', '/auth/session'],
+      ['DELETE', '/auth/session'],
+      ['GET', '/auth/session/refresh'],
+      ['PUT', '/auth/session/refresh'],
+      ['GET', '/auth/logout'],
+    ] as const) {
+      expectSessionFailure(await page.send(path, method), 'method_not_allowed');
+    }
+  });
+
+  it('names no front end that does not exist', async () => {
+    for (const query of ['client_id=other', 'client_id=', 'client_id=app&client_id=app']) {
+      const answer = await page.send(`/auth/session?${query}`);
+      expectSessionFailure(answer, 'client_unknown');
+    }
+  });
+
+  describe('has a preflight', () => {
+    const preflight = (path: string, origin: string) =>
+      page.send(path, 'OPTIONS', {
+        origin,
+        header: undefined,
+        headers: [
+          ['Access-Control-Request-Method', 'POST'],
+          ['Access-Control-Request-Headers', 'x-login-relay'],
+        ],
+      });
+
+    for (const [, path] of endpoints.filter(([method]) => method !== 'HEAD')) {
+      it(`that only the front end passes: ${path}`, async () => {
+        const { status, headers } = await preflight(path, sessionOrigin);
+        expect(status).to.equal(204);
+        expect(headers).to.include({
+          'access-control-allow-origin': sessionOrigin,
+          'access-control-allow-credentials': 'true',
+          'access-control-allow-headers': 'x-login-relay',
+        });
+        for (const origin of ['https://evil.relay.example', 'null', baseUrl]) {
+          const refused = await preflight(path, origin);
+          expect(refused.headers).not.to.have.property('access-control-allow-origin');
+        }
+      });
+    }
+  });
+
+  it('is answered so that only the front end can read it', async () => {
+    for (const [method, path] of endpoints.filter(([, one]) => one !== '/auth/logout')) {
+      const own = await page.send(path, method);
+      expect(own.headers, path).to.include({
+        'access-control-allow-origin': sessionOrigin,
+        'access-control-allow-credentials': 'true',
+        'cache-control': 'no-store',
+      });
+      const foreign = await page.send(path, method, { origin: 'https://evil.relay.example' });
+      expect(foreign.headers, path).not.to.have.property('access-control-allow-origin');
+    }
+  });
+
+  it('starts no login that would give the page a code or a token', async () => {
+    const challenge = 'c'.repeat(43);
+    for (const query of [
+      'response_type=code',
+      `code_challenge=${challenge}`,
+      `response_type=code&client_id=app&code_challenge=${challenge}&code_challenge_method=S256`,
+      `response_type=code&client_id=app&redirect_uri=${encodeURIComponent(`${sessionOrigin}/`)}&code_challenge=${challenge}&code_challenge_method=S256`,
+    ]) {
+      for (const path of [loginPath, `${loginPath}/app`]) {
+        const answer = await page.browser.open(`${path}?${query}`, { headers: [] });
+        expect(answer.status, query).to.equal(400);
+        expect(answer.headers).not.to.have.property('location');
+        expect(setCookies(answer)).to.deep.equal([]);
+      }
+    }
+  });
+
+  it('gets nothing at the token endpoint', async () => {
+    const answer = await page.send(`${loginPath}/token`, 'POST', {
+      headers: [['Content-Type', 'application/x-www-form-urlencoded']],
+    });
+    expect(answer.status).to.equal(400);
+    const asked = await relay.send({
+      method: 'POST',
+      path: `${loginPath}/token`,
+      headers: [['Content-Type', 'application/x-www-form-urlencoded']],
+      body: 'grant_type=refresh_token&client_id=app&refresh_token=x',
+    });
+    expect(asked.status).to.equal(400);
+    expect(JSON.parse(`${asked.body}`)).to.have.property('error', 'unauthorized_client');
+    expect(provider.calls).to.deep.equal([]);
+  });
+});
+
+describe('a relay without sessions', () => {
+  const startRelay = useRelays();
+
+  it('has none of their endpoints, and takes no notice of their cookies', async () => {
+    const provider = await RefreshingProvider.start();
+    const relay = await startRelay({ client: provider.registration, flags: provider.flags });
+    const page = new SessionPage(() => relay, provider);
+    for (const [method, path] of endpoints.filter(([, one]) => one.startsWith('/auth/'))) {
+      const answer = await page.send(path, method, { cookie: '__Host-Http-lr_session_app=x' });
+      expect(answer.status, path).to.equal(404);
+    }
+    const user = await page.lookUp({ cookie: '__Host-Http-lr_session_app=x', header: undefined });
+    expect(JSON.parse(`${user.body}`)).to.deep.equal({
+      detail: new RelayError('credentials_missing').detail,
+    });
+    await provider.stop();
+  });
+});

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
+import { expectNoneRemembered } from '../harness/expect/canaries.ts';
+import { expectFailure } from '../harness/expect/failures.ts';
+import {
+  expectSessionFailure,
+  SessionPage,
+  sessionCookie,
+  sessionFlags,
+  sessionOf,
+} from '../harness/login/session-page.ts';
+import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import { eventually } from '../harness/system/eventually.ts';
+
+const pieces = [sessionCookie, `${sessionCookie}.1`, `${sessionCookie}.2`];
+
+describe('the logout of a session', () => {
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let relay: Relay;
+  let page: SessionPage;
+
+  before('start a provider and a relay', async () => {
+    provider = await RefreshingProvider.start();
+    relay = await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...(await sessionFlags()) },
+    });
+  });
+  beforeEach('log in', async () => {
+    provider.forget();
+    page = new SessionPage(() => relay, provider);
+    await page.logIn();
+    provider.calls.length = 0;
+  });
+  after('stop the provider; nothing secret is in the log', async () => {
+    await provider.stop();
+    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
+  });
+
+  it('clears every piece of the cookie, and revokes both tokens', async () => {
+    await page.lookUp();
+    const [accessToken = ''] = provider.credentials('user');
+    const answer = await page.logOut();
+    expect([answer.status, `${answer.body}`]).to.deep.equal([200, '{}']);
+    expect(clearedCookies(answer)).to.deep.equal(pieces);
+    expect(provider.credentials('revocation')).to.have.lengthOf(2).and.include(accessToken);
+    expect(provider.accepts(accessToken)).to.equal(false);
+    expectSessionFailure(await page.describe(), 'session_missing');
+  });
+
+  it('revokes the newest tokens if another tab has just refreshed the session', async () => {
+    const old = page.cookie;
+    sessionOf(await page.refresh());
+    await page.logOut({ cookie: old });
+    const [refreshToken] = provider.credentials('revocation');
+    expect(provider.isNewest(refreshToken)).to.equal(true);
+  });
+
+  it('without a session clears the cookie all the same', async () => {
+    page.browser.cookies.set(`${sessionCookie}.2`, 'stale');
+    const answer = await page.logOut();
+    expect([answer.status, `${answer.body}`]).to.deep.equal([200, '{}']);
+    expect(clearedCookies(answer)).to.deep.equal(pieces);
+    expect(provider.calls).to.deep.equal([]);
+    expect((await page.logOut()).status).to.equal(200);
+  });
+
+  for (const trouble of ['reset', 'nonsense', 500, 429, 400, 401] as const) {
+    it(`clears the cookie even if the provider fails: ${trouble}`, async () => {
+      provider.mood.trouble = trouble;
+      const answer = await page.logOut();
+      expect(answer.status).to.equal(200);
+      expect(clearedCookies(answer)).to.deep.equal(pieces);
+    });
+  }
+
+  it('does not wait longer than three seconds for the provider', async () => {
+    provider.onRevocation = () => {};
+    const start = performance.now();
+    const answer = await page.logOut();
+    expect(performance.now() - start).to.be.within(2900, 8000);
+    expect(answer.status).to.equal(200);
+    expect(clearedCookies(answer)).to.deep.equal(pieces);
+  });
+
+  it('leaves nothing that a copy of the cookie could open at this relay', async () => {
+    const { cookie } = page;
+    provider.onRevocation = (response) => void response.writeHead(503).end();
+    await page.logOut();
+    provider.calls.length = 0;
+    expectSessionFailure(await page.describe({ cookie }), 'session_missing');
+    expectSessionFailure(await page.refresh({ cookie }), 'session_missing');
+    expectFailure(await page.lookUp({ cookie }), 'session_missing');
+    expect(provider.calls).to.deep.equal([]);
+  });
+
+  it('leaves nothing after a reload of the configuration either', async () => {
+    const { cookie } = page;
+    await page.logOut();
+    await relay.reload();
+    expectSessionFailure(await page.describe({ cookie }), 'session_missing');
+  });
+
+  it('is not undone by a refresh in flight', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    provider.mood.patience = promise;
+    provider.onRevocation = (response) => void response.writeHead(503).end();
+    const arrived = provider.arrivals(1);
+    const { cookie } = page;
+    const refresh = page.refresh({ cookie });
+    await arrived;
+    const logout = page.logOut({ cookie });
+    // The logout ends the session, and then waits for the refresh.
+    await eventually(async () => {
+      expectSessionFailure(await page.describe({ cookie }), 'session_missing');
+    });
+    resolve();
+    const refused = await refresh;
+    expectSessionFailure(refused, 'session_missing');
+    expect(setCookies(refused)).to.deep.equal([]);
+    expect((await logout).status).to.equal(200);
+  });
+
+  it('does not touch the session of another login', async () => {
+    const other = new SessionPage(() => relay, provider);
+    await other.logIn();
+    await page.logOut();
+    sessionOf(await other.describe());
+  });
+
+  it('lets the person log in again', async () => {
+    await page.logOut();
+    await page.logIn();
+    sessionOf(await page.describe());
+  });
+
+  it('is no GET, so that no link logs anybody out', async () => {
+    const answer = await page.send('/auth/logout');
+    expectSessionFailure(answer, 'method_not_allowed');
+    expect(setCookies(answer)).to.deep.equal([]);
+  });
+});

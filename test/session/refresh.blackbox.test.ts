@@ -1,0 +1,181 @@
+import { expect } from 'chai';
+import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
+import type { Answer } from '../harness/client/http-client.ts';
+import { expectNoneRemembered } from '../harness/expect/canaries.ts';
+import { expectFailure } from '../harness/expect/failures.ts';
+import {
+  expectSessionFailure,
+  SessionPage,
+  sessionCookie,
+  sessionFlags,
+  sessionOf,
+} from '../harness/login/session-page.ts';
+import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+
+describe('the refresh of a session', () => {
+  const startRelay = useRelays();
+  let provider: RefreshingProvider;
+  let relay: Relay;
+  let page: SessionPage;
+
+  before('start a provider and a relay', async () => {
+    provider = await RefreshingProvider.start();
+    relay = await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...(await sessionFlags()), 'refresh-tokens': 'off' },
+    });
+  });
+  beforeEach('log in', async () => {
+    provider.forget();
+    page = new SessionPage(() => relay, provider);
+    await page.logIn();
+    provider.calls.length = 0;
+  });
+  after('stop the provider; nothing secret is in the log', async () => {
+    await provider.stop();
+    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
+  });
+
+  /** The access token that the relay uses for a page. */
+  async function tokenOf(request: { cookie?: string } = {}): Promise<string> {
+    const before = provider.credentials('user').length;
+    await page.lookUp(request);
+    return provider.credentials('user')[before] ?? '';
+  }
+
+  it('answers with the description, and the session goes on with a new token', async () => {
+    const old = await tokenOf();
+    const answer = await page.refresh();
+    expect(sessionOf(answer)).to.include({ provider: 'provider', renewable: true });
+    expect(sessionOf(await page.describe()))
+      .to.have.property('expires_in')
+      .within(28_700, 28_800);
+    expect(setCookies(answer)[0]).to.include({ name: sessionCookie, maxAge: '86400' });
+    expect(await tokenOf()).not.to.equal(old);
+    expect((await page.lookUp()).status).to.equal(200);
+  });
+
+  it('shows the page neither token', async () => {
+    const { body, rawHeaders } = await page.refresh();
+    expect(`${body}${rawHeaders}`).not.to.contain('c4n4ry');
+  });
+
+  it('can be repeated with the newest cookie', async () => {
+    for (let time = 0; time < 5; time += 1) sessionOf(await page.refresh());
+    expect(new Set(provider.credentials('refresh')).size).to.equal(5);
+  });
+
+  it('by 20 tabs at once is one call', async () => {
+    const { cookie } = page;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => page.refresh({ cookie })));
+    for (const answer of answers) sessionOf(answer);
+    expect(provider.credentials('refresh')).to.have.lengthOf(1);
+    const tokens = await Promise.all(
+      answers.map((answer) => tokenOf({ cookie: cookieOf(answer) })),
+    );
+    expect(new Set(tokens).size).to.equal(1);
+    expect(provider.accepts(tokens[0] ?? '')).to.equal(true);
+  });
+
+  it('gives a straggler with an old cookie the newest token, without a call', async () => {
+    const first = page.cookie;
+    sessionOf(await page.refresh());
+    const second = page.cookie;
+    sessionOf(await page.refresh());
+    const newest = await tokenOf();
+    for (const cookie of [first, second]) {
+      const late = await page.refresh({ cookie });
+      sessionOf(late);
+      expect(await tokenOf({ cookie: cookieOf(late) })).to.equal(newest);
+    }
+    expect(provider.credentials('refresh')).to.have.lengthOf(2);
+    expect(provider.accepts(newest)).to.equal(true);
+  });
+
+  it('that lost a race at another relay is 401, and clears nothing', async () => {
+    const other = await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...(await sessionFlags()) },
+    });
+    const late = page.cookie;
+    sessionOf(await page.refresh());
+    const elsewhere = new SessionPage(() => other, provider);
+    const answer = await elsewhere.refresh({ cookie: late });
+    expectSessionFailure(answer, 'session_refused');
+    expect(setCookies(answer)).to.deep.equal([]);
+    expect((await elsewhere.describe({ cookie: page.cookie })).status).to.equal(200);
+  });
+
+  it('that the provider refuses is 401, and clears nothing', async () => {
+    provider.revokeAll();
+    for (let time = 0; time < 3; time += 1) {
+      const answer = await page.refresh();
+      expectSessionFailure(answer, 'session_refused');
+      expect(setCookies(answer)).to.deep.equal([]);
+    }
+    expect(provider.credentials('refresh')).to.have.lengthOf(1);
+    sessionOf(await page.describe());
+  });
+
+  for (const trouble of ['reset', 'nonsense', 500, 429, 'quotes'] as const) {
+    it(`can be tried again if the provider fails: ${trouble}`, async () => {
+      provider.mood.trouble = trouble;
+      const answer = await page.refresh();
+      expect(answer.status).to.be.oneOf(trouble === 'quotes' ? [401, 502] : [502, 504]);
+      expect(JSON.parse(`${answer.body}`)).to.have.all.keys('error', 'detail');
+      expect(setCookies(answer)).to.deep.equal([]);
+      provider.mood.trouble = undefined;
+      if (trouble !== 'quotes') sessionOf(await page.refresh());
+    });
+  }
+
+  it('keeps the refresh token of a provider that does not rotate', async () => {
+    provider.mood.rotation = 'keeps';
+    for (let time = 0; time < 3; time += 1) sessionOf(await page.refresh());
+    expect(new Set(provider.credentials('refresh')).size).to.equal(1);
+  });
+
+  it('without a refresh token renews the idle time, without a call', async () => {
+    provider.mood.rotation = 'none';
+    await page.logIn();
+    provider.calls.length = 0;
+    const answer = await page.refresh();
+    expect(sessionOf(answer)).to.include({ renewable: false });
+    expect(setCookies(answer)[0]).to.include({ name: sessionCookie, maxAge: '28800' });
+    expect(provider.calls).to.deep.equal([]);
+  });
+
+  it('leaves no piece of a longer session behind', async () => {
+    page.browser.cookies.set(`${sessionCookie}.1`, 'stale');
+    expectSessionFailure(await page.refresh(), 'session_missing');
+    page.browser.cookies.delete(`${sessionCookie}.1`);
+    expect(clearedCookies(await page.refresh())).to.deep.equal([
+      `${sessionCookie}.1`,
+      `${sessionCookie}.2`,
+    ]);
+  });
+
+  it('is needed once the access token has ended, which no call finds out', async () => {
+    provider.mood.expiresIn = 1;
+    await page.logIn();
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    provider.calls.length = 0;
+    const answer = await page.lookUp();
+    expectFailure(answer, 'session_token_expired');
+    expect(answer.headers['www-authenticate']).to.equal('Bearer error="invalid_token"');
+    expect(provider.calls).to.deep.equal([]);
+    expect(sessionOf(await page.describe())).to.include({ expires_in: 0, renewable: true });
+    provider.mood.expiresIn = 28_800;
+    sessionOf(await page.refresh());
+    expect((await page.lookUp()).status).to.equal(200);
+  });
+});
+
+/** The cookie that an answer sets. */
+function cookieOf(answer: Answer): string {
+  return setCookies(answer)
+    .filter(({ maxAge }) => maxAge !== '0')
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ');
+}

@@ -1,0 +1,216 @@
+import { expect } from 'chai';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import {
+  expectSessionFailure,
+  SessionPage,
+  sessionKey,
+  sessionOf,
+} from '../harness/login/session-page.ts';
+import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import {
+  baseUrl,
+  listening,
+  Relay,
+  registration,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
+
+const origins = {
+  app: 'https://app.relay.example',
+  shop: 'https://shop.relay.example',
+  wiki: 'https://shop.relay.example',
+} as const;
+type FrontEnd = keyof typeof origins;
+
+const cookieOf = (frontEnd: FrontEnd) => `__Host-Http-lr_session_${frontEnd}`;
+
+describe('several front ends with sessions', () => {
+  let providers: Readonly<Record<'github' | 'staff', StrictProvider>>;
+  let keyFile: string;
+  const relays: Relay[] = [];
+  let relay: Relay;
+
+  /** Starts a relay whose registrations and front ends can have other names and clients. */
+  async function start(change: (config: string) => string = (config) => config): Promise<Relay> {
+    const registrations = await Promise.all(
+      Object.entries(providers).map(async ([name, provider]) => {
+        const file = await secretFile(provider.registration.clientSecret);
+        return `  ${name}:
+    client-id: ${provider.registration.clientId}
+    client-secret-file: ${file}
+    authorize-url: ${provider.authorizeUrl}
+    token-url: ${provider.tokenUrl}
+    user-url: ${provider.userUrl}
+`;
+      }),
+    );
+    const config = await secretFile(
+      change(`base-url: ${baseUrl}
+port: 0
+key-file: ${keyFile}
+providers:
+${registrations.join('')}front-ends:
+  app: { origin: ${origins.app}, token-delivery: session }
+  shop: { origin: ${origins.shop}, token-delivery: session }
+  wiki: { origin: ${origins.wiki}, token-delivery: session, providers: [staff] }
+  plain: { origin: https://plain.relay.example }
+`),
+    );
+    const { relay: process, port } = await listening({ flags: { config } });
+    const started = new Relay(process, port);
+    relays.push(started);
+    return started;
+  }
+
+  before('start two providers and a relay', async () => {
+    const provide = (name: string) =>
+      StrictProvider.start(
+        registration({
+          clientId: `client-at-${name}`,
+          clientSecret: canary('secret'),
+          redirectUri: `${baseUrl}/auth/${name}/callback`,
+        }),
+      );
+    const [github, staff] = await Promise.all([provide('github'), provide('staff')]);
+    providers = { github, staff };
+    keyFile = await secretFile(sessionKey);
+    relay = await start();
+  });
+  beforeEach(() => {
+    for (const provider of Object.values(providers)) provider.forget();
+  });
+  after('stop them', async () => {
+    await Promise.all(relays.map((one) => one.stop()));
+    await Promise.all(Object.values(providers).map((provider) => provider.stop()));
+  });
+
+  async function logIn(
+    frontEnd: FrontEnd,
+    name: keyof typeof providers = 'staff',
+    page = new SessionPage(() => relay, providers[name]),
+  ): Promise<SessionPage> {
+    const end = await page.logIn(`/auth/${name}/${frontEnd}`);
+    expect(end.href).to.equal(`${origins[frontEnd]}/`);
+    return page;
+  }
+
+  /** The only cookie of a front end. */
+  function cookieIn(page: SessionPage, frontEnd: FrontEnd): string {
+    return page.browser.cookies.get(cookieOf(frontEnd)) ?? '';
+  }
+
+  it('each have their own session, found by their origin', async () => {
+    const page = await logIn('app', 'github');
+    expect(sessionOf(await page.describe())).to.include({ provider: 'github' });
+    const shop = await page.describe({ origin: origins.shop });
+    expectSessionFailure(shop, 'client_unknown');
+    const named = await page.send('/auth/session?client_id=shop', 'GET', { origin: origins.shop });
+    expectSessionFailure(named, 'session_missing');
+  });
+
+  it('keep their sessions when another one logs in and out', async () => {
+    const page = await logIn('app', 'github');
+    const other = new SessionPage(() => relay, providers.staff);
+    for (const [name, value] of page.browser.cookies) other.browser.cookies.set(name, value);
+    await other.logIn('/auth/staff/wiki');
+    expect(sessionOf(await other.describe())).to.include({ provider: 'github' });
+    const wiki = { origin: origins.wiki };
+    expect(sessionOf(await other.send('/auth/session?client_id=wiki', 'GET', wiki))).to.include({
+      provider: 'staff',
+    });
+    await other.send('/auth/logout?client_id=wiki', 'POST', wiki);
+    sessionOf(await other.describe());
+  });
+
+  it('on one origin are told apart by client_id alone', async () => {
+    const page = await logIn('wiki');
+    const wiki = { origin: origins.wiki };
+    expectSessionFailure(await page.describe(wiki), 'client_unknown');
+    sessionOf(await page.send('/auth/session?client_id=wiki', 'GET', wiki));
+    const ofOther = await page.send('/auth/session?client_id=shop', 'GET', wiki);
+    expectSessionFailure(ofOther, 'session_missing');
+  });
+
+  it('have to be named by requests without Origin', async () => {
+    const page = await logIn('app', 'github');
+    expectSessionFailure(await page.describe({ origin: undefined }), 'client_unknown');
+    const named = await page.send('/auth/session?client_id=app', 'GET', { origin: undefined });
+    expect(sessionOf(named)).to.include({ provider: 'github' });
+  });
+
+  it('cannot use each other’s sessions, by client_id or by a renamed cookie', async () => {
+    const page = await logIn('app', 'github');
+    const shop = { origin: origins.shop };
+    const asked = await page.send('/auth/session?client_id=app', 'GET', shop);
+    expectSessionFailure(asked, 'origin_foreign');
+    const swapped = `${cookieOf('shop')}=${cookieIn(page, 'app')}`;
+    const renamed = { ...shop, cookie: swapped };
+    for (const [method, path] of [
+      ['GET', '/auth/session'],
+      ['POST', '/auth/session/refresh'],
+      ['GET', '/api/user'],
+    ] as const) {
+      expect((await page.send(`${path}?client_id=shop`, method, renamed)).status).to.equal(401);
+    }
+    expect(providers.github.credentials('user')).to.deep.equal([]);
+  });
+
+  it('are not those of a front end that gets tokens', async () => {
+    const page = await logIn('app', 'github');
+    const plain = { origin: 'https://plain.relay.example' };
+    expectSessionFailure(await page.describe(plain), 'origin_foreign');
+    expect((await page.lookUp(plain)).status).to.equal(403);
+    const named = await page.send('/auth/session?client_id=plain', 'GET', plain);
+    expectSessionFailure(named, 'client_unknown');
+  });
+
+  it('look up the user at the provider of the session, and at no other', async () => {
+    const page = await logIn('app', 'staff');
+    expect((await page.lookUp()).status).to.equal(200);
+    expect((await page.send('/api/user?provider=staff')).status).to.equal(200);
+    expect((await page.send('/api/user?provider=github')).status).to.equal(401);
+    expect((await page.send('/api/user?provider=other')).status).to.equal(400);
+    expect(providers.staff.credentials('user')).to.have.lengthOf(2);
+    expect(providers.github.credentials('user')).to.deep.equal([]);
+  });
+
+  it('log in at either provider, and the later login replaces the earlier one', async () => {
+    const page = await logIn('app', 'github');
+    const later = new SessionPage(() => relay, providers.staff);
+    for (const [name, value] of page.browser.cookies) later.browser.cookies.set(name, value);
+    await later.logIn('/auth/staff/app');
+    expect(sessionOf(await later.describe())).to.include({ provider: 'staff' });
+  });
+
+  for (const [what, change] of Object.entries<(config: string) => string>({
+    'the registration has another client': (config) =>
+      config.replace('client-at-github', 'another-client'),
+    'the registration has another name': (config) => config.replace('  github:', '  hub:'),
+    'the front end may no longer use the registration': (config) =>
+      config.replace(
+        'app.relay.example, token-delivery: session',
+        'app.relay.example, token-delivery: session, providers: [staff]',
+      ),
+    'the front end has another name': (config) => config.replace('  app:', '  web:'),
+    'another registration has taken over its name': (config) =>
+      config
+        .replace('  github:', '  old:')
+        .replace('  staff:', '  github:')
+        .replace('[staff]', '[github]'),
+  })) {
+    it(`lose their sessions if ${what}, and no token goes to a provider`, async () => {
+      const page = await logIn('app', 'github');
+      const changed = await start(change);
+      const elsewhere = new SessionPage(() => changed, providers.github);
+      const { cookie } = page;
+      expect((await elsewhere.lookUp({ cookie })).status).to.equal(401);
+      const answer = await elsewhere.refresh({ cookie });
+      expectSessionFailure(answer, 'session_missing');
+      expect(setCookies(answer)).to.deep.equal([]);
+      for (const provider of Object.values(providers)) {
+        expect(provider.credentials('user')).to.deep.equal([]);
+      }
+    });
+  }
+});

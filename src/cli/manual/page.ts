@@ -125,6 +125,10 @@ function environment(): string {
 function files(): string {
   return [
     item(
+      literal('/etc/login-relay/config.yaml'),
+      `The configuration file of the systemd service. Without ${literal('--config')} and ${literal('LOGIN_RELAY_CONFIG')}, the relay reads none.`,
+    ),
+    item(
       literal('$CREDENTIALS_DIRECTORY/provider-client-secret'),
       `The client secret, if no flag or variable sets it. This is the systemd credential of that name, from ${literal('LoadCredential=')}.`,
     ),

@@ -1,11 +1,19 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { run } from '../../harness/project/run.ts';
+import { projectRoot, run } from '../../harness/project/run.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import { type Invocation, RelayProcess, runRelay } from '../../harness/relay/relay-process.ts';
 import {
@@ -14,6 +22,7 @@ import {
   RelayUnderTest,
   registration,
 } from '../../harness/relay/relay-under-test.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { needsRoot } from '../../harness/system/needs.ts';
 
 const { describe } = needsRoot('ldd', 'chroot');
@@ -68,6 +77,28 @@ describe('the executable with only its linked libraries', () => {
       expect(provider.violations).to.deep.equal([]);
       expect(await relay.stop()).to.include({ code: 0, stderr: '' });
     });
+  });
+
+  it('starts from the template and the files that the docker command of the manual mounts', async () => {
+    const template = readFileSync(join(projectRoot, 'deploy/config.yaml'), 'utf8')
+      .replace(/^base-url:/m, '$& https://login.example.com')
+      .replace(/^ +client-id:/m, '$& Ov23liEXAMPLE')
+      .replace(/^ +origin:/m, '$& https://app.example.com');
+    const mounted = {
+      '/etc/login-relay/config.yaml': template,
+      '/etc/login-relay/client-secret': 'a client secret',
+      '/var/lib/login-relay/key': 'a secret of more than 32 characters',
+    };
+    for (const [path, content] of Object.entries(mounted)) {
+      mkdirSync(join(root, dirname(path)), { recursive: true });
+      writeFileSync(join(root, path), content, { mode: 0o400 });
+      chownSync(join(root, path), 65532, 65532);
+    }
+    const env = { LOGIN_RELAY_CONFIG: '/etc/login-relay/config.yaml', PORT: `${await freePort()}` };
+    const { relay, callbackUrl } = await listening(inside({ env: { ...env, HOST: '0.0.0.0' } }));
+    expect(callbackUrl).to.equal('https://login.example.com/auth/github/callback');
+    expect(await runRelay(inside({ words: ['health'], env }))).to.include({ stdout: 'ready\n' });
+    expect(await relay.stop()).to.include({ code: 0, stderr: '' });
   });
 
   it('checks a configuration and its provider', async () => {

@@ -182,6 +182,7 @@ describe('the Debian package', function () {
           ...configure,
           'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay@8001 2>/dev/null',
           'echo METRICS_PORT=9001 >/etc/default/login-relay-8001',
+          'echo FRONTEND_ORIGIN=https://a.example >/etc/default/login-relay.old',
           'mkdir -p /var/lib/login-relay; echo secret >/var/lib/login-relay/key',
           'dpkg -L login-relay >/before',
           `dpkg --no-triggers -P login-relay ${quietly}`,

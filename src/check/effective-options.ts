@@ -8,6 +8,7 @@ import {
   sourceOf,
 } from '../config/option-values.ts';
 import { type OptionName, options } from '../config/options.ts';
+import { providerValues } from '../config/provider-values.ts';
 import type { Provider } from '../providers/provider.ts';
 import { clientSecretSource } from './client-secret-source.ts';
 
@@ -102,18 +103,11 @@ function keyFileEffect(path: string, { environment }: OptionSources): Effect {
 
 function derivedFromProvider(
   config: LoginConfig,
-  { authorizeUrl, tokenUrl, userUrl, revocation, scope, clientAuthentication, pkce }: Provider,
+  provider: Provider,
 ): Partial<Record<OptionName, Effect>> {
   const source = 'known' in config.provider ? 'preset' : 'issuer';
-  return {
-    authorizeUrl: { value: authorizeUrl, source },
-    tokenUrl: { value: tokenUrl, source },
-    userUrl: { value: userUrl, source },
-    ...(revocation && { revocationUrl: { value: revocation.url, source } }),
-    ...(scope !== undefined && { scope: { value: scope, source } }),
-    tokenRequest: { value: clientAuthentication, source },
-    pkce: { value: pkce ? 'on' : 'off', source },
-  };
+  const values = Object.entries(providerValues(provider));
+  return Object.fromEntries(values.map(([name, value]) => [name, { value, source }]));
 }
 
 /** The settings that have no flag: the usual variables for outbound calls. */

@@ -9,7 +9,10 @@ import { printFile } from '../../src/config/file/print.ts';
 import { configFileSchema } from '../../src/config/file/schema.ts';
 import type { OptionSources } from '../../src/config/option-values.ts';
 import { options } from '../../src/config/options.ts';
+import { metadataWith, withProvider } from '../check/support/provider.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
+import { secretFile } from '../harness/relay/relay-under-test.ts';
+import { freePort } from '../harness/system/free-port.ts';
 
 const invocation = {
   flags: { 'client-id': 'client', 'redirect-uri': 'https://app.example.com/in' },
@@ -54,7 +57,7 @@ describe('login-relay config', () => {
 port: 1
 providers:
   github: { client-id: a, client-secret-file: secret }
-  staff: { issuer: https://id.example.com, client-id: b, client-secret: hunter2hunter2 }
+  staff: { issuer: 'http://127.0.0.1:1', client-id: b, client-secret: hunter2hunter2 }
 front-ends:
   app: { origin: https://app.example.com, redirect-uris: [https://app.example.com/in] }
   blog: { origin: https://blog.example.com, providers: [github], scope: repo }
@@ -89,6 +92,58 @@ front-ends:
     const { code, stdout } = await runRelay({ words: ['config', 'schema'] });
     expect(code).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.equal(configFileSchema());
+  });
+});
+
+describe('login-relay config print, about what no setting gives', () => {
+  it('adds it as comments: from presets, issuers and defaults', async () => {
+    const metadata = metadataWith(() => ({ scopes_supported: ['openid'] }));
+    await withProvider({ metadata }, async (_, __, address) => {
+      const file = await secretFile(`base-url: https://login.example.com
+providers:
+  github: { client-id: a, client-secret: b, token-url: https://github.com/token }
+  staff: { issuer: ${address}, client-id: c, client-secret: d }
+  down: { issuer: http://127.0.0.1:${await freePort()}, client-id: c, client-secret: d }
+front-ends:
+  app: { origin: https://app.example.com, token-delivery: code }
+  blog: { origin: https://blog.example.com, providers: [github] }
+`);
+      const words = ['config', 'print'];
+      const { code, stdout, stderr } = await runRelay({ words, flags: { config: file } });
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const comments = (entry: string) => {
+        const [, lines = ''] =
+          new RegExp(`^  ${entry}:\\n((?: {4}.*\\n)*)`, 'm').exec(stdout) ?? [];
+        return lines.split('\n').flatMap((line) => /^ {4}# (.*)/.exec(line)?.[1] ?? []);
+      };
+      expect(comments('github')).to.deep.equal([
+        'by the preset github:',
+        '  authorize-url: https://github.com/login/oauth/authorize',
+        '  user-url: https://api.github.com/user',
+        '  token-request: query',
+        '  pkce: on',
+        'by default:',
+        '  state-check: always',
+      ]);
+      expect(comments('staff')).to.include.members([
+        'by the issuer:',
+        `  token-url: ${address}/token`,
+        '  scope: openid',
+        '  pkce: on',
+      ]);
+      expect(comments('down').slice(0, 2)).to.deep.equal([
+        'not known, because the issuer does not describe it now:',
+        '  authorize-url: ?',
+      ]);
+      expect(comments('blog')).to.deep.equal([
+        'by default:',
+        '  frontend-url: https://blog.example.com/',
+        '  redirect-uris: [https://blog.example.com/]',
+      ]);
+      expect(comments('app')).to.include('  providers: [github, staff, down]');
+      // The comments change nothing for those who use the file.
+      expect(parsed(stdout).providers?.[0].values).not.to.have.property('authorizeUrl');
+    });
   });
 });
 

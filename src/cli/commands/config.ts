@@ -1,4 +1,6 @@
+import { describedProviders } from '../../check/described-providers.ts';
 import { readConfig } from '../../config/config.ts';
+import { withDerived } from '../../config/file/derived.ts';
 import { effectiveFile } from '../../config/file/effective.ts';
 import { printFile } from '../../config/file/print.ts';
 import { readConfigFile } from '../../config/file/read.ts';
@@ -9,8 +11,8 @@ import type { ConfigAction } from '../config-actions.ts';
 import { print } from '../print.ts';
 
 /**
- * `login-relay config`: `check` only reads the configuration, `print` shows it as a file, with secrets masked, and
- * `schema` prints the JSON Schema of such files.
+ * `login-relay config`: `check` only reads the configuration. `print` shows it as a file, with secrets masked, and asks
+ * issuers for what they give. `schema` prints the JSON Schema of such files.
  *
  * @throws {ConfigError}
  */
@@ -32,7 +34,8 @@ export async function config(action: ConfigAction, given: OptionSources): Promis
   });
   if (action === 'print') {
     const file = readConfigFile(sources, readTextFile);
-    await print(printFile(effectiveFile(sources, file, read.baseUrl)));
+    const effective = effectiveFile(sources, file, read.baseUrl);
+    await print(printFile(withDerived(effective, read, await describedProviders(read))));
     return;
   }
   await print(

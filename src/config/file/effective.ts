@@ -2,6 +2,7 @@ import type { Option } from '../option.ts';
 import { type OptionSources, rawValue, sourceOf } from '../option-values.ts';
 import { options } from '../options.ts';
 import type { ConfigFile, FileEntry, FileSettings } from './config-file.ts';
+import type { Derived } from './derived.ts';
 import { describePlace } from './describe.ts';
 import { type FileSetting, fileSettings, type Level, settingOf } from './keys.ts';
 
@@ -17,6 +18,8 @@ export interface EffectiveSetting {
 export interface EffectiveEntry {
   readonly name: string;
   readonly settings: readonly EffectiveSetting[];
+  /** What is in effect besides. */
+  readonly derived?: readonly Derived[];
 }
 
 /** A configuration in the form of a file, wherever its values are from. */

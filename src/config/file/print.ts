@@ -1,13 +1,14 @@
 import { Document, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { filePath } from '../schemas.ts';
+import type { Derived } from './derived.ts';
 import type { EffectiveEntry, EffectiveFile, EffectiveSetting } from './effective.ts';
 import { valueTypeOf } from './value-type.ts';
 
 const masked = '[secret]';
 
 /**
- * The configuration in effect as a configuration file. A comment after each setting says where its value is from.
- * Secrets are masked.
+ * The configuration in effect as a configuration file. A comment after each setting says where its value is from. What
+ * no setting gives is in comments, so that the file means the same if it is read. Secrets are masked.
  */
 export function printFile({ relay, providers, frontEnds }: EffectiveFile): string {
   const map = settingsMap(relay);
@@ -20,8 +21,18 @@ export function printFile({ relay, providers, frontEnds }: EffectiveFile): strin
 
 function entriesMap(entries: readonly EffectiveEntry[]): YAMLMap {
   const map = new YAMLMap();
-  for (const { name, settings } of entries) map.set(new Scalar(name), settingsMap(settings));
+  for (const { name, settings, derived = [] } of entries) {
+    const entry = settingsMap(settings);
+    const comment = derived.flatMap(commentLines).join('\n');
+    if (comment !== '') entry.comment = comment;
+    map.set(new Scalar(name), entry);
+  }
   return map;
+}
+
+function commentLines({ from, values }: Derived): string[] {
+  const lines = [...values].map(([key, text]) => `   ${key}: ${text}`);
+  return lines.length === 0 ? [] : [` ${from}:`, ...lines];
 }
 
 function settingsMap(settings: readonly EffectiveSetting[]): YAMLMap {

@@ -1,0 +1,91 @@
+import type { Provider } from '../../providers/provider.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
+import { providerValues } from '../provider-values.ts';
+import type { SettingName } from './config-file.ts';
+import type { EffectiveEntry, EffectiveFile } from './effective.ts';
+import { fileSettings, type Level } from './keys.ts';
+
+/** Values in effect that no setting gives. */
+export interface Derived {
+  /** Where they come from, for people. */
+  readonly from: string;
+  /** Texts by the keys of their settings. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+type Texts = Readonly<Partial<Record<SettingName, string | undefined>>>;
+
+/**
+ * Adds to each entry what presets, issuers and other settings give it.
+ *
+ * @param providers what issuers have described, by the name of the registration
+ */
+export function withDerived(
+  file: EffectiveFile,
+  { registrations, frontEnds }: Config,
+  providers: ReadonlyMap<string, Provider>,
+): EffectiveFile {
+  return {
+    ...file,
+    providers: file.providers.map((entry, index) => {
+      const registration = registrations[index];
+      return registration === undefined
+        ? entry
+        : { ...entry, derived: ofRegistration(entry, registration, providers) };
+    }),
+    frontEnds: file.frontEnds.map((entry, index) => {
+      const frontEnd = frontEnds[index];
+      return frontEnd === undefined ? entry : { ...entry, derived: ofFrontEnd(entry, frontEnd) };
+    }),
+  };
+}
+
+function ofRegistration(
+  entry: EffectiveEntry,
+  { name, provider: settings, stateCheck }: RegistrationConfig,
+  providers: ReadonlyMap<string, Provider>,
+): Derived[] {
+  const byDefault = derived('by default', 'providers', { stateCheck }, entry);
+  if ('known' in settings) {
+    const [preset] = textsOf(entry, 'provider');
+    const values = providerValues(settings.known);
+    return [derived(`by the preset ${preset}`, 'providers', values, entry), byDefault];
+  }
+  const provider = providers.get(name);
+  return provider === undefined
+    ? [{ from: 'not known, because the issuer does not describe it now', values: urls }, byDefault]
+    : [derived('by the issuer', 'providers', providerValues(provider), entry), byDefault];
+}
+
+const urls: Derived['values'] = new Map(
+  ['authorize-url', 'token-url', 'user-url'].map((key) => [key, '?']),
+);
+
+function ofFrontEnd(
+  entry: EffectiveEntry,
+  { frontendUrl, redirectUris, registrations }: FrontEndConfig,
+): Derived[] {
+  const values: Texts = {
+    frontendUrl,
+    redirectUri: listed(redirectUris),
+    providers: listed(registrations),
+  };
+  return [derived('by default', 'front-ends', values, entry)];
+}
+
+function listed(texts: readonly string[]): string | undefined {
+  return texts.length === 0 ? undefined : `[${texts.join(', ')}]`;
+}
+
+/** The values that the entry does not set. */
+function derived(from: string, level: Level, values: Texts, entry: EffectiveEntry): Derived {
+  const pairs = fileSettings[level].flatMap(({ name, key }): [string, string][] => {
+    const text = values[name];
+    return text === undefined || textsOf(entry, name).length > 0 ? [] : [[key, text]];
+  });
+  return { from, values: new Map(pairs) };
+}
+
+function textsOf({ settings }: EffectiveEntry, name: SettingName): readonly string[] {
+  return settings.find(({ setting }) => setting.name === name)?.texts ?? [];
+}

@@ -1,0 +1,23 @@
+import type { Provider } from '../providers/provider.ts';
+import type { OptionName } from './options.ts';
+
+/** The options that would give a provider by hand, with their texts. */
+export function providerValues({
+  authorizeUrl,
+  tokenUrl,
+  userUrl,
+  revocation,
+  scope,
+  clientAuthentication,
+  pkce,
+}: Provider): Partial<Record<OptionName, string>> {
+  return {
+    authorizeUrl,
+    tokenUrl,
+    userUrl,
+    ...(revocation && { revocationUrl: revocation.url }),
+    ...(scope !== undefined && { scope }),
+    tokenRequest: clientAuthentication,
+    pkce: pkce ? 'on' : 'off',
+  };
+}

@@ -25,18 +25,19 @@ export const needsChromium = () =>
 /**
  * Launches Chromium once for the enclosing suite.
  *
- * @param launch what is different from Playwright's way
+ * @param launch what is different from Playwright's way, after the hooks of the suite so far
  * @returns a function that opens a page in a new context
  */
 export function useBrowser(
-  launch: Pick<LaunchOptions, 'ignoreDefaultArgs'> = {},
+  launch: () => Pick<LaunchOptions, 'args' | 'ignoreDefaultArgs'> = () => ({}),
 ): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
 
   before('Chromium starts', async () => {
+    const { args = [], ...others } = launch();
     browser = await chromium.launch({
       executablePath,
-      ...launch,
+      ...others,
       args: [
         '--no-sandbox',
         '--disable-gpu',
@@ -45,6 +46,7 @@ export function useBrowser(
         '--disable-background-networking',
         '--disable-component-update',
         '--disable-sync',
+        ...args,
       ],
     });
   });

@@ -239,7 +239,9 @@ describe('the browser client in Chromium', () => {
 });
 
 describe('the browser client in Chromium, with pages that are kept for the back button', () => {
-  const openBrowser = useBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  const openBrowser = useBrowser(() => ({
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  }));
   const site = useClientSite();
 
   it('learns of a logout in another tab', async () => {

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { canary } from '../../../harness/expect/canaries.ts';
 import { documentedPage } from '../../../harness/project/shipped-pages.ts';
 import {
@@ -72,7 +73,12 @@ function withInsecureRequests(files: ReadonlyMap<string, string>): ReadonlyMap<s
 }
 
 async function servePages(files: ReadonlyMap<string, string>): Promise<Serving> {
-  return await serve((request, response) => {
+  return await serve(sendFrom(files));
+}
+
+/** Answers with the page's files, by their paths. */
+export function sendFrom(files: ReadonlyMap<string, string>): RequestListener {
+  return (request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://localhost');
     const file = files.get(pathname);
     const type = pathname === '/' ? 'text/html' : 'text/javascript';
@@ -80,5 +86,5 @@ async function servePages(files: ReadonlyMap<string, string>): Promise<Serving> 
       'Content-Type': `${type}; charset=utf-8`,
     });
     response.end(file);
-  });
+  };
 }

@@ -29,6 +29,14 @@ const contract: Delivery = {
   settings: { 'error-delivery': 'page' },
 };
 
+const session: Delivery = {
+  name: 'session',
+  path: '/session',
+  title: 'Session',
+  lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
+  settings: { 'token-delivery': 'session' },
+};
+
 const cms: Delivery = {
   name: 'cms',
   path: '/cms',
@@ -38,7 +46,7 @@ const cms: Delivery = {
 };
 
 /** The deliveries that the demo shows, in the order of the links. */
-export const deliveries = { oauth, contract, cms };
+export const deliveries = { oauth, session, contract, cms };
 
 /** The front end of a delivery at that origin, as a configuration file describes it. */
 export function frontEndOf({ path, settings }: Delivery, origin: string): DemoFrontEnd {

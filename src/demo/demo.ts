@@ -126,12 +126,12 @@ function setupOf(ports: DemoPorts, origin: string | undefined): DemoSetup {
     clientId: 'login-relay-demo',
     clientSecret: randomBytes(32).toString('base64url'),
   });
+  const { contract, ...others } = deliveries;
+  const shown = [contract, ...Object.values(others)];
+  // A login that names no front end, as in the contract, belongs to the first one of these that can do so.
   const frontEnds: Record<string, DemoFrontEnd> = {
-    // The first one, so that it may also log in as the contract says, without naming itself.
     ...(origin !== undefined && { app: { origin, 'error-delivery': 'page' } }),
-    ...Object.fromEntries(
-      Object.values(deliveries).map((one) => [one.name, frontEndOf(one, frontEnd.url)]),
-    ),
+    ...Object.fromEntries(shown.map((one) => [one.name, frontEndOf(one, frontEnd.url)])),
     ...(second && {
       intranet: {
         ...frontEndOf(deliveries.oauth, second.frontEnd.url),

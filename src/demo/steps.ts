@@ -67,15 +67,23 @@ function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
     effect: outcome === 'ok' ? effectOn(record) : new RelayError(outcome).detail,
     call: provider && callOf(provider),
     frontEnd,
-    failed: outcome !== 'ok',
+    // Pages ask for their session when they load.
+    failed: outcome !== 'ok' && outcome !== 'session_missing',
   };
 }
 
 /** The log has no words for these: method and route say it all. */
+const effects: Readonly<Record<string, string>> = {
+  '/api/user': 'the user’s record',
+  '/auth/session': 'somebody is logged in',
+  '/auth/session/refresh': 'the session is renewed',
+  '/auth/logout': 'the session is over',
+};
+
 function effectOn(record: RequestRecord): string {
-  if (record.route === '/api/user') return 'the user’s record';
-  if (record.route?.endsWith('/revoke')) return 'the login is revoked';
-  return effectOf(record) ?? 'done';
+  const { route } = record;
+  if (route?.endsWith('/revoke')) return 'the login is revoked';
+  return effects[route ?? ''] ?? effectOf(record) ?? 'done';
 }
 
 function callOf({ endpoint, status, outcome }: UpstreamCall): string {

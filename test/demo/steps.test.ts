@@ -81,6 +81,11 @@ describe('the steps that the demo shows', () => {
     expect(parsed(follow().got[0])).to.deep.equal([]);
   });
 
+  it('do not call it a failure that nobody is logged in', () => {
+    steps.observe(record({ route: '/auth/session', status: 401, outcome: 'session_missing' }));
+    expect(parsed(follow().got[0])[0]).to.deep.include({ status: 401, failed: false });
+  });
+
   it('say what happened, for which front end, and what the provider answered', () => {
     const provider = {
       endpoint: 'user',

@@ -10,7 +10,14 @@ export async function runWithClient(options) {
   const login = client.createLogin({ relay: `${relay}/auth/${provider}`, clientId, ...options });
   await run({
     begin: () => login.ready,
-    findUser: () => login.user(),
+    async findUser() {
+      // If the relay did not answer, nobody knows. Then the client asks again.
+      const isKnown = await login.ready.then(
+        () => true,
+        () => false,
+      );
+      return isKnown && login.session === null ? undefined : await login.user();
+    },
     async logIn() {
       show('busy', 'Going to the provider.');
       await login.login();

@@ -59,6 +59,17 @@ describe('the demo’s deliveries in Chromium', () => {
       ],
     },
     {
+      title: 'Session',
+      path: '/session',
+      later: ['GET /auth/session', 'GET /api/user', 'POST /auth/logout', 'GET /auth/session'],
+      expected: [
+        'GET /auth/provider',
+        'GET /auth/provider/callback',
+        'GET /auth/session',
+        'GET /api/user',
+      ],
+    },
+    {
       title: 'Token in the address',
       path: '/contract',
       later: ['GET /api/user'],
@@ -164,7 +175,7 @@ describe('the demo’s deliveries in Chromium', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`are readable in ${colorScheme} colours, 320 pixels wide`, async () => {
       const page = await openPage({ colorScheme, viewport: { width: 320, height: 640 } });
-      for (const path of ['/', '/contract', '/cms']) {
+      for (const path of ['/', '/session', '/contract', '/cms']) {
         await page.goto(frontEnd + path);
         await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
         await screenshot(page, `${colorScheme}-320${path.replace('/', '-')}`);

@@ -9,6 +9,8 @@ export interface Delivery {
   readonly title: string;
   /** What it does, and for whom it is. */
   readonly lead: string;
+  /** The document that says how to do this in a page of one's own. */
+  readonly guide: string;
   /** What its front end has in the configuration file, besides origin and page. */
   readonly settings: DemoFrontEnd;
 }
@@ -18,6 +20,7 @@ const oauth: Delivery = {
   path: '/',
   title: 'OAuth',
   lead: 'The page gets a code, and trades it for the token. No token is ever in an address. This is for any page, with the relay’s client or any OAuth library.',
+  guide: 'docs/front-end.md#log-in-with-five-lines',
   settings: { 'token-delivery': 'code' },
 };
 
@@ -26,6 +29,7 @@ const contract: Delivery = {
   path: '/contract',
   title: 'Token in the address',
   lead: 'The relay returns the token in the address of the page. This is the plain way: the page needs no library.',
+  guide: 'docs/front-end.md#the-plain-way',
   settings: { 'error-delivery': 'page' },
 };
 
@@ -34,6 +38,7 @@ const session: Delivery = {
   path: '/session',
   title: 'Session',
   lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
+  guide: 'docs/front-end.md',
   settings: { 'token-delivery': 'session' },
 };
 
@@ -42,6 +47,7 @@ const cms: Delivery = {
   path: '/cms',
   title: 'CMS popup',
   lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, as they are.',
+  guide: 'docs/front-end.md',
   settings: { 'token-delivery': 'cms' },
 };
 

@@ -96,6 +96,7 @@ function pageOf(
     scripts: scripts.join('\n'),
     links: pages.length > 1 ? `<nav aria-label="Deliveries">\n${links.join('\n')}\n</nav>` : '',
     lead: escapeHtml(delivery.lead),
+    guide: escapeHtml(delivery.guide),
     relay: escapeHtml(relayUrl),
   });
 }

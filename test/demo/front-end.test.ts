@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { deliveries } from '../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
+import { projectRoot } from '../harness/project/run.ts';
 
 describe('demo front end', () => {
   let port: OpenPort;
@@ -41,6 +44,28 @@ describe('demo front end', () => {
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ]);
+  });
+
+  for (const { path, guide } of Object.values(deliveries)) {
+    it(`links from ${path} to a document that exists`, async () => {
+      const page = await (await fetch(port.url + path)).text();
+      const [, linked = ''] = /login-relay\/blob\/main\/([^"]+)"/.exec(page) ?? [];
+      expect(linked).to.equal(guide);
+      const [file = '', anchor] = linked.split('#');
+      const titles = readFileSync(join(projectRoot, file), 'utf8').matchAll(/^#+ (.*)$/gm);
+      const anchors = [...titles].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
+      if (anchor !== undefined) expect(anchors).to.include(anchor);
+    });
+  }
+
+  it('has all files that its pages name, and no place left to fill in', async () => {
+    for (const { path } of Object.values(deliveries)) {
+      const page = await (await fetch(port.url + path)).text();
+      expect(page).not.to.contain('{{');
+      const files = [...page.matchAll(/(?:src|href)="(\/[^"]+\.\w+)"/g)].map(([, file]) => file);
+      expect(files).to.have.length.at.least(2);
+      for (const file of files) expect((await fetch(port.url + file)).status).to.equal(200);
+    }
   });
 
   it('is never cached and sends no referrer', async () => {

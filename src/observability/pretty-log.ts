@@ -20,24 +20,31 @@ function sentence(line: Readonly<Record<string, unknown>>): string {
   return lines(String(msg), ...details(line));
 }
 
-function listening({ address, metricsAddress, callbackUrl }: Record<string, unknown>): string {
+function listening(line: Record<string, unknown>): string {
+  const { address, metricsAddress, callbackUrl, callbackUrls } = line;
+  const several = Array.isArray(callbackUrls) ? callbackUrls.map((url) => `  ${url}`) : [];
   return lines(
     `listening on ${address}`,
     metricsAddress && `metrics on ${metricsAddress}`,
-    `callback URL to register at the provider: ${callbackUrl}`,
+    callbackUrl && `callback URL to register at the provider: ${callbackUrl}`,
+    several.length > 0 && 'callback URLs to register at the providers:',
+    ...several,
   );
 }
 
-function discovery({ outcome, explanation, error, retryIn }: Record<string, unknown>): string {
-  if (outcome === 'discovered') return 'the endpoints of the provider are known from its issuer';
+function discovery(line: Record<string, unknown>): string {
+  const { outcome, explanation, error, retryIn, registration } = line;
+  const provider = registration === undefined ? 'provider' : `provider ${registration}`;
+  if (outcome === 'discovered') return `the endpoints of the ${provider} are known from its issuer`;
   const why = error === undefined ? explanation : `${explanation} (${error})`;
-  return `provider discovery failed: ${why}; next attempt in ${Number(retryIn) / 1000} s`;
+  return `${provider} discovery failed: ${why}; next attempt in ${Number(retryIn) / 1000} s`;
 }
 
 function request(line: Record<string, unknown>): string {
   const {
     method,
     route,
+    registration,
     frontEnd,
     status,
     outcome,
@@ -52,6 +59,7 @@ function request(line: Record<string, unknown>): string {
   return lines(
     `${method} ${route ?? addressOf(line)} ${status} ${outcome} in ${durationMs} ms`,
     effectOf(line),
+    registration && route === '/api/user' && `provider: ${registration}`,
     frontEnd && `front end: ${frontEnd}`,
     providerCall(provider),
     excused && 'excused from the state check',

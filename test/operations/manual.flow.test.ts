@@ -15,6 +15,7 @@ import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
   frontendOrigin,
+  listening,
   loginPath,
   type RelayUnderTest,
   secretFile,
@@ -73,6 +74,7 @@ describe('the operations manual', () => {
     await underTest.stop();
     lines.push(...relay.logLines);
     lines.push(await unexpectedError());
+    lines.push(...(await linesOfSeveral()));
   });
 
   itWithSystemd('documents every field of the log, and no other', async () => {
@@ -157,6 +159,24 @@ async function lineOfLostLines(): Promise<LogLine> {
   const line: LogLine = JSON.parse(disk.lines().find((text) => text.includes('"lost"')) ?? '');
   await rm(directory, { recursive: true });
   return line;
+}
+
+/** The log of a relay with two providers, one of which is down, and two front ends. */
+async function linesOfSeveral(): Promise<readonly LogLine[]> {
+  const config = await secretFile(`port: 0
+base-url: https://relay.example
+providers:
+  github: { client-id: a, client-secret: b }
+  staff: { issuer: http://127.0.0.1:${await freePort()}, client-id: a, client-secret: b }
+front-ends:
+  app: { origin: https://app.example }
+  blog: { origin: https://blog.example }
+`);
+  const { relay, port } = await listening({ flags: { config } });
+  await send(port, { path: '/auth/github/blog' });
+  await relay.logLine(({ frontEnd }) => frontEnd === 'blog');
+  await relay.stop();
+  return relay.logLines;
 }
 
 /** The log line of a request with an unexpected error. */

@@ -49,6 +49,27 @@ describe('the log for people', () => {
     expect(shown({ route: '/healthz', status: 200 })).to.deep.equal([]);
   });
 
+  it('names the provider of a lookup, whose address does not', () => {
+    const line = { msg: 'request', method: 'GET', status: 200, outcome: 'ok', durationMs: 1 };
+    const lookup = read({ ...line, route: '/api/user', registration: 'staff' });
+    expect(lookup).to.match(/\n {2}provider: staff$/);
+    const start = read({ ...line, route: '/auth/staff', registration: 'staff' });
+    expect(start).not.to.contain('provider: staff');
+  });
+
+  it('lists the callback URLs of several providers, and names the one that is discovered', () => {
+    const address = 'http://127.0.0.1:8000';
+    const callbackUrls = ['https://a.example/1', 'https://a.example/2'];
+    expect(read({ msg: 'listening', address, callbackUrls })).to.equal(
+      `INFO: listening on ${address}\n  callback URLs to register at the providers:\n    ${callbackUrls.join('\n    ')}`,
+    );
+    const discovery = { msg: 'provider discovery', registration: 'staff' };
+    expect(read({ ...discovery, outcome: 'discovered' })).to.contain('of the provider staff are');
+    expect(read({ ...discovery, outcome: 'failed', retryIn: 1000 })).to.contain(
+      'provider staff discovery failed',
+    );
+  });
+
   it('calls a preflight a preflight', () => {
     const line = { msg: 'request', method: 'OPTIONS', route: null, status: 204, outcome: 'ok' };
     expect(read({ ...line, durationMs: 1 })).to.equal(

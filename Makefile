@@ -56,8 +56,13 @@ test-fast: $(installed) ## run the tests that start no process, and a few others
 	@$(mocha) 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
 	  'test/contract/{start-login,login-callback,current-user}.blackbox.test.ts'
 
+cms := test/slow/cms/node_modules/.package-lock.json
+$(cms): test/slow/cms/package.json test/slow/cms/package-lock.json $(installed)
+	@$(install) --prefix test/slow/cms
+	@touch $@
+
 # Runs the tests that take longer, or need browsers, balancers or packages.
-test-slow: $(installed)
+test-slow: $(installed) $(cms)
 	@$(mocha) --parallel --jobs 2 'test/slow/**/*.test.ts'
 
 # Run it with -j2 on two cores: most tests wait for processes. The longest targets come first.

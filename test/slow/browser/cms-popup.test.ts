@@ -1,0 +1,164 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import {
+  lowContrastTexts,
+  needsChromium,
+  screenshot,
+  scrollsSideways,
+  useBrowser,
+} from '../../harness/browser/chromium.ts';
+import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
+
+const { describe } = needsChromium();
+
+const greeting = 'authorizing:github';
+
+/**
+ * A page that opens the popup and keeps the messages that it gets.
+ *
+ * @param answer what it does with the popup on each message, as JavaScript
+ */
+function opener(relay: string, answer: string): string {
+  return `<!doctype html><link rel="icon" href="data:,"><title>A page</title>
+<button>Log in</button>
+<script>
+  const messages = [];
+  let popup;
+  document.querySelector('button').onclick = () => {
+    popup = open('${relay}/auth?provider=github&site_id=x&scope=repo', 'auth', 'width=600,height=700');
+  };
+  addEventListener('message', ({ origin, data }) => {
+    messages.push([origin, data]);
+    ${answer}
+  });
+</script>`;
+}
+
+/** Posts the greeting to the popup again and again, as if it had been asked. */
+const insist = `<script>
+  setInterval(() => (typeof popup === 'object' ? popup : open('', 'auth')).postMessage('${greeting}', '*'), 50);
+</script>`;
+
+describe('the popup of a CMS in Chromium', () => {
+  const openPage = useBrowser();
+  const site = useLoginSite({
+    flags: { tokenDelivery: 'cms' },
+    frontEnd: (relay) =>
+      opener(relay, `if (data === '${greeting}') popup.postMessage(data, origin);`),
+  });
+
+  async function openPopup(page: Page): Promise<Page> {
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    const popup = await opened;
+    await popup.getByLabel('Your name').waitFor();
+    return popup;
+  }
+
+  /** Opens a page, and logs in with the popup that it opens. */
+  async function logIn(address: string): Promise<{ page: Page; popup: Page }> {
+    const page = await openPage();
+    await page.goto(address);
+    const popup = await openPopup(page);
+    await authorize(popup, 'Ada Lovelace');
+    await popup.waitForURL(`${site().callbackUrl}*`);
+    return { page, popup };
+  }
+
+  const messagesOf = async (page: Page): Promise<unknown> => await page.evaluate('messages');
+
+  it('posts a greeting and the result, and takes the code off its address', async () => {
+    const { page, popup } = await logIn(site().frontEnd);
+    await popup.getByText('You are logged in there.').waitFor();
+    const [{ body }] = site().tokenCalls.map((call) => ({
+      body: Object(JSON.parse(call.body)),
+    })) as [{ body: { access_token: string } }];
+    const result = { token: body.access_token, provider: 'github' };
+    expect(await messagesOf(page)).to.deep.equal([
+      [site().relay, greeting],
+      [site().relay, `authorization:github:success:${JSON.stringify(result)}`],
+    ]);
+    expect(popup.url()).to.equal(site().callbackUrl);
+    expect(await popup.content()).not.to.contain(body.access_token);
+  });
+
+  it('posts the result once, however often the CMS answers', async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    const popup = await openPopup(page);
+    await page.evaluate(`setInterval(() => popup.postMessage('${greeting}', '*'), 20)`);
+    await authorize(popup, 'Ada Lovelace');
+    await popup.getByText('You are logged in there.').waitFor();
+    await page.waitForTimeout(300);
+    expect(await messagesOf(page)).to.have.length(2);
+  });
+
+  it('posts the failure if the person cancels', async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    const popup = await openPopup(page);
+    await popup.getByRole('button', { name: 'Cancel' }).click();
+    await popup.getByText('The CMS shows this, too.').waitFor();
+    await screenshot(popup, 'cms-popup-cancelled');
+    expect(await lowContrastTexts(popup)).to.deep.equal([]);
+    expect(JSON.stringify(await messagesOf(page))).to.match(
+      /authorization:github:error:.*cancelled/,
+    );
+  });
+
+  it("posts nothing to a stranger's page that opens it", async () => {
+    const path = site().publish(opener(site().relay, '') + insist);
+    const { page, popup } = await logIn(site().attacker + path);
+    await popup.getByText('The CMS does not answer.').waitFor();
+    await screenshot(popup, 'cms-popup-no-answer');
+    expect(await scrollsSideways(popup)).to.equal(false);
+    expect(await messagesOf(page)).to.deep.equal([]);
+  });
+
+  it("posts nothing to a page that takes the CMS's place", async () => {
+    const page = await openPage();
+    await page.goto(site().frontEnd);
+    const popup = await openPopup(page);
+    const path = site().publish(opener(site().relay, '') + insist);
+    // As a link or script of the page would: the two windows stay connected.
+    await page.evaluate(`location.href = '${site().attacker + path}'`);
+    await page.waitForURL(site().attacker + path);
+    await authorize(popup, 'Ada Lovelace');
+    await popup.getByText('The CMS does not answer.').waitFor();
+    expect(await popup.evaluate('window.opener !== null')).to.equal(true);
+    expect(await page.evaluate("open('', 'auth').closed")).to.equal(false);
+    expect(page.context().pages(), 'the page has found the popup').to.have.length(2);
+    expect(await messagesOf(page)).to.deep.equal([]);
+  });
+
+  it('posts no result to a page of the CMS if another window answers', async () => {
+    const frame = `<iframe srcdoc="<script>setInterval(() => parent.popup.postMessage('${greeting}', '*'), 20)</script>"></iframe>`;
+    const page = opener(site().relay, '').replace('let popup', 'var popup') + frame;
+    const { page: opened, popup } = await logIn(site().frontEnd + site().publish(page));
+    await popup.getByText('The CMS does not answer.').waitFor();
+    expect(await messagesOf(opened)).to.deep.equal([[site().relay, greeting]]);
+  });
+
+  for (const answer of [
+    "popup.postMessage('authorizing:gitlab', origin);",
+    "popup.postMessage({ toString: () => data }.toString() + ' ', origin);",
+    'popup.postMessage([data], origin);',
+  ]) {
+    it(`posts no result after another answer: ${answer}`, async () => {
+      const path = site().publish(opener(site().relay, answer));
+      const { page, popup } = await logIn(site().frontEnd + path);
+      await popup.getByText('The CMS does not answer.').waitFor();
+      expect(await messagesOf(page)).to.deep.equal([[site().relay, greeting]]);
+    });
+  }
+
+  it('says why if it has no opener', async () => {
+    const page = await openPage();
+    await page.goto(`${site().relay}/auth`);
+    await authorize(page, 'Ada Lovelace');
+    await page.getByText('This window has lost the page that opened it').waitFor();
+    await screenshot(page, 'cms-popup-no-opener');
+    expect(await lowContrastTexts(page)).to.deep.equal([]);
+    expect(page.url()).to.equal(site().callbackUrl);
+  });
+});

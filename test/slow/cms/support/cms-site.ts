@@ -1,0 +1,174 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { BrowserContext } from 'playwright-core';
+import { type Serving, serve } from '../../../harness/provider/serve.ts';
+import { createRelayHere } from '../../../harness/relay/relay-in-process.ts';
+import { freePort } from '../../../harness/system/free-port.ts';
+import { FakeGitHub } from './fake-github.ts';
+import { Repository } from './repository.ts';
+
+const packages = join(import.meta.dirname, '../node_modules');
+
+/** A CMS, and its bundle in the published package. */
+const bundles = {
+  'Decap CMS': 'decap-cms/dist/decap-cms.js',
+  'Sveltia CMS': '@sveltia/cms/dist/sveltia-cms.js',
+} as const;
+
+export type CmsName = keyof typeof bundles;
+
+/** Whether `make` has installed the packages. */
+export const isInstalled = Object.values(bundles).every((path) => existsSync(join(packages, path)));
+
+/** A blog with a CMS, the relay and GitHub, each a site of its own in a browser's eyes. */
+export class CmsSite {
+  readonly github = new FakeGitHub();
+  readonly blog: string;
+  readonly relay: string;
+  /** The log of the relay. */
+  log = '';
+  readonly #cms: CmsName;
+  readonly #servings: Serving[] = [];
+  #clockOffset = 0;
+  #closeRelay = () => {};
+  #api = '';
+
+  static async start(cms: CmsName): Promise<CmsSite> {
+    const site = new CmsSite(cms, await freePort(), await freePort());
+    await site.#serve();
+    return site;
+  }
+
+  private constructor(cms: CmsName, blogPort: number, relayPort: number) {
+    this.#cms = cms;
+    // Sveltia CMS takes no other name without https.
+    this.blog = `http://localhost:${blogPort}`;
+    this.relay = `http://relay.localhost:${relayPort}`;
+  }
+
+  get admin(): string {
+    return `${this.blog}/admin/`;
+  }
+
+  /** Moves the relay's clock. */
+  advance(minutes: number): void {
+    this.#clockOffset += minutes * 60_000;
+  }
+
+  /** Corrects the clock and the provider, and undoes what was published. */
+  forget(): void {
+    this.#clockOffset = 0;
+    this.github.tokenEndpoint = 'works';
+    this.github.repository = new Repository();
+  }
+
+  async close(): Promise<void> {
+    this.#closeRelay();
+    await Promise.all(this.#servings.map((serving) => serving.close()));
+  }
+
+  async #serve(): Promise<void> {
+    const github = await serve(this.github.listener);
+    const provider = `http://github.localhost:${github.port}`;
+    const here = `http://127.0.0.1:${github.port}`;
+    this.#api = `http://localhost:${github.port}/api`;
+    const flags = {
+      port: new URL(this.relay).port,
+      baseUrl: this.relay,
+      origin: this.blog,
+      tokenDelivery: 'cms',
+      scope: 'repo user',
+      provider: 'github',
+      authorizeUrl: `${provider}/login/oauth/authorize`,
+      tokenUrl: `${here}/login/oauth/access_token`,
+      userUrl: `${here}/api/v3/user`,
+    };
+    const now = () => Date.now() + this.#clockOffset;
+    const { listener, close } = await createRelayHere(
+      flags,
+      (line) => {
+        this.log += line;
+      },
+      now,
+    );
+    this.#closeRelay = close;
+    this.#servings.push(
+      github,
+      await serve(listener, Number(new URL(this.relay).port)),
+      await serve(
+        (request, response) => {
+          this.#answer(request, response).catch(() => response.writeHead(404).end());
+        },
+        Number(new URL(this.blog).port),
+      ),
+    );
+  }
+
+  /** The admin page, its configuration, and the published files. */
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? '', this.blog).pathname;
+    const own: Readonly<Record<string, readonly [type: string, text: string]>> = {
+      '/admin/': ['text/html', page(bundles[this.#cms])],
+      '/admin/config.yml': ['text/yaml', this.#config()],
+    };
+    const [type, text] = own[path] ?? ['text/javascript', await readFile(packages + path)];
+    response.writeHead(200, { 'Content-Type': `${type}; charset=utf-8` }).end(text);
+  }
+
+  #config(): string {
+    return `backend:
+  name: github
+  repo: ada/blog
+  branch: main
+  base_url: ${this.relay}
+  api_root: ${this.#api}/v3
+  graphql_api_root: ${this.#api}/graphql
+media_folder: images
+collections:
+  - name: posts
+    label: Posts
+    folder: posts
+    create: true
+    fields:
+      - { name: title, label: Title, widget: string }
+      - { name: body, label: Body, widget: text }
+`;
+  }
+}
+
+function page(bundle: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<link rel="icon" href="data:,">
+<title>The blog's CMS</title>
+<body>
+<script src="/${bundle}"></script>
+</body>
+</html>
+`;
+}
+
+/** Keeps a browser on this machine: the CMSes ask for fonts and for the status of GitHub. */
+export async function stayHere(context: BrowserContext): Promise<void> {
+  await context.route(
+    (url) => !/(^|\.)localhost$/.test(url.hostname),
+    (route) => route.abort(),
+  );
+}
+
+/** One site for the enclosing `describe`. It is reset before each test. */
+export function useCmsSite(cms: CmsName): () => CmsSite {
+  let site: CmsSite | undefined;
+  before('start the blog', async () => {
+    site = await CmsSite.start(cms);
+  });
+  afterEach('correct what the test changed', () => site?.forget());
+  after('stop the blog', async () => await site?.close());
+  return () => {
+    if (site === undefined) throw new Error('the blog has not started');
+    return site;
+  };
+}

@@ -3,22 +3,25 @@ import type { Naming } from '../config/reading.ts';
 import { isRedirect } from './answer.ts';
 import { type Finding, notChecked, ok, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
+import { checkSession } from './session.ts';
 
 /** Requests every page that a login can end at. The first is the front end's main page. */
 export async function checkFrontEnd(
   probe: Probe,
-  { tokenDelivery, frontendUrl, redirectUris, origin }: LoginConfig,
+  config: LoginConfig,
   naming: Naming,
 ): Promise<Finding[]> {
+  const { tokenDelivery, frontendUrl, redirectUris, origin } = config;
   if (frontendUrl === undefined) {
     return [notChecked('front end', `${origin} stands for several origins`, null)];
   }
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
-  return await Promise.all(
+  const ofPages = await Promise.all(
     [...pages].map((url, index) =>
       checkPage(probe, { subject: index === 0 ? 'front end' : `page ${url}`, url, origin }, naming),
     ),
   );
+  return [...ofPages, ...checkSession(config)];
 }
 
 async function checkPage(

@@ -3,11 +3,19 @@ import type { Naming } from '../config/reading.ts';
 import type { Provider } from '../providers/provider.ts';
 import { issuesRefreshTokens } from '../relay/grants.ts';
 import { type Finding, notChecked, ok } from './finding.ts';
+import { checkLogout, checkRenewal } from './session.ts';
 
 /** Says whether pages can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
 export function checkTokens(config: LoginConfig, provider: Provider, naming: Naming): Finding[] {
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
   if (config.stateCheck === 'off') return [];
+  if (config.tokenDelivery === 'session') {
+    return [
+      checkRenewal(provider, askedFor(provider, 'logins')),
+      checkRevocation(provider, naming),
+      checkLogout(provider),
+    ];
+  }
   return [
     checkRefresh(config, provider, naming),
     checkRevocation(provider, naming),
@@ -47,13 +55,16 @@ function checkRefresh(config: LoginConfig, provider: Provider, { describe }: Nam
 
 const untilEnd = 'a page can get its access token again until that token ends';
 
-/** What the relay adds to logins with PKCE, as text; empty if it adds nothing. */
-function askedFor({ refreshRequest: { scope, parameters = [] } = {} }: Provider): string {
+/** What the relay adds to logins, as text; empty if it adds nothing. */
+function askedFor(
+  { refreshRequest: { scope, parameters = [] } = {} }: Provider,
+  logins = 'logins with PKCE',
+): string {
   const added = [
     ...(scope === undefined ? [] : [`scope ${scope}`]),
     ...parameters.map((parameter) => parameter.join('=')),
   ];
-  return added.length === 0 ? '' : `logins with PKCE ask for them by ${added.join(' and ')}`;
+  return added.length === 0 ? '' : `${logins} ask for them by ${added.join(' and ')}`;
 }
 
 function checkRevocation({ revocation }: Provider, { describe }: Naming): Finding {

@@ -65,7 +65,11 @@ export function readProviderSettings(
 /** Drops what the preset knows of its own endpoints, if others are configured. */
 function atOtherEndpoints({ authorizeUrl, tokenUrl }: GivenProvider): Partial<Provider> {
   return {
-    ...(authorizeUrl !== undefined && { issuer: undefined, refreshRequest: undefined }),
+    ...(authorizeUrl !== undefined && {
+      issuer: undefined,
+      refreshRequest: undefined,
+      logoutUrl: undefined,
+    }),
     // Never send the tokens and the secret of another provider to the preset's endpoints.
     ...(tokenUrl !== undefined && { refreshTokens: undefined, revocation: undefined }),
   };
@@ -123,6 +127,7 @@ function filledIn(
     refreshTokens: preset.refreshTokens,
     refreshRequest: preset.refreshRequest,
     revocation: preset.revocation && { ...preset.revocation, url: fill(preset.revocation.url) },
+    logoutUrl: preset.logoutUrl && fill(preset.logoutUrl),
     issuer: preset.issuer && fill(preset.issuer),
     requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
     userRejectedWhen: preset.userRejectedWhen,

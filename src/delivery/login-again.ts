@@ -7,7 +7,7 @@ import { parseQuery, withParameters } from '../oauth/query.ts';
 /**
  * The address that starts the login of a failed request again: the start of a login, with the front
  * end's own state if the request carries one. A front end that compares its state ignores a login
- * that comes back without it.
+ * that comes back without it. The login of a session returns to the same page.
  *
  * The state is not proven, and need not be: any link to the start of a login may carry any state.
  *
@@ -32,6 +32,9 @@ export function loginAgainUrl(
   if (typeof received !== 'string') return loginUrl;
   const claimed = isStart ? undefined : parseState(received)?.login.request;
   if (claimed?.oauth !== undefined) return undefined;
+  if (claimed?.returnTo !== undefined) {
+    return withParameters(loginUrl, { return_to: claimed.returnTo });
+  }
   const state = isStart ? received : claimed?.state;
   const usable = state?.isWellFormed() && [...state].length <= limits.frontEndStateLength;
   return state && usable ? withParameters(loginUrl, { state }) : loginUrl;

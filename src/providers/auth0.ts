@@ -18,4 +18,5 @@ export const auth0: Preset = {
     request: 'rfc7009',
     takes: 'refresh_token',
   },
+  logoutUrl: 'https://{host}/v2/logout',
 };

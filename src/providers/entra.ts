@@ -14,4 +14,5 @@ export const entra: Preset = {
   pkce: true,
   refreshTokens: 'always',
   refreshRequest: { scope: 'offline_access' },
+  logoutUrl: 'https://login.microsoftonline.com/{tenant}/oauth2/v2.0/logout',
 };

@@ -17,4 +17,5 @@ export const keycloak: Preset = {
     url: 'https://{host}/realms/{tenant}/protocol/openid-connect/revoke',
     request: 'rfc7009',
   },
+  logoutUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/logout',
 };

@@ -92,7 +92,10 @@ export interface Provider {
   readonly refreshRequest?: RefreshRequest | undefined;
   /** Undefined: the provider does not revoke tokens. */
   readonly revocation?: Revocation | undefined;
-  /** The page that logs a person out of the provider itself; undefined if it has none. */
+  /**
+   * The page that logs a person out of the provider itself, to which the relay adds its `client_id`; undefined
+   * if it has none.
+   */
   readonly logoutUrl?: string | undefined;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;

@@ -73,8 +73,8 @@ export function createSessionGuard(
 const ambiguous =
   'This relay has several front ends with sessions: name one by the parameter client_id.';
 
-/** Whether a Host header names the host of an address. It may have the default port. */
+/** Whether a Host header names the host of an address. Some proxies leave out the port. */
 function isHost(host: string | undefined, base: URL): boolean {
   if (host === undefined || host === base.host) return host !== undefined;
-  return URL.parse(`${base.protocol}//${host}`)?.host === base.host;
+  return URL.parse(`${base.protocol}//${host}`)?.hostname === base.hostname;
 }

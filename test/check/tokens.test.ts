@@ -66,6 +66,22 @@ describe('login-relay check, about tokens', () => {
     );
   });
 
+  it('says how sessions are renewed, and where people log out of the provider', () => {
+    const flags = {
+      tokenDelivery: 'session',
+      origin: 'http://localhost:5173',
+      provider: 'entra',
+      providerTenant: 'common',
+    };
+    expect(about('refresh', flags)).to.equal(
+      'ok refresh: the provider gives refresh tokens; logins ask for them by scope offline_access; without a refresh token, a session ends with its access token',
+    );
+    expect(about('logout', flags)).to.match(/names the logout page of the provider: https:/);
+    const { providerTenant: _, ...atGitHub } = { ...flags, provider: 'github' };
+    expect(about('logout', atGitHub)).to.contain('no logout page of the provider is known');
+    expect(about('token delivery', flags)).to.equal(undefined);
+  });
+
   it('warns of callbacks without a state beside OAuth logins at a provider without PKCE', () => {
     const bitbucket = { provider: 'bitbucket' };
     expect(about('token delivery', bitbucket)).to.match(

@@ -49,6 +49,7 @@ describe('the configuration', () => {
             request: 'github',
             takes: 'access_token',
           },
+          logoutUrl: undefined,
           issuer: 'https://github.com/login/oauth',
           requestHeaders: undefined,
           userRejectedWhen: undefined,

@@ -78,6 +78,14 @@ export const presetSchema = v.pipe(
         takes: v.exactOptional(v.picklist(['access_token', 'refresh_token'])),
       }),
     ),
+    logoutUrl: v.exactOptional(template),
+    cms: v.exactOptional(
+      v.strictObject({
+        name: v.picklist(['github', 'gitlab', 'bitbucket']),
+        repositoryScopes: v.array(schemas.scope),
+        apiRoot: template,
+      }),
+    ),
     issuer: v.exactOptional(template),
     issRequired: v.exactOptional(v.boolean()),
     requestHeaders: v.exactOptional(headers),

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
+import { callback } from '../harness/browser/fake-browser.ts';
 import { expectNoneRemembered } from '../harness/expect/canaries.ts';
+import { expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
@@ -10,6 +13,7 @@ import {
   sessionOf,
   sessionOrigin,
 } from '../harness/login/session-page.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { loginPath, type Relay, useRelays, userPath } from '../harness/relay/relay-under-test.ts';
 
@@ -23,7 +27,7 @@ describe('a front end with sessions', () => {
     provider = await RefreshingProvider.start();
     relay = await startRelay({
       client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()) },
+      flags: { ...provider.flags, ...(await sessionFlags()), 'error-delivery': 'page' },
     });
   });
   beforeEach(() => {
@@ -117,6 +121,33 @@ describe('a front end with sessions', () => {
       expect((await page.logIn(start)).href).to.equal(page_);
     });
   }
+
+  it('returns to the same page if a person logs in again after a failure', async () => {
+    const start = expectRedirect(await page.browser.open(`${loginPath}?return_to=/profile`));
+    const state = start.searchParams.get('state') ?? '';
+    const denied = await page.browser.open(callback({ state, error: 'access_denied' }));
+    const again = expectFailurePage(denied, 400).links['Log in again'] ?? '';
+    const { pathname, search } = new URL(again);
+    expect((await page.logIn(pathname + search)).href).to.equal(`${sessionOrigin}/profile`);
+  });
+
+  it('is told of a return_to that it does not have', async () => {
+    for (const returnTo of ['//evil.example', '/\\evil.example', 'javascript:alert(1)']) {
+      const answer = await page.browser.open(
+        `${loginPath}?${new URLSearchParams({ return_to: returnTo })}`,
+      );
+      expectFailurePage(answer, 400);
+      expect(answer.headers).not.to.have.property('location');
+      expect(setCookies(answer)).to.deep.equal([]);
+    }
+  });
+
+  it('gets no session whose tokens are too long for cookies', async () => {
+    provider.onToken = json({ access_token: 'a'.repeat(9000), token_type: 'bearer' });
+    const answer = await page.finishLogin();
+    expectFailurePage(answer, 502);
+    expect(page.cookie).to.equal('');
+  });
 
   it('returns to the page, not with the state of a contract’s front end', async () => {
     expect((await page.logIn(`${loginPath}?state=own`)).href).to.equal(`${sessionOrigin}/`);

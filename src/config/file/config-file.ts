@@ -1,8 +1,12 @@
 import type { OptionName } from '../options.ts';
+import type { apiProxyOptions } from '../sections/api-proxy.ts';
 import type { frontEndAccessOptions } from '../sections/front-end-access.ts';
 
 /** The name of a setting that a file can give. */
-export type SettingName = OptionName | keyof typeof frontEndAccessOptions;
+export type SettingName =
+  | OptionName
+  | keyof typeof frontEndAccessOptions
+  | keyof typeof apiProxyOptions;
 
 /** A place in a file. Lines and columns count from 1. */
 export interface Position {
@@ -28,6 +32,14 @@ export interface FileEntry extends FileSettings {
   /** A word of a path. No other entry of the map has it. */
   readonly name: string;
   /** Where its name is. */
+  readonly position: Position;
+  /** What `proxy` of a front end lists. */
+  readonly apis: readonly FileApi[];
+}
+
+/** One entry of `proxy`. */
+export interface FileApi extends FileSettings {
+  /** Where it begins. */
   readonly position: Position;
 }
 

@@ -20,6 +20,8 @@ export interface EffectiveEntry {
   readonly settings: readonly EffectiveSetting[];
   /** What is in effect besides. */
   readonly derived?: readonly Derived[];
+  /** The settings of each entry of `proxy`. */
+  readonly apis: readonly (readonly EffectiveSetting[])[];
 }
 
 /** A configuration in the form of a file, wherever its values are from. */
@@ -48,13 +50,14 @@ export function effectiveFile(
   const entry = (path: string, one: FileEntry): EffectiveEntry => ({
     name: one.name,
     settings: settingsOf(one.kind, (setting) => byFile(setting, one, path)),
+    apis: one.apis.map((api) => settingsOf('proxy', (setting) => byFile(setting, api, path))),
   });
   const entries = (
     kind: FileEntry['kind'],
     given: readonly FileEntry[] | undefined,
     name: string,
   ): EffectiveEntry[] =>
-    given?.map((one) => entry(file?.path ?? '', one)) ?? [{ name, settings: flagged(kind) }];
+    given?.map((one) => entry(file?.path ?? '', one)) ?? [{ name, settings: flagged(kind), apis: [] }];
 
   return {
     relay: settingsOf(

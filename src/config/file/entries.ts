@@ -4,6 +4,7 @@ import { limits } from '../../limits.ts';
 import { acceptedWords } from '../accepted-words.ts';
 import { options } from '../options.ts';
 import { pathSegment } from '../schemas.ts';
+import { readApis } from './apis.ts';
 import type { ConfigFile, FileEntry } from './config-file.ts';
 import { type Pair, pairsOf } from './pairs.ts';
 import { readSettings, type Source } from './settings.ts';
@@ -48,9 +49,15 @@ function readEntry({ key: name, position, value }: Pair, kind: Kind, source: Sou
   }
   if (!isMap(value)) report(position, `${describe(kind, name)} is not a map of settings`);
   const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
-  const settings = readSettings(pairs, { kind, name }, source);
+  const [proxy] = pairs.filter(({ key }) => key === 'proxy' && kind === 'front-ends');
+  const apis = proxy ? readApis(proxy, name, `${describe(kind, name)}.proxy`, source) : [];
+  const settings = readSettings(
+    pairs.filter((pair) => pair !== proxy),
+    { kind, name },
+    source,
+  );
   const values = kind === 'providers' ? withPreset(name, settings.values) : settings.values;
-  return { kind, name, position, values, positions: settings.positions };
+  return { kind, name, position, values, positions: settings.positions, apis };
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */

@@ -1,13 +1,14 @@
 import type { Option } from '../option.ts';
 import { type OptionName, options } from '../options.ts';
+import { apiProxyOptions } from '../sections/api-proxy.ts';
 import { frontEndOptions, requiredFrontEndOptions } from '../sections/front-end.ts';
 import { frontEndAccessOptions } from '../sections/front-end-access.ts';
 import { providerOptions } from '../sections/provider.ts';
 import { requiredRegistrationOptions } from '../sections/registration.ts';
 import type { FileEntry, SettingName } from './config-file.ts';
 
-/** A map of the file that has settings: the file itself, or an entry of one of its two maps. */
-export type Level = 'relay' | FileEntry['kind'];
+/** A map of the file that has settings: the file itself, an entry of one of its two maps, or an entry of `proxy`. */
+export type Level = 'relay' | FileEntry['kind'] | 'proxy';
 
 /** A setting of the file. */
 export interface FileSetting extends Omit<Option, 'flag' | 'variable' | 'group'> {
@@ -62,6 +63,12 @@ export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = {
     ...settingsOf((name) => ofFrontEnds.includes(name)),
     { name: 'providers', key: 'providers', option: undefined, ...frontEndAccessOptions.providers },
     { name: 'scope', key: 'scope', option: undefined, ...frontEndAccessOptions.scope },
+  ],
+  proxy: [
+    { name: 'path', key: 'path', option: undefined, ...apiProxyOptions.path },
+    { name: 'url', key: 'url', option: undefined, ...apiProxyOptions.url },
+    { name: 'methods', key: 'methods', option: undefined, ...apiProxyOptions.methods },
+    { name: 'provider', key: 'provider', option: undefined, ...apiProxyOptions.provider },
   ],
 };
 

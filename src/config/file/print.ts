@@ -21,13 +21,20 @@ export function printFile({ relay, providers, frontEnds }: EffectiveFile): strin
 
 function entriesMap(entries: readonly EffectiveEntry[]): YAMLMap {
   const map = new YAMLMap();
-  for (const { name, settings, derived = [] } of entries) {
+  for (const { name, settings, apis, derived = [] } of entries) {
     const entry = settingsMap(settings);
+    if (apis.length > 0) entry.set('proxy', apisSequence(apis));
     const comment = derived.flatMap(commentLines).join('\n');
     if (comment !== '') entry.comment = comment;
     map.set(new Scalar(name), entry);
   }
   return map;
+}
+
+function apisSequence(apis: EffectiveEntry['apis']): YAMLSeq {
+  const sequence = new YAMLSeq();
+  sequence.items = apis.map(settingsMap);
+  return sequence;
 }
 
 function commentLines({ from, values }: Derived): string[] {

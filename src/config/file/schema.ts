@@ -39,7 +39,6 @@ export function configFileSchema(): JsonSchema {
 }
 
 function entriesOf(kind: FileEntry['kind'], most: number, description: string): JsonSchema {
-  const required = fileSettings[kind].filter(({ otherwise }) => otherwise === 'required');
   return {
     description,
     type: 'object',
@@ -49,12 +48,29 @@ function entriesOf(kind: FileEntry['kind'], most: number, description: string): 
       pattern: '^[A-Za-z0-9_-]{1,64}$',
       ...(kind === 'front-ends' && { not: { enum: endpoints } }),
     },
-    additionalProperties: {
-      type: 'object',
-      properties: propertiesOf(kind),
-      required: required.map(({ key }) => key),
-      additionalProperties: false,
-    },
+    additionalProperties:
+      kind === 'front-ends' ? entryOf(kind, { proxy: proxySchema() }) : entryOf(kind),
+  };
+}
+
+/** @param more the properties that are no settings */
+function entryOf(level: Level, more: JsonSchema = {}): JsonSchema {
+  const required = fileSettings[level].filter(({ otherwise }) => otherwise === 'required');
+  return {
+    type: 'object',
+    properties: { ...propertiesOf(level), ...more },
+    required: required.map(({ key }) => key),
+    additionalProperties: false,
+  };
+}
+
+function proxySchema(): JsonSchema {
+  return {
+    description: "Parts of a provider's API that a page with a session may use.",
+    type: 'array',
+    minItems: 1,
+    maxItems: limits.apisOfFrontEnd,
+    items: entryOf('proxy'),
   };
 }
 

@@ -33,7 +33,7 @@ export function readSettings(pairs: readonly Pair[], place: Place, source: Sourc
     const setting = settingOf(place.kind, key);
     if (setting === undefined) {
       const similar = similarKey(key, place) ?? '';
-      const isMap = maps.includes(similar);
+      const isMap = maps[place.kind].includes(similar);
       (isMap ? source.giveUp : source.report)(position, unknownKey(key, place));
       const name = settingOf(place.kind, similar)?.name;
       if (name !== undefined) meant.push(name);
@@ -55,6 +55,7 @@ export function readSettings(pairs: readonly Pair[], place: Place, source: Sourc
 
 function prefixOf({ kind, name = '' }: Place): string {
   if (kind === 'relay') return '';
+  if (kind === 'proxy') return `${prefixOf({ kind: 'front-ends', name })}proxy.`;
   return v.is(pathSegment, name) ? `${kind}.${name}.` : `${kind}: `;
 }
 
@@ -69,16 +70,22 @@ function fromFile(path: string, file: string): string {
   return isAbsolute(path) ? path : directory + path.replace(/^(\.\/)+/, '');
 }
 
-const levels: readonly Level[] = ['relay', 'providers', 'front-ends'];
+const levels: readonly Level[] = ['relay', 'providers', 'front-ends', 'proxy'];
 
 const belongs: Readonly<Record<Level, string>> = {
   relay: 'belongs to the whole relay: move it to the top of the file, without indentation',
   providers: 'belongs to a provider: move it into an entry of providers',
   'front-ends': 'belongs to a front end: move it into an entry of front-ends',
+  proxy: 'belongs to an API: move it into an entry of proxy, in a front end',
 };
 
-/** The keys of the file that are not settings. */
-const maps: readonly string[] = ['providers', 'front-ends'];
+/** The keys of each level whose values are not settings. */
+const maps: Readonly<Record<Level, readonly string[]>> = {
+  relay: ['providers', 'front-ends'],
+  providers: [],
+  'front-ends': ['proxy'],
+  proxy: [],
+};
 
 const ordinaryKey = /^[a-z]{1,12}(-[a-z]{1,12}){0,2}$/;
 
@@ -94,6 +101,5 @@ function unknownKey(key: string, place: Place): string {
 }
 
 function similarKey(key: string, { kind }: Place): string | undefined {
-  const keys = fileSettings[kind].map((setting) => setting.key);
-  return suggestion(key, kind === 'relay' ? [...keys, ...maps] : keys);
+  return suggestion(key, [...fileSettings[kind].map((setting) => setting.key), ...maps[kind]]);
 }

@@ -1,0 +1,69 @@
+import * as v from 'valibot';
+import { providerUrl } from '../../urls.ts';
+import type { Option } from '../option.ts';
+import * as schemas from '../schemas.ts';
+
+const longestPath = 128;
+
+/** The endpoints of the relay, and what lies below them. */
+const endpoints = ['auth', 'api/user', 'healthz', 'readyz', 'client.js', 'client.d.ts', '.well-known'];
+
+/** A path of the relay below which nothing else is, such as `/api/github/`. */
+const path = v.pipe(
+  v.string(),
+  v.maxLength(longestPath, `must have at most ${longestPath} characters`),
+  v.regex(
+    /^(\/(?!\.{1,2}\/)[A-Za-z0-9._~-]+)+\/$/,
+    'must be a path that begins and ends with a slash, such as /api/github/, of letters, digits, hyphens, underscores, dots and tildes',
+  ),
+  v.check(
+    (text) => !endpoints.some((endpoint) => contains(`/${endpoint}/`, text)),
+    `must not contain an endpoint of the relay, or be below one: ${endpoints.map((one) => `/${one}`).join(', ')}`,
+  ),
+);
+
+/** Whether two paths are the same, or one is below the other. Both end with a slash. */
+export function contains(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one);
+}
+
+const url = v.pipe(
+  providerUrl,
+  v.check(({ href }) => !href.includes('?'), 'must not have a query'),
+  v.check(({ pathname }) => pathname.endsWith('/'), 'must end with a slash'),
+);
+
+const methods = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(' ')),
+  v.array(schemas.oneOf(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])),
+);
+
+/** A part of a provider's API that a page with a session may use. Only a file can give it. */
+export const apiProxyOptions = {
+  path: {
+    argument: '<path>',
+    help: 'path of the relay; requests below it go to the provider with the access token of the session',
+    otherwise: 'required',
+    schema: path,
+  },
+  url: {
+    argument: '<url>',
+    help: 'URL that takes the place of the path; it ends with a slash',
+    otherwise: 'required',
+    schema: url,
+  },
+  methods: {
+    argument: '<methods>',
+    help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
+    otherwise: 'GET and HEAD',
+    repeatable: true,
+    schema: methods,
+  },
+  provider: {
+    argument: '<name>',
+    help: 'provider whose access tokens go to the URL',
+    otherwise: 'required if the front end may use several providers',
+    schema: schemas.pathSegment,
+  },
+} as const satisfies Record<string, Omit<Option, 'flag' | 'variable' | 'group'>>;

@@ -21,7 +21,7 @@ type ApiMethod = v.InferOutput<typeof apiProxyOptions.methods.schema>[number];
 
 type Setting = keyof typeof apiProxyOptions;
 
-const byDefault: readonly ApiMethod[] = ['GET', 'HEAD'];
+const byDefault: ApiMethod[] = ['GET', 'HEAD'];
 
 /** Reads `proxy` of a front end. What has faults is left out. */
 export function readApis(
@@ -105,7 +105,11 @@ export function reportApiPaths(
     for (const { path } of apis) {
       const position = one.entry?.apis.find(({ values }) => values.path?.[0] === path)?.position;
       if (position !== undefined && earlier.some((other) => contains(other, path))) {
-        one.faultAt(position, 'proxy.path', 'is the same as another path, or one is below the other');
+        one.faultAt(
+          position,
+          'proxy.path',
+          'is the same as another path, or one is below the other',
+        );
       }
       earlier.push(path);
     }

@@ -7,6 +7,7 @@ import {
   warnOfSecrets,
   warnOfSharedScopes,
 } from './across-entries.ts';
+import { type ApiConfig, readApis, reportApiPaths } from './api-proxy.ts';
 import { reportCmses } from './cms.ts';
 import { readConfigFile } from './file/read.ts';
 import { readFrontEndAccess } from './front-end-access.ts';
@@ -56,6 +57,8 @@ export interface FrontEndConfig extends FrontEndSettings {
   readonly registrations: readonly string[];
   /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
   readonly scope: string | undefined;
+  /** What its pages may use of providers' APIs, with the access token of their session. */
+  readonly apis: readonly ApiConfig[];
 }
 
 /** The whole configuration, checked and frozen. */
@@ -134,6 +137,8 @@ export function readConfig(
     settings: readFrontEnd(one.reading, baseUrl),
     access: readFrontEndAccess(one, names),
   }));
+  const apis = frontEnds.map(({ one, access }) => ({ one, apis: readApis(one, access) }));
+  reportApiPaths(apis);
   const refreshTokens = readRefreshTokens(relay, baseUrl);
   const atProviders = providers.map(({ reading }) => readProvider(reading, baseUrl));
   const keyFile = readKeyFile(relay);
@@ -173,9 +178,10 @@ export function readConfig(
       stateCheck: checked(stateChecks[index]),
     })),
     registrationsAreNamed: file?.providers !== undefined,
-    frontEnds: mapped(frontEnds, ({ one, settings, access }) => ({
+    frontEnds: mapped(frontEnds, ({ one, settings, access }, index) => ({
       ...settings(),
       ...access,
+      apis: apis[index]?.apis ?? [],
       name: one.entry?.name ?? onlyFrontEnd,
     })),
   };

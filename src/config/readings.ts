@@ -1,6 +1,6 @@
 import { describeFault } from './fault.ts';
-import type { ConfigFile, FileEntry } from './file/config-file.ts';
-import { describeEntry, describeSetting, pathOfSetting } from './file/describe.ts';
+import type { ConfigFile, FileEntry, Position } from './file/config-file.ts';
+import { describeEntry, describePlace, describeSetting, pathOfSetting } from './file/describe.ts';
 import { fileSettings } from './file/keys.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionName, options } from './options.ts';
@@ -14,6 +14,8 @@ export interface EntryReading {
   readonly entry: FileEntry | undefined;
   /** Reports a fault of the front ends' setting that no flag gives. */
   faultOfProviders(message: string): void;
+  /** Reports a fault of the entry at a place in the file. */
+  faultAt(position: Position, setting: string, message: string): void;
 }
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
@@ -38,7 +40,7 @@ export interface Given extends OptionSources {
 export function createReadings(given: Given, file: ConfigFile | undefined): Readings {
   if (file === undefined) {
     const reading = createReading(given, given, () => undefined);
-    const only = { reading, entry: undefined, faultOfProviders: neverGiven };
+    const only = { reading, entry: undefined, faultOfProviders: neverGiven, faultAt: neverGiven };
     return { relay: reading, providers: [only], frontEnds: [only] };
   }
   reportBoth(given, file);
@@ -50,6 +52,10 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
     entry,
     faultOfProviders: (message) =>
       given.addFault(`${describeSetting(file, entry, 'providers')} ${message}`),
+    faultAt: (position, setting, message) =>
+      given.addFault(
+        `${describePlace(file.path, position)} ${entry.kind}.${entry.name}.${setting} ${message}`,
+      ),
     reading: createReading(given, ofEntry(settings, entry), (name) => {
       if (isOf(entry.kind, name)) return namesOf(file, entry, name);
       if (name === 'pathName' && entry.kind === 'providers') {
@@ -61,7 +67,9 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
   });
   const entriesOf = (entries: ConfigFile['providers']): Readings['providers'] => {
     if (entries === undefined)
-      return [{ reading: relay, entry: undefined, faultOfProviders: neverGiven }];
+      return [
+        { reading: relay, entry: undefined, faultOfProviders: neverGiven, faultAt: neverGiven },
+      ];
     const [first, ...others] = entries;
     return [read(first), ...others.map(read)];
   };

@@ -8,6 +8,7 @@ export function clientGone({ res }: Context): AbortSignal {
   };
   // The client may already be gone.
   if (res.closed) onClose();
-  else res.once('close', onClose);
+  // Before the request is recorded: the record has the call that this ends.
+  else res.prependOnceListener('close', onClose);
   return gone.signal;
 }

@@ -6,6 +6,8 @@ import type { UpstreamCall } from '../upstream/call.ts';
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
   requestId: string;
+  /** The name of the route, if it is not a pattern of a path. */
+  route?: string;
   /** The name of the registration. */
   registration?: string;
   /** The name of the front end, from the request or by default. */

@@ -7,6 +7,7 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import type { RedirectUri } from '../origins/redirect-uri.ts';
 import type { CmsBackend, Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/call.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/streaming.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { LoginProtection } from './protection.ts';
 
@@ -63,6 +64,8 @@ export interface Registration {
    * @see OpenID Connect RP-Initiated Logout 1.0 §2
    */
   logoutUrl(): string | undefined;
+  /** Passes a request on to the provider's API. Throws as `provider` and the call itself do. */
+  callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse>;
   /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */
   lookUpUser(
     accessToken: string,

@@ -16,7 +16,7 @@ export interface RequestRecord {
   /** Whole or cut, as configured; undefined by default. */
   readonly clientAddress: string | undefined;
   readonly method: string;
-  /** The route's pattern; null if no route matches. */
+  /** The route's pattern or name; null if no route matches. */
   readonly route: string | null;
   /** The name of the registration; undefined if there is only one. */
   readonly registration: string | undefined;
@@ -61,7 +61,7 @@ export function recordRequests(
       if (closed === undefined || !isHandled) return;
       const { requestId, registration, frontEnd } = ctx.state;
       const { providerCall, providerError, excused, grant, stack } = ctx.state;
-      const route: unknown = ctx['_matchedRoute'];
+      const route: unknown = ctx.state.route ?? ctx['_matchedRoute'];
       const line: RequestRecord = {
         requestId,
         clientAddress: address,

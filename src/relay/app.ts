@@ -19,6 +19,7 @@ import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
+import type { ApiPaths } from './api-paths.ts';
 import { createLoginPaths, type LoginDependencies } from './login-routes.ts';
 import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
 import { addSessionEndpoints, sessionPaths } from './session-endpoints.ts';
@@ -43,19 +44,21 @@ export interface Dependencies extends LoginDependencies {
   readonly grantMemory: GrantMemory;
   /** Undefined if no front end has sessions. */
   readonly sessionAccess: SessionAccess | undefined;
+  /** Undefined if no page uses an API through the relay. */
+  readonly apiPaths: ApiPaths | undefined;
 }
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { served, leaving, hasOrigin, names, observers, clientAddress, onForeignOrigin } =
     dependencies;
-  const { readiness, rateLimit, grantMemory, sessionAccess } = dependencies;
+  const { readiness, rateLimit, grantMemory, sessionAccess, apiPaths } = dependencies;
   const logins = createLoginPaths(served, leaving, dependencies);
   const ofSessions: ReadonlySet<string> = new Set(Object.values(sessionPaths));
-  // What belongs to a registration or to sessions can be read by their front ends, everything else by all.
+  // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
   const mayRead = (origin: string, path: string) => {
-    const guard = ofSessions.has(path) ? sessionAccess?.guard : undefined;
-    return (guard ?? logins.registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
+    const user = ofSessions.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
+    return (user ?? logins.registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
   };
   const limited = rateLimit === undefined ? [] : [rateLimit];
   const router = new Router<RequestState>({ sensitive: true, strict: true });
@@ -90,6 +93,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(reportForeignOrigin(hasOrigin, onForeignOrigin));
   app.use(cors(mayRead));
   app.use(logins.route);
+  if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());
   app.use(() => {
     throw new RelayError('not_found');

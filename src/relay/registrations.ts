@@ -56,6 +56,10 @@ export function createRegistration(
       const { logoutUrl } = source.current();
       return logoutUrl && withParameters(logoutUrl, { client_id: clientId });
     },
+    callApi: async ({ headers, ...request }, observe) => {
+      const { requestHeaders } = source.current();
+      return client.stream({ ...request, headers: { ...requestHeaders, ...headers } }, observe);
+    },
     lookUpUser: async (accessToken, observe, clientGone) =>
       lookUpUser(client, source.current(), accessToken, observe, clientGone),
   };

@@ -4,13 +4,14 @@ import type { Logger } from 'pino';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { clientAddressBehind } from '../http/client-address.ts';
 import { loggedAddresses } from '../http/logged-address.ts';
-import { rateLimit } from '../http/rate-limit.ts';
+import { rateLimit as createRateLimit } from '../http/rate-limit.ts';
 import { createReadiness, type Readiness } from '../http/readiness.ts';
 import { foreignOriginLog } from '../observability/foreign-origin-log.ts';
 import { otherHostLog } from '../observability/other-host-log.ts';
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
+import { createApiPaths } from './api-paths.ts';
 import { createApp } from './app.ts';
 import type { LeavingRegistration } from './leaving.ts';
 import { createMemory, type Memory } from './memory.ts';
@@ -60,6 +61,15 @@ export async function createRelay(
   }));
   const readiness = createReadiness(awaited, readyPolicy);
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
+  const sessionAccess =
+    sessions &&
+    createSessionAccess(
+      config,
+      sessions,
+      served.map(({ registration }) => registration),
+      now,
+    );
+  const rateLimit = rateLimitOf(config);
   const app = createApp({
     served,
     leaving: servedLeaving,
@@ -73,16 +83,10 @@ export async function createRelay(
     onForeignOrigin: foreignOriginLog(logger, onlyOrigin),
     onOtherHost: otherHostLog(logger, baseUrl),
     readiness,
-    rateLimit: rateLimitOf(config),
+    rateLimit,
     grantMemory: memory.grants,
-    sessionAccess:
-      sessions &&
-      createSessionAccess(
-        config,
-        sessions,
-        served.map(({ registration }) => registration),
-        now,
-      ),
+    sessionAccess,
+    apiPaths: createApiPaths(config, sessionAccess, rateLimit === undefined ? [] : [rateLimit]),
   });
   return {
     listener: app.callback(),
@@ -96,5 +100,5 @@ export async function createRelay(
 
 function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): Middleware | undefined {
   if (perMinute === undefined) return undefined;
-  return rateLimit(perMinute, clientAddressBehind(trustedProxies));
+  return createRateLimit(perMinute, clientAddressBehind(trustedProxies));
 }

@@ -24,13 +24,15 @@ export interface OpenSession {
 /**
  * The session of a request, if it comes from the page of the session's front end.
  *
+ * @param name the front end, if the path decides it
  * @throws {RelayError} `session_missing`, or why the guard does not let the request pass
  */
 export async function openSession(
   ctx: Context,
   { sessions, guard, registrationOf }: SessionAccess,
+  name?: string,
 ): Promise<OpenSession> {
-  const frontEnd = guard.pass(ctx);
+  const frontEnd = guard.pass(ctx, name);
   const session = await sessions.read(ctx, frontEnd.name);
   const registration = session && registrationOf(session.registration);
   if (session === undefined || registration === undefined) throw new RelayError('session_missing');

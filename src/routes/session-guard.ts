@@ -20,10 +20,11 @@ export interface SessionGuard {
    * The front end that a request is for: the one that `client_id` names, else the only one with the
    * request's `Origin`, else the only one.
    *
+   * @param frontEnd its name, if the path decides it
    * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
    *   `request_header_missing`
    */
-  pass(ctx: Context): SessionFrontEnd;
+  pass(ctx: Context, frontEnd?: string): SessionFrontEnd;
   /** Whether an origin is that of a front end with sessions. */
   hasOrigin(origin: string): boolean;
 }
@@ -37,8 +38,12 @@ export function createSessionGuard(
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
 
-  function select(ctx: Context, origin: string | undefined): SessionFrontEnd {
-    const { client_id: named } = parseQuery(ctx.querystring);
+  function select(
+    ctx: Context,
+    origin: string | undefined,
+    name: string | undefined,
+  ): SessionFrontEnd {
+    const named = name ?? parseQuery(ctx.querystring)['client_id'];
     if (named !== undefined) {
       const found = typeof named === 'string' ? byName.get(named) : undefined;
       if (found === undefined) throw new RelayError('client_unknown');
@@ -51,13 +56,13 @@ export function createSessionGuard(
   }
 
   return {
-    pass(ctx) {
+    pass(ctx, name) {
       const { headers } = ctx.req;
       const { host, origin } = headers;
       if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
       // Otherwise a name that an attacker points to this machine would be the page's own.
       if (!isHost(host, base)) throw new RelayError('host_foreign');
-      const frontEnd = select(ctx, origin);
+      const frontEnd = select(ctx, origin, name);
       ctx.state.frontEnd = frontEnd.name;
       if (origin !== undefined && origin !== frontEnd.origin) {
         forbidReading(ctx);

@@ -57,7 +57,9 @@ export function effectiveFile(
     given: readonly FileEntry[] | undefined,
     name: string,
   ): EffectiveEntry[] =>
-    given?.map((one) => entry(file?.path ?? '', one)) ?? [{ name, settings: flagged(kind), apis: [] }];
+    given?.map((one) => entry(file?.path ?? '', one)) ?? [
+      { name, settings: flagged(kind), apis: [] },
+    ];
 
   return {
     relay: settingsOf(

@@ -6,7 +6,15 @@ import * as schemas from '../schemas.ts';
 const longestPath = 128;
 
 /** The endpoints of the relay, and what lies below them. */
-const endpoints = ['auth', 'api/user', 'healthz', 'readyz', 'client.js', 'client.d.ts', '.well-known'];
+const endpoints = [
+  'auth',
+  'api/user',
+  'healthz',
+  'readyz',
+  'client.js',
+  'client.d.ts',
+  '.well-known',
+];
 
 /** A path of the relay below which nothing else is, such as `/api/github/`. */
 const path = v.pipe(

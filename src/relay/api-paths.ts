@@ -1,0 +1,78 @@
+import Router from '@koa/router';
+import type { Middleware } from 'koa';
+import type { Config } from '../config/config.ts';
+import { allow } from '../http/allow.ts';
+import type { RequestState } from '../http/context.ts';
+import { matches } from '../origins/origin-pattern.ts';
+import { proxyApi } from '../routes/api-proxy.ts';
+import type { SessionAccess } from '../routes/open-session.ts';
+import { answerSessionFailures } from '../routes/session.ts';
+
+/** The name of all its routes in the log and in metrics. */
+const routeName = 'proxy';
+
+type Routes = ReturnType<Router<RequestState>['routes']>;
+
+interface ApiRoutes {
+  readonly hasOrigin: (origin: string) => boolean;
+  readonly routes: Routes;
+}
+
+/** The paths that lead to the APIs of providers. */
+export interface ApiPaths {
+  /** Passes a request below one of the paths to its API. */
+  readonly route: (...request: Parameters<Routes>) => unknown;
+  /** Who may read a path; undefined if it leads to no API. */
+  find(path: string): Pick<ApiRoutes, 'hasOrigin'> | undefined;
+}
+
+/**
+ * Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number.
+ *
+ * @param limited the rate limit, if there is one
+ * @returns undefined if there are none
+ */
+export function createApiPaths(
+  { frontEnds, baseUrl }: Pick<Config, 'frontEnds' | 'baseUrl'>,
+  access: SessionAccess | undefined,
+  limited: readonly Middleware[],
+): ApiPaths | undefined {
+  if (access === undefined) return undefined;
+  const byPath = new Map<string, ApiRoutes>();
+  for (const { name, origin, apis } of frontEnds) {
+    for (const { path, url, methods, registration } of apis) {
+      const api = { path, url: new URL(url), methods, registration, frontEnd: name };
+      const router = new Router<RequestState>();
+      router.all(
+        // The path is found already.
+        /^/,
+        answerSessionFailures,
+        allow(...methods),
+        ...limited,
+        proxyApi(api, access, baseUrl),
+      );
+      byPath.set(path, { hasOrigin: (given) => matches(origin, given), routes: router.routes() });
+    }
+  }
+  if (byPath.size === 0) return undefined;
+  const longest = Math.max(...[...byPath.keys()].map(({ length }) => length));
+
+  function find(path: string): ApiRoutes | undefined {
+    const within = path.slice(0, longest);
+    for (let end = within.indexOf('/', 1); end > 0; end = within.indexOf('/', end + 1)) {
+      const found = byPath.get(within.slice(0, end + 1));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  return {
+    find,
+    route(ctx, next) {
+      const found = find(ctx.path);
+      if (found === undefined) return next();
+      ctx.state.route = routeName;
+      return found.routes(ctx, next);
+    },
+  };
+}

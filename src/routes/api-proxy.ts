@@ -1,0 +1,116 @@
+import type { Middleware } from 'koa';
+import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
+import { relayedLocation } from '../api-proxy/location.ts';
+import { proxiedUrl } from '../api-proxy/path.ts';
+import { RelayError } from '../errors.ts';
+import { clientGone } from '../http/client-gone.ts';
+import type { Context, RequestState } from '../http/context.ts';
+import { awaitBody } from '../http/read-body.ts';
+import { limits } from '../limits.ts';
+import { isCredential } from '../oauth/authorization-header.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/streaming.ts';
+import { openSession, type SessionAccess, usableToken } from './open-session.ts';
+
+/** A part of a provider's API that the pages of one front end may use. */
+export interface Api {
+  /** The path of the relay, with a slash at both ends. */
+  readonly path: string;
+  /** The URL that takes its place. Its path ends with a slash. */
+  readonly url: URL;
+  readonly methods: readonly StreamedRequest['method'][];
+  /** The name of the front end. */
+  readonly frontEnd: string;
+  /** The name of the registration whose access tokens the API takes. */
+  readonly registration: string;
+}
+
+/** A response of an API must never become a page of the relay's origin, which the session's cookies belong to. */
+const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+const proxyAuthenticationRequired = 407;
+
+/**
+ * Passes requests of a page to a provider's API, with the access token of its session.
+ *
+ * @param baseUrl the relay's public address
+ * @see RFC 10017 §6.1.3.6
+ */
+export function proxyApi(
+  api: Api,
+  access: SessionAccess,
+  baseUrl: string,
+): Middleware<RequestState> {
+  return async (ctx: Context) => {
+    const { session, registration } = await openSession(ctx, access, api.frontEnd);
+    if (registration.name !== api.registration) throw new RelayError('api_of_other_provider');
+    // The URL in absolute form has another path in front.
+    const isPath = ctx.originalUrl === ctx.url;
+    const url = isPath ? proxiedUrl(ctx.url, api.path, api.url) : undefined;
+    if (url === undefined) throw new RelayError('path_refused');
+    const accessToken = usableToken(session, access.now);
+    if (!isCredential(accessToken)) throw new RelayError('token_malformed');
+    const method = api.methods.find((one) => one === ctx.method);
+    if (method === undefined) throw new RelayError('method_not_allowed');
+    const request: StreamedRequest = {
+      method,
+      url,
+      headers: apiRequestHeaders(ctx.req.headers, accessToken),
+      upload: uploadOf(ctx),
+      clientGone: clientGone(ctx),
+    };
+    const response = await registration.callApi(request, (call) => {
+      ctx.state.providerCall = call;
+      // The status may be sent already.
+      if (call.outcome !== 'answered') ctx.state.failure = call.outcome;
+    });
+    answer(ctx, response, { api, url, baseUrl });
+  };
+}
+
+/** @returns undefined if the request has no body */
+function uploadOf(ctx: Context): StreamedRequest['upload'] {
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return undefined;
+  const { 'content-length': given, 'transfer-encoding': coding } = ctx.req.headers;
+  // Other codings are gone after this hop, but the API would not know. @see RFC 9112 §6.1
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new RelayError('bad_request');
+  }
+  const length = given === undefined ? undefined : Number(given);
+  if (coding === undefined && !length) return undefined;
+  if (length !== undefined && length > limits.apiRequestSize) {
+    throw new RelayError('upload_too_large');
+  }
+  awaitBody(ctx);
+  return { content: ctx.req, length };
+}
+
+function answer(
+  ctx: Context,
+  { status, headers, body }: StreamedResponse,
+  { api, url, baseUrl }: { readonly api: Api; readonly url: URL; readonly baseUrl: string },
+): void {
+  const refusal = refusalOf(status);
+  if (refusal !== undefined) {
+    // Its connection can be used again.
+    body.resume();
+    throw refusal;
+  }
+  const { location } = headers;
+  const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);
+  const passed = { ...pageResponseHeaders(headers), ...(target && { location: target }) };
+  ctx.status = status;
+  ctx.body = body;
+  ctx.set(passed);
+  ctx.set('Content-Security-Policy', contentSecurityPolicy);
+  const exposed = ctx.response.get('Access-Control-Expose-Headers');
+  if (exposed !== '') {
+    ctx.set('Access-Control-Expose-Headers', [exposed, ...Object.keys(passed)].join(','));
+  }
+}
+
+/** Statuses that would mean something else to a browser at the relay's origin. */
+function refusalOf(status: number): RelayError | undefined {
+  if (status === 401) return new RelayError('token_invalid');
+  if (status === proxyAuthenticationRequired) return new RelayError('provider_answer_unusable');
+  return undefined;
+}

@@ -28,6 +28,7 @@ export interface Api {
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 const proxyAuthenticationRequired = 407;
+const mostListeners = 20;
 
 /**
  * Passes requests of a page to a provider's API, with the access token of its session.
@@ -98,6 +99,8 @@ function answer(
   const { location } = headers;
   const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);
   const passed = { ...pageResponseHeaders(headers), ...(target && { location: target }) };
+  // The streams, Koa and the relay wait for its end, each with listeners of its own.
+  ctx.res.setMaxListeners(mostListeners);
   ctx.status = status;
   ctx.body = body;
   ctx.set(passed);

@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer, text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { expectSessionFailure } from '../harness/login/session-page.ts';
+import { relayedApi } from './support/relayed-api.ts';
+
+/** Whether the body of a response is complete. */
+async function isComplete(response: IncomingMessage): Promise<boolean> {
+  return await buffer(response).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe('bodies between a page and the API', () => {
+  const api = relayedApi('', { 'provider-timeout': '1' });
+
+  async function response(rest: string, method = 'GET'): Promise<IncomingMessage> {
+    const request = api.open(rest, method);
+    request.end();
+    const [answer] = await once(request, 'response');
+    return answer;
+  }
+
+  it('begin to arrive before they are complete', async () => {
+    let finish: (() => void) | undefined;
+    api.answer = (_, answer) => {
+      answer.writeHead(200).write('first');
+      finish = () => answer.end('last');
+    };
+    const answer = await response('a');
+    const [first] = await once(answer, 'data');
+    expect(`${first}`).to.equal('first');
+    finish?.();
+    expect(await text(answer)).to.equal('last');
+  });
+
+  it('are sent in full, whether or not their length is known', async () => {
+    api.answer = async (request, answer) => {
+      const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+      answer.end(`${length} ${coding} ${(await buffer(request)).length}`);
+    };
+    for (const headers of [{ 'Content-Length': '300000' }, { 'Transfer-Encoding': 'chunked' }]) {
+      const request = api.open('a', 'POST', headers);
+      request.end(Buffer.alloc(300_000));
+      const [answer] = await once(request, 'response');
+      const framing = 'Content-Length' in headers ? '300000 undefined' : 'undefined chunked';
+      expect(await text(answer)).to.equal(`${framing} 300000`);
+    }
+  });
+
+  it('are asked for if the client waits for that', async () => {
+    api.answer = async (request, answer) => answer.end(await text(request));
+    const request = api.open('a', 'PUT', { Expect: '100-continue', 'Content-Length': '4' });
+    request.flushHeaders();
+    await once(request, 'continue');
+    request.end('body');
+    const [answer] = await once(request, 'response');
+    expect(await text(answer)).to.equal('body');
+    expect(api.only().headers).not.to.have.property('expect');
+  });
+
+  it('of GET are not passed on', async () => {
+    const request = api.open('a', 'GET', { 'Content-Length': '4' });
+    request.end('body');
+    const [answer] = await once(request, 'response');
+    expect(answer.statusCode).to.equal(200);
+    await text(answer);
+    expect(api.only().headers).not.to.have.property('content-length');
+    expect(api.only().headers).not.to.have.property('transfer-encoding');
+  });
+
+  it('that are too large are refused before the API is asked', async () => {
+    const request = api.open('a', 'POST', { 'Content-Length': `${64 * 1024 * 1024 + 1}` });
+    request.flushHeaders();
+    request.on('error', () => {});
+    const [answer] = await once(request, 'response');
+    expect(answer.statusCode).to.equal(413);
+    expect(JSON.parse(await text(answer))).to.have.property('error', 'upload_too_large');
+    expect(api.requests).to.be.empty;
+  });
+
+  it('with another coding than chunked are refused', async () => {
+    const raw = await api.relay.sendBytes(
+      `POST /api/github/a HTTP/1.1\r\nHost: relay.example\r\nX-Login-Relay: 1\r\nCookie: ${api.page.cookie}\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n0\r\n\r\n`,
+    );
+    expect(raw.status).to.equal(400);
+    expect(api.requests).to.be.empty;
+  });
+
+  it('cannot smuggle a request', async () => {
+    for (const framing of [
+      'Connection: content-length\r\nContent-Length: 30',
+      'Connection: transfer-encoding\r\nTransfer-Encoding: chunked',
+    ]) {
+      const isChunked = framing.includes('chunked');
+      const inner = 'GET /admin HTTP/1.1\r\nHost: x\r\n';
+      const body = isChunked ? `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n` : inner;
+      const length = framing.replace('30', `${inner.length}`);
+      api.answer = async (request, answer) => answer.end(await text(request));
+      const raw = await api.relay.sendBytes(
+        `DELETE /api/github/a HTTP/1.1\r\nHost: relay.example\r\nX-Login-Relay: 1\r\nCookie: ${api.page.cookie}\r\n${length}\r\n\r\n${body}GET /healthz HTTP/1.1\r\nHost: relay.example\r\nConnection: close\r\n\r\n`,
+      );
+      expect(raw.status).to.equal(200);
+      expect(`${raw.body}`).to.include(inner);
+    }
+    expect(api.requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal([
+      'DELETE /v3/a',
+      'DELETE /v3/a',
+    ]);
+  });
+
+  it('end in the API if the client goes away before the answer', async () => {
+    const arrived = new Promise<ServerResponse>((resolve) => {
+      api.answer = (_, answer) => resolve(answer);
+    });
+    const request = api.open('a', 'GET');
+    request.on('error', () => {});
+    request.end();
+    const answer = await arrived;
+    request.destroy();
+    await once(answer, 'close');
+    const line = await api.lineOf('client_gone');
+    expect(line).to.include({ status: 499 });
+    expect(line['provider']).to.include({ endpoint: 'api', outcome: 'client_gone' });
+  });
+
+  it('end in the API if the client goes away during the answer', async () => {
+    let closed: Promise<unknown> | undefined;
+    api.answer = (_, answer) => {
+      closed = once(answer, 'close');
+      answer.writeHead(206).write('first');
+    };
+    const answer = await response('a');
+    await once(answer, 'data');
+    answer.destroy();
+    await closed;
+    const line = await api.relay.process.logLine(({ status }) => status === 206);
+    expect(line).to.include({ outcome: 'client_gone' });
+    expect(line['provider']).to.include({ outcome: 'client_gone', status: 206 });
+  });
+
+  it('end in the API if the client goes away during the upload', async () => {
+    const arrived = new Promise<IncomingMessage>((resolve) => {
+      api.answer = (request) => resolve(request);
+    });
+    const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
+    request.on('error', () => {});
+    request.write('first');
+    const upload = await arrived;
+    request.destroy();
+    expect(await isComplete(upload)).to.equal(false);
+  });
+
+  for (const [framing, headers] of [
+    ['of known length', { 'Content-Length': '10' }],
+    ['in chunks', {}],
+  ] as const) {
+    it(`${framing} that break off in the API break off at the client`, async () => {
+      api.answer = (request, answer) => {
+        answer.writeHead(200, headers).write('first', () => request.socket.destroy());
+      };
+      expect(await isComplete(await response('a'))).to.equal(false);
+      const line = await api.lineOf('provider_unreachable');
+      expect(line).to.include({ status: 200 });
+    });
+  }
+
+  it('break off if the API falls silent', async () => {
+    api.answer = (_, answer) => answer.writeHead(203).write('first');
+    expect(await isComplete(await response('a'))).to.equal(false);
+    expect(await api.relay.process.logLine(({ status }) => status === 203)).to.include({
+      outcome: 'provider_timeout',
+    });
+  });
+
+  it('get 504 if the API does not answer, and 502 if it hangs up', async () => {
+    api.answer = () => {};
+    expectSessionFailure(await api.send('a'), 'provider_timeout');
+    api.answer = ({ socket }) => socket.destroy();
+    expectSessionFailure(await api.send('a', 'POST'), 'provider_unreachable');
+  });
+
+  it('can be answered before they are complete', async () => {
+    api.answer = (_, answer) => answer.writeHead(422, { Connection: 'close' }).end('too much');
+    const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
+    request.on('error', () => {});
+    request.write('first');
+    const [answer] = await once(request, 'response');
+    expect(answer.statusCode).to.equal(422);
+    expect(answer.headers.connection).to.equal('close');
+    expect(await text(answer)).to.equal('too much');
+  });
+
+  it('can go both ways at once', async () => {
+    api.answer = (request, answer) => {
+      answer.writeHead(200);
+      request.pipe(answer);
+    };
+    const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
+    request.write('first');
+    const [answer] = await once(request, 'response');
+    const [first] = await once(answer, 'data');
+    expect(`${first}`).to.equal('first');
+    request.end('last');
+    expect(await text(answer)).to.equal('last');
+  });
+
+  it('leave room for logins and user lookups', async () => {
+    const held: ServerResponse[] = [];
+    api.answer = (_, answer) => {
+      answer.writeHead(200).flushHeaders();
+      held.push(answer);
+      const beat = setInterval(() => answer.write('.'), 200);
+      answer.on('close', () => clearInterval(beat));
+    };
+    const open = await Promise.all(Array.from({ length: 128 }, () => response('a')));
+    expectSessionFailure(await api.send('a'), 'overloaded');
+    expect((await api.page.lookUp()).status).to.equal(200);
+    for (const answer of open) answer.destroy();
+    await Promise.all(held.map((answer) => answer.destroyed || once(answer, 'close')));
+  });
+});

@@ -211,6 +211,7 @@ describe('the schema of the file', () => {
     relay: schema.properties,
     providers: schema.properties.providers.additionalProperties.properties,
     'front-ends': schema.properties['front-ends'].additionalProperties.properties,
+    proxy: schema.properties['front-ends'].additionalProperties.properties.proxy.items.properties,
   };
 
   it('has every setting once where the file has it, with a description', () => {
@@ -223,6 +224,7 @@ describe('the schema of the file', () => {
       ),
       'relay providers',
       'relay front-ends',
+      'front-ends proxy',
     ]);
     for (const properties of Object.values(levels)) {
       for (const one of Object.values<{ description: string }>(properties)) {

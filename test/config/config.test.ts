@@ -30,6 +30,7 @@ describe('the configuration', () => {
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',
       tokenDelivery: 'query',
+      apis: [],
       baseUrl: 'http://localhost:8000',
       errorDelivery: 'json',
       clientId: 'client',

@@ -47,6 +47,7 @@ const right: Readonly<Record<string, string>> = {
     relay:
       'port: 8080\nprovider-timeout: 2.5\ninsecure-http: true\nlog-level: debug\ntrusted-proxies: [10.0.0.0/8, unix]',
   }),
+  'a proxy': `base-url: https://login.example.com\nkey-file: ./key\nproviders: { ${github} }\nfront-ends: { ${app.replace(' }', ', token-delivery: session, proxy: [{ path: /api/github/, url: https://api.example.com/ }] }')} }`,
   'a merged map': `providers: { ${github} }\nfront-ends:\n  ${app.replace('{', '&app {')}\n  web: { <<: *app, error-delivery: page }`,
 };
 
@@ -83,6 +84,18 @@ const wrong: Readonly<Record<string, string>> = {
   'a name with a slash': `providers: { ${github} }\nfront-ends: { a/b: { origin: https://a.example } }`,
   'a name of 65 letters': `providers: { ${github} }\nfront-ends: { ${'a'.repeat(65)}: { origin: https://a.example } }`,
   'a front end with the name of an endpoint': `providers: { ${github} }\nfront-ends: { callback: { origin: https://a.example } }`,
+  'a path that is no proxy': fileWith({ frontEnd: 'proxy: /api/github/' }),
+  'no proxy': fileWith({ frontEnd: 'proxy: []' }),
+  'a proxy without a URL': fileWith({ frontEnd: 'proxy: [{ path: /api/github/ }]' }),
+  'a proxy with an unknown key': fileWith({
+    frontEnd: 'proxy: [{ path: /api/github/, url: https://api.example.com/, method: GET }]',
+  }),
+  'a proxy with an unknown method': fileWith({
+    frontEnd: 'proxy: [{ path: /api/github/, url: https://api.example.com/, methods: [TRACE] }]',
+  }),
+  'a proxy with a relative path': fileWith({
+    frontEnd: 'proxy: [{ path: api/github/, url: https://api.example.com/ }]',
+  }),
   'one provider too many': `providers:\n${providers(limits.registrations + 1).join('')}front-ends:\n  ${app}`,
   'one front end too many': `providers: { ${github} }\nfront-ends:\n${frontEnds(limits.frontEnds + 1).join('')}`,
 };

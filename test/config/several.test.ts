@@ -51,6 +51,7 @@ describe('a configuration file with several registrations and front ends', () =>
         errorDelivery: 'json',
         registrations: ['staff'],
         scope: undefined,
+        apis: [],
       },
       {
         name: 'blog',
@@ -61,6 +62,7 @@ describe('a configuration file with several registrations and front ends', () =>
         errorDelivery: 'json',
         registrations: ['github', 'staff'],
         scope: 'repo user',
+        apis: [],
       },
     ]);
   });

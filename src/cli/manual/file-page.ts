@@ -20,6 +20,7 @@ export function fileManualPage(name: string, date: string): string {
     section('SETTINGS OF THE RELAY', settings('relay')),
     section('PROVIDERS', providers() + settings('providers')),
     section('FRONT ENDS', frontEnds() + settings('front-ends')),
+    section('PROXY', proxy() + settings('proxy')),
     section('EXAMPLES', examples(name)),
     section('SEE ALSO', `.BR ${text(name)} (1)`),
   ];
@@ -53,6 +54,13 @@ ${literal('/auth/')}${placeholder('name')}${literal('/callback')}: 1 to 64 lette
 function frontEnds(): string {
   return `${literal('front-ends')} is a map of at most ${limits.frontEnds} entries.
 The name of an entry is the ${literal('client_id')} of the front end: 1 to 64 letters, digits, hyphens or underscores.
+`;
+}
+
+function proxy(): string {
+  return `${literal('proxy')} of a front end whose ${literal('token-delivery')} is ${literal('session')} is a list of at most
+${limits.apisOfFrontEnd} maps.
+Each lets pages use a part of a provider's API with the access token of their session, which they do not see.
 `;
 }
 

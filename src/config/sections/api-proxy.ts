@@ -41,10 +41,17 @@ const url = v.pipe(
   v.check(({ pathname }) => pathname.endsWith('/'), 'must end with a slash'),
 );
 
+const methodNames = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const oneMethod = `(${methodNames.join('|')})`;
+
 const methods = v.pipe(
   v.string(),
+  v.regex(
+    new RegExp(`^${oneMethod}( ${oneMethod})*$`),
+    `must be one of: ${methodNames.join(', ')}`,
+  ),
   v.transform((text) => text.split(' ')),
-  v.array(schemas.oneOf(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])),
+  v.array(schemas.oneOf(methodNames)),
 );
 
 /** A part of a provider's API that a page with a session may use. Only a file can give it. */

@@ -119,7 +119,8 @@ describe('the manual page of the configuration file', () => {
     const sections = {
       relay: /^SETTINGS OF THE RELAY$[\s\S]*(?=^PROVIDERS$)/m,
       providers: /^PROVIDERS$[\s\S]*(?=^FRONT ENDS$)/m,
-      'front-ends': /^FRONT ENDS$[\s\S]*(?=^EXAMPLES$)/m,
+      'front-ends': /^FRONT ENDS$[\s\S]*(?=^PROXY$)/m,
+      proxy: /^PROXY$[\s\S]*(?=^EXAMPLES$)/m,
     } as const;
     for (const [level, settings] of Object.entries(fileSettings)) {
       const text = sections[level as keyof typeof sections].exec(page)?.[0] ?? '';

@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import { effectiveFile } from '../../src/config/file/effective.ts';
+import { parseConfigFile } from '../../src/config/file/parse.ts';
+import { printFile } from '../../src/config/file/print.ts';
+import { limits } from '../../src/limits.ts';
+import { faultsOfFile, readFileConfig } from './support/config-file.ts';
+
+const base = `base-url: https://login.example.com
+key-file: ./key
+providers:
+  github: { client-id: a, client-secret: b }
+  gitlab: { client-id: c, client-secret: d }
+front-ends:
+`;
+const app = (proxy: string, more = 'token-delivery: session, providers: [github]') =>
+  `  app: { origin: https://app.example.com, ${more}, proxy: ${proxy} }\n`;
+const other = (proxy: string) =>
+  `  other: { origin: https://other.example.com, token-delivery: session, providers: [gitlab], proxy: ${proxy} }\n`;
+const both = '  rest: { origin: https://rest.example.com }\n';
+
+const file = (...frontEnds: string[]) => base + frontEnds.join('') + both;
+const faults = (...frontEnds: string[]) => faultsOfFile(file(...frontEnds));
+const api = '{ path: /api/github/, url: https://api.github.com/ }';
+/** The only fault, without its place. */
+function fault(...frontEnds: string[]): string {
+  const all = faults(...frontEnds);
+  expect(all, all.join('\n')).to.have.length(1);
+  const [, text = ''] = /^config\.yaml:7:\d+ (.*)$/.exec(all[0] ?? '') ?? [];
+  return text;
+}
+
+describe('proxy of a front end', () => {
+  it('is what its pages may use, by default with GET and HEAD', () => {
+    const { frontEnds } = readFileConfig(
+      file(
+        app(
+          `[${api}, { path: /upload/, url: "https://Uploads.github.com/v3/", methods: [POST, PUT] }]`,
+        ),
+      ),
+    ).config;
+    expect(frontEnds[0].apis).to.deep.equal([
+      {
+        path: '/api/github/',
+        url: 'https://api.github.com/',
+        methods: ['GET', 'HEAD'],
+        registration: 'github',
+      },
+      {
+        path: '/upload/',
+        url: 'https://uploads.github.com/v3/',
+        methods: ['POST', 'PUT'],
+        registration: 'github',
+      },
+    ]);
+    expect(frontEnds[1]?.apis).to.deep.equal([]);
+  });
+
+  it('needs token-delivery session', () => {
+    expect(fault(app(`[${api}]`, 'providers: [github]'))).to.equal(
+      'front-ends.app.proxy needs config.yaml:7:3 front-ends.app.token-delivery session',
+    );
+  });
+
+  it('names the provider if the front end may use several', () => {
+    expect(fault(app(`[${api}]`, 'token-delivery: session'))).to.equal(
+      'front-ends.app.proxy.provider is required, because the front end may use several providers',
+    );
+    const named = api.replace(' }', ', provider: gitlab }');
+    const { config } = readFileConfig(file(app(`[${named}]`, 'token-delivery: session')));
+    expect(config.frontEnds[0].apis[0]?.registration).to.equal('gitlab');
+    expect(fault(app(`[${named}]`))).to.equal(
+      'front-ends.app.proxy.provider names a provider that the front end may not use: did you mean github?',
+    );
+  });
+
+  for (const path of [
+    '/',
+    '/api/',
+    '/api/user/',
+    '/api/user/x/',
+    '/auth/',
+    '/auth/api/',
+    '/healthz/',
+    '/readyz/x/',
+    '/client.js/',
+    '/.well-known/',
+    'api/',
+    '/api/github',
+    '//api/',
+    '/a//b/',
+    '/a/../b/',
+    '/./',
+    '/a%20b/',
+    '/a b/',
+    '/a?b/',
+    'https://login.example.com/api/github/',
+    `/${'a'.repeat(128)}/`,
+  ]) {
+    it(`cannot have the path ${path.slice(0, 40)}`, () => {
+      const given = `[{ path: "${path}", url: https://api.github.com/ }]`;
+      expect(fault(app(given))).to.match(/^front-ends\.app\.proxy\.path must /);
+    });
+  }
+
+  for (const path of ['/api/users/', '/authors/', '/api/github-v3/', '/a.b/~c/_d/', '/healthzz/']) {
+    it(`can have the path ${path}`, () => {
+      expect(faults(app(`[{ path: ${path}, url: https://api.github.com/ }]`))).to.deep.equal([]);
+    });
+  }
+
+  for (const [url, message] of [
+    ['http://api.github.com/', 'must start with https://'],
+    ['https://api.github.com/v3', 'must end with a slash'],
+    ['https://api.github.com/?a=/', 'must not have a query'],
+    ['https://api.github.com/?', 'must not have a query'],
+    ['https://api.github.com/#/', 'must not have a fragment'],
+    ['https://user:password@api.github.com/', 'must not hold a user name or password'],
+    ['https://169.254.169.254/', 'must not point to a link-local or metadata address'],
+    ['ftp://api.github.com/', 'must be a URL that starts with https://'],
+    ['api.github.com', 'must be a URL that starts with https://'],
+  ] as const) {
+    it(`cannot have the URL ${url}`, () => {
+      const text = fault(app(`[{ path: /api/github/, url: "${url}" }]`));
+      expect(text.slice(0, 100)).to.contain(`front-ends.app.proxy.url ${message}`);
+      expect(text).not.to.contain('password@');
+    });
+  }
+
+  it('can have an http URL on this machine, or if that is allowed', () => {
+    const at = (url: string) => file(app(`[{ path: /api/github/, url: "${url}" }]`));
+    expect(faultsOfFile(at('http://127.0.0.1:8080/'))).to.deep.equal([]);
+    expect(faultsOfFile(`insecure-http: true\n${at('http://api.internal/')}`)).to.deep.equal([]);
+  });
+
+  for (const methods of ['OPTIONS', 'CONNECT', 'TRACE', 'get', '"GET HEAD TRACE"', '[GET, get]']) {
+    it(`cannot have the methods ${methods}`, () => {
+      const given = `[{ path: /api/github/, url: https://api.github.com/, methods: ${methods} }]`;
+      expect(fault(app(given))).to.equal(
+        'front-ends.app.proxy.methods must be one of: GET, HEAD, POST, PUT, PATCH, DELETE',
+      );
+    });
+  }
+
+  it('has paths that are apart from those of every front end', () => {
+    const at = (path: string) => `[{ path: ${path}, url: https://api.github.com/ }]`;
+    const collides = /proxy\.path is the same as another path, or one is below the other$/;
+    for (const [one, two] of [
+      ['/a/', '/a/'],
+      ['/a/', '/a/b/'],
+      ['/a/b/', '/a/'],
+    ] as const) {
+      const [found = '', ...more] = faults(app(at(one)), other(at(two)));
+      expect(found)
+        .to.match(/^config\.yaml:8:\d+ front-ends\.other\./)
+        .and.to.match(collides);
+      expect(more).to.deep.equal([]);
+    }
+    expect(faults(app(at('/a/')), other(at('/ab/')))).to.deep.equal([]);
+    const twice = `[{ path: /a/, url: https://a.example/ }, { path: /a/, url: https://b.example/ }]`;
+    expect(fault(app(twice))).to.match(collides);
+  });
+
+  it('is a list of maps with path and url', () => {
+    expect(fault(app('/api/github/'))).to.equal(
+      'front-ends.app.proxy is not a list of maps, each with path and url',
+    );
+    expect(fault(app('[]'))).to.equal('front-ends.app.proxy is an empty list');
+    expect(faults(app('[/api/github/]'))).to.have.length(1);
+    expect(faults(app('[{}]'))).to.deep.equal([
+      'config.yaml:7:97 front-ends.app.proxy.path is required',
+      'config.yaml:7:97 front-ends.app.proxy.url is required',
+    ]);
+    expect(fault(app('[{ path: /a/, url: https://a.example/, method: GET }]'))).to.equal(
+      'front-ends.app.proxy.method is unknown: did you mean methods?',
+    );
+    const many = Array.from(
+      { length: limits.apisOfFrontEnd + 1 },
+      (_, index) => `{ path: /${index}/, url: https://a.example/ }`,
+    );
+    expect(fault(app(`[${many.join()}]`))).to.equal(
+      'front-ends.app.proxy has more than 20 entries',
+    );
+  });
+
+  it('belongs to a front end', () => {
+    expect(faultsOfFile(`proxy: [${api}]\n${file()}`)).to.have.length(1);
+    expect(faultsOfFile(`url: https://a.example/\n${file()}`)[0]).to.contain(
+      'url belongs to an API: move it into an entry of proxy, in a front end',
+    );
+  });
+
+  it('can be an alias', () => {
+    const [first = ''] = [app(`[&one ${api}]`)];
+    const { config } = readFileConfig(file(first, other('[{ <<: *one, path: /api/gitlab/ }]')));
+    expect(config.frontEnds[1]?.apis[0]).to.include({
+      path: '/api/gitlab/',
+      url: 'https://api.github.com/',
+      registration: 'gitlab',
+    });
+  });
+
+  it('is printed as it is in the file', () => {
+    const text = file(app(`[${api.replace(' }', ', methods: [GET, POST] }')}]`));
+    const parsed = (given: string) => {
+      const result = parseConfigFile(given, 'config.yaml');
+      if ('faults' in result) throw new Error(result.faults.join('\n'));
+      return result.file;
+    };
+    const printed = printFile(effectiveFile({ flags: {}, environment: {} }, parsed(text)));
+    const apis = parsed(printed).frontEnds?.[0].apis.map(({ values }) => values);
+    expect(apis).to.deep.equal([
+      { path: ['/api/github/'], url: ['https://api.github.com/'], methods: ['GET', 'POST'] },
+    ]);
+  });
+});

@@ -27,11 +27,15 @@ export function readApis(
     report(position, `${described} has more than ${limits.apisOfFrontEnd} entries`);
     return [];
   }
-  return items.map((item) => {
+  return items.flatMap((item) => {
     const map = resolved(item, yaml);
     const at = positionOf(item, yaml);
-    if (!isMap(map)) report(at, `${described} has an entry that is not a map`);
-    const pairs = isMap(map) ? pairsOf(map, yaml, report) : [];
-    return { position: at, ...readSettings(pairs, { kind: 'proxy', name: frontEnd }, source) };
+    if (!isMap(map)) {
+      report(at, `${described} has an entry that is not a map`);
+      return [];
+    }
+    const pairs = pairsOf(map, yaml, report);
+    const place = { kind: 'proxy', name: frontEnd } as const;
+    return [{ position: at, ...readSettings(pairs, place, source) }];
   });
 }

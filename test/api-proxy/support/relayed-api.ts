@@ -17,7 +17,7 @@ import { baseUrl, listening, Relay, secretFile } from '../../harness/relay/relay
 export const apiPath = '/api/github/';
 
 /** A request that the API got. */
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;

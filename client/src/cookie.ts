@@ -11,7 +11,7 @@ export function keepCookie({ relay, clientId }: LoginOptions): Keeper {
   const end = async () => (await call('POST', 'logout')).url;
   const renew = (session: Session | null) =>
     (session ? call('POST', 'session/refresh') : call('GET', 'session')).catch(async (error) => {
-      if (error.code !== 'http_401') throw error;
+      if (error.code !== 'logged_out') throw error;
       // Otherwise the next page would find the cookie.
       if (session) await end();
       return null;

@@ -25,8 +25,9 @@ export async function ask(url: string, init: RequestInit) {
 export async function read(response: Response) {
   const body = await response.json().catch(() => ({}));
   if (response.ok) return body;
+  const code = response.status === 401 ? 'logged_out' : body.error;
   throw new LoginError(
-    body.error ?? `http_${response.status}`,
+    code ?? `http_${response.status}`,
     body.detail ?? noAnswer,
     response.headers.get('X-Request-Id'),
   );

@@ -127,7 +127,7 @@ function plainDelivery(
     return redirectDelivery({ url, part: tokenDelivery }, answerFailure, state);
   }
   if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
-  const { fail } = redirectDelivery({ url, part: 'query' }, answerFailure, undefined);
+  const { fail } = redirectDelivery({ url, part: 'query' }, answerFailure, state);
   return sessionDelivery(sessions, { registration, frontEnd: name }, returnTo ?? url, fail);
 }
 

@@ -79,7 +79,7 @@ function startPlainLogin(
   redirectToProvider(ctx, url, scope, registration, frontEnd, request);
 }
 
-/** The start of a session. The page to return to takes the place of the front end's own state. */
+/** The start of a session. The front end's own state comes back only with a failure. */
 function startSession(
   ctx: Context,
   query: Query,
@@ -90,7 +90,7 @@ function startSession(
   const returnTo = pageToReturnTo(query, origin);
   const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
   const url = registration.authorizationRequestUrlFor({ scope, refresh });
-  const request = { state: undefined, oauth: undefined, returnTo };
+  const request = { state: frontEndState(query), oauth: undefined, returnTo };
   redirectToProvider(ctx, url, scope, registration, frontEnd, request);
 }
 

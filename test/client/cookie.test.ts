@@ -105,7 +105,7 @@ describe('the client in session mode', () => {
   it('ends the session if the relay refuses to refresh it', async () => {
     const login = await openLoggedIn();
     server.next['/api/user'] = [{ status: 401 }];
-    server.next['/auth/session/refresh'] = [{ status: 401 }];
+    server.next['/auth/session/refresh'] = [{ status: 401, body: { error: 'session_refused' } }];
     expect(await login.user()).to.equal(null);
     expect(login.session).to.equal(null);
     expect(server.hasCookie).to.equal(false);

@@ -152,4 +152,18 @@ describe('a front end with sessions', () => {
   it('returns to the page, not with the state of a contract’s front end', async () => {
     expect((await page.logIn(`${loginPath}?state=own`)).href).to.equal(`${sessionOrigin}/`);
   });
+
+  it('returns a failure with its own state, so that the page knows its own login', async () => {
+    const redirecting = await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...(await sessionFlags()), 'error-delivery': 'redirect' },
+    });
+    const { browser } = new SessionPage(() => redirecting, provider);
+    const request = expectRedirect(await browser.open(`${loginPath}?state=own`));
+    const state = request.searchParams.get('state') ?? '';
+    const denied = new URLSearchParams({ error: 'access_denied', state });
+    const answer = await browser.open(`${loginPath}/callback?${denied}`);
+    const { error, state: own } = Object.fromEntries(expectRedirect(answer).searchParams);
+    expect({ error, own }).to.deep.equal({ error: 'access_denied', own: 'own' });
+  });
 });

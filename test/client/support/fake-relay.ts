@@ -88,4 +88,7 @@ export class FakeRelay {
   }
 }
 
-const unauthorized: Answer = { status: 401, body: { detail: 'Log in.' } };
+const unauthorized: Answer = {
+  status: 401,
+  body: { error: 'session_missing', detail: 'Log in.' },
+};

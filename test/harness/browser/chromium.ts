@@ -10,7 +10,8 @@ import {
 } from 'playwright-core';
 import { needs } from '../system/needs.ts';
 
-const wholeBrowser = '/usr/bin/chromium';
+/** The browser with all that it has. The headless shell keeps no pages for the back button. */
+export const wholeBrowser = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 /** Chromium without the windows of a desktop: the same engine in half the time. */
 const headlessShell = '/usr/bin/chromium-headless-shell';
 
@@ -29,7 +30,7 @@ export const needsChromium = () =>
  * @returns a function that opens a page in a new context
  */
 export function useBrowser(
-  launch: () => Pick<LaunchOptions, 'args' | 'ignoreDefaultArgs'> = () => ({}),
+  launch: () => Pick<LaunchOptions, 'args' | 'executablePath' | 'ignoreDefaultArgs'> = () => ({}),
 ): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
 

@@ -1,33 +1,16 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
+import { needsChromium, useBrowser, wholeBrowser } from '../../harness/browser/chromium.ts';
+import { authorize, loggedIn, loggedOut, logIn, openPopup, shows } from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
 
 const { describe } = needsChromium();
 
-const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
-const loggedIn = (page: Page) => shows(page, 'Hello, The person ada');
-const loggedOut = (page: Page) => shows(page, 'Nobody');
-
 const lookUps = '**/api/user*';
-
-/** Goes through the pages of the provider. */
-async function authorize(page: Page): Promise<void> {
-  await page.getByPlaceholder('Enter any login').fill('ada');
-  await page.getByPlaceholder('and password').fill('any');
-  await page.getByRole('button', { name: 'Sign-in' }).click();
-  await page.getByRole('button', { name: 'Continue' }).click();
-}
-
-async function logIn(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Log in', exact: true }).click();
-  await authorize(page);
-  await loggedIn(page);
-}
 
 describe('the browser client in Chromium', () => {
   const openBrowser = useBrowser();
-  const site = useClientSite();
+  const site = useClientSite('tokens');
   const tokenCalls = () => site().provider.tokenRequests.length;
 
   async function openPage(path = '/'): Promise<Page> {
@@ -198,14 +181,6 @@ describe('the browser client in Chromium', () => {
 
   for (const path of ['/', '/coop']) {
     describe(`in a popup, from ${path}`, () => {
-      async function openPopup(page: Page): Promise<Page> {
-        const [popup] = await Promise.all([
-          page.waitForEvent('popup'),
-          page.getByRole('button', { name: 'Log in in a popup' }).click(),
-        ]);
-        return popup;
-      }
-
       it('logs in the page, and closes', async () => {
         const page = await openPage(path);
         const popup = await openPopup(page);
@@ -240,15 +215,15 @@ describe('the browser client in Chromium', () => {
 
 describe('the browser client in Chromium, with pages that are kept for the back button', () => {
   const openBrowser = useBrowser(() => ({
+    executablePath: wholeBrowser,
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   }));
-  const site = useClientSite();
+  const site = useClientSite('tokens');
 
   it('learns of a logout in another tab', async () => {
     const page = await openBrowser();
     await page.goto(site().frontEnd);
     await logIn(page);
-    await page.evaluate('globalThis.isKept = true');
     await page.goto(`${site().frontEnd}/elsewhere`);
     const other = await page.context().newPage();
     await other.goto(site().frontEnd);
@@ -257,5 +232,17 @@ describe('the browser client in Chromium, with pages that are kept for the back 
     await loggedOut(other);
     await page.evaluate('history.back()');
     await loggedOut(page);
+  });
+
+  it('looks for the login in the page that comes back', async () => {
+    const page = await openBrowser();
+    await page.goto(site().frontEnd);
+    await logIn(page);
+    await page.evaluate('globalThis.isKept = true');
+    await page.goto(`${site().frontEnd}/elsewhere`);
+    await page.evaluate(`indexedDB.deleteDatabase('login-relay')`);
+    await page.evaluate('history.back()');
+    await loggedOut(page);
+    await page.waitForFunction('globalThis.isKept');
   });
 });

@@ -22,27 +22,29 @@ const pages = join(import.meta.dirname, '../pages');
 /**
  * One site for the `describe` that this is called in. Every path of the front end is the same page with
  * the client, except `/react` with React, `/coop/…` with a Cross-Origin-Opener-Policy, and `/elsewhere`.
+ *
+ * @param mode `session`: the page is on the relay's site, and the relay keeps the tokens
  */
-export function useClientSite(): () => ClientSite {
+export function useClientSite(mode: 'tokens' | 'session'): () => ClientSite {
   const startRelay = useRelays();
   let site: ClientSite | undefined;
   let frontEnd: Serving | undefined;
 
   before('start the provider, the relay and the front end', async () => {
     const port = await freePort();
-    const relayUrl = `http://relay.localhost:${port}`;
+    const relayUrl = `http://${mode === 'session' ? '' : 'relay.'}localhost:${port}`;
     const redirectUri = `${relayUrl}/auth/provider/callback`;
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
-    frontEnd = await servePages(relayUrl);
-    const origin = `http://front-end.localhost:${frontEnd.port}`;
+    frontEnd = await servePages(relayUrl, mode);
+    const origin = `http://${mode === 'session' ? '' : 'front-end.'}localhost:${frontEnd.port}`;
     await startRelay({
       client,
       flags: {
         port: `${port}`,
         origin,
         'base-url': relayUrl,
-        'redirect-uri': `${origin}/`,
+        ...(mode === 'session' && { 'token-delivery': mode, 'error-delivery': 'redirect' }),
         issuer: provider.issuer,
         // Without it, there is no refresh token (OpenID Connect Core §11).
         'authorize-params': 'prompt=consent',
@@ -62,9 +64,11 @@ export function useClientSite(): () => ClientSite {
   };
 }
 
-async function servePages(relay: string): Promise<Serving> {
+async function servePages(relay: string, mode: 'tokens' | 'session'): Promise<Serving> {
   const plain = await readFile(join(pages, 'client.html'), 'utf8');
-  const page = plain.replaceAll('https://login.example.com', relay);
+  const page = plain
+    .replaceAll('https://login.example.com', relay)
+    .replace("clientId: 'app'", `$&, mode: ${mode === 'session' ? "'session'" : undefined}`);
   const react = await bundleReact(relay);
   return await serve((request, response) => {
     const path = request.url ?? '';

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
+import { authorize, loggedIn, loggedOut, logIn, openPopup, shows } from './support/client-page.ts';
+import { useClientSite } from './support/client-site.ts';
+
+const { describe } = needsChromium();
+
+describe('the browser client in session mode, in Chromium', () => {
+  const openBrowser = useBrowser();
+  const site = useClientSite('session');
+  const tokenCalls = () => site().provider.tokenRequests.length;
+
+  async function openPage(path = '/'): Promise<Page> {
+    const page = await openBrowser();
+    await page.goto(site().frontEnd + path);
+    return page;
+  }
+
+  async function anotherTab(page: Page): Promise<Page> {
+    const tab = await page.context().newPage();
+    await tab.goto(site().frontEnd);
+    return tab;
+  }
+
+  for (const path of ['/', '/list?page=2', '/#/list']) {
+    it(`logs in from ${path}, comes back there, and gives the page no token`, async () => {
+      const page = await openPage(path);
+      await loggedOut(page);
+      await logIn(page);
+      expect(page.url()).to.equal(site().frontEnd + path);
+      await page.reload();
+      await loggedIn(page);
+      const seen: unknown = await page.evaluate(
+        '[Object.keys(login.session), { ...localStorage }, { ...sessionStorage }, document.cookie]',
+      );
+      expect(seen).to.deep.equal([['provider', 'expires_in', 'renewable'], {}, {}, '']);
+    });
+  }
+
+  it('says that the person cancelled', async () => {
+    const page = await openPage('/list');
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await shows(page, 'access_denied');
+    expect(new URL(page.url()).search).to.equal('');
+  });
+
+  it('logs in and out in all tabs', async () => {
+    const page = await openPage();
+    const other = await anotherTab(page);
+    await loggedOut(other);
+    await logIn(page);
+    await loggedIn(other);
+    await other.getByRole('button', { name: 'Log out' }).click();
+    await loggedOut(page);
+    await page.reload();
+    await loggedOut(page);
+  });
+
+  it('keeps 20 tabs logged in that refresh at once', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const tabs = await Promise.all(Array.from({ length: 19 }, () => anotherTab(page)));
+    for (const tab of tabs) await loggedIn(tab);
+    for (const tab of [page, ...tabs]) {
+      await tab.route('**/api/user*', (route) => route.fulfill({ status: 401, json: {} }), {
+        times: 1,
+      });
+    }
+    const calls = tokenCalls();
+    const users = await Promise.all(
+      [page, ...tabs].map((tab) => tab.evaluate('login.user().then(({ sub }) => sub)')),
+    );
+    expect(users).to.deep.equal(users.map(() => 'ada'));
+    expect(tokenCalls()).to.be.above(calls);
+  });
+
+  it('logs in in a popup', async () => {
+    const page = await openPage('/coop');
+    const popup = await openPopup(page);
+    const closed = popup.waitForEvent('close');
+    await authorize(popup);
+    await closed;
+    await loggedIn(page);
+    await shows(page, 'popup done');
+  });
+});

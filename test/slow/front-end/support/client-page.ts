@@ -1,0 +1,34 @@
+import type { Page } from 'playwright-core';
+
+/** Resolves once the page shows this text. */
+export const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
+
+/** Resolves once the page has looked the user up. */
+export const loggedIn = (page: Page) => shows(page, 'Hello, The person ada');
+
+/** Resolves once the page says that nobody is logged in. */
+export const loggedOut = (page: Page) => shows(page, 'Nobody');
+
+/** Goes through the pages of the provider. */
+export async function authorize(page: Page): Promise<void> {
+  await page.getByPlaceholder('Enter any login').fill('ada');
+  await page.getByPlaceholder('and password').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+/** Goes from the page's button to its page after the login. */
+export async function logIn(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await authorize(page);
+  await loggedIn(page);
+}
+
+/** Opens the popup of the page. */
+export async function openPopup(page: Page): Promise<Page> {
+  const [popup] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('button', { name: 'Log in in a popup' }).click(),
+  ]);
+  return popup;
+}

@@ -97,6 +97,10 @@ Exit codes:
       'port of the relay; front end and provider use the next ones (default: the first free ones from 8000)',
     )
     .option('--origin <origin>', 'let a page of yours log in too, such as http://localhost:5173')
+    .option(
+      '--token-delivery <how>',
+      'how that page gets the token: query, fragment, code or session (default: query; OAuth works, too)',
+    )
     .option('--several', 'run two providers and two front ends, and print the configuration file')
     .action(async (flags: DemoFlags) => exit(await commands.demo(flags)));
   add('providers', 'List the provider presets.').action(async () =>

@@ -1,17 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createLogger } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
-import {
-  configurationFile,
-  type DemoFrontEnd,
-  type DemoSetup,
-  readDemoConfig,
-} from './configuration.ts';
-import { deliveries, frontEndOf } from './deliveries.ts';
+import { configurationFile, readDemoConfig } from './configuration.ts';
 import { createFrontEnd } from './front-end.ts';
 import { type DemoPorts, openDemoPorts } from './open-ports.ts';
+import type { OwnPage } from './own-page.ts';
 import { createDemoProvider } from './provider.ts';
+import { setupOf, sitesOf } from './setup.ts';
 import { Steps } from './steps.ts';
 
 /** What the demo shows. */
@@ -23,23 +18,26 @@ export interface DemoOptions {
   readonly port: number | undefined;
   /** Whether there is a second provider, and a second front end that uses only that one. */
   readonly several?: boolean;
-  /** The origin of a page of the user's own, which the relay serves as well. */
-  readonly origin?: string | undefined;
+  /** A page of the user's own, which the relay serves as well. */
+  readonly own?: OwnPage | undefined;
 }
 
-/** A demo that runs: each address is `http://localhost:<port>`. */
-export interface Demo {
+/** What a running demo says about itself: each address is `http://localhost:<port>`. */
+export interface DemoDescription {
   readonly relayUrl: string;
   readonly frontEndUrl: string;
   readonly providerUrl: string;
   /** The second front end, and the provider that it uses. */
   readonly second: { readonly frontEndUrl: string; readonly providerUrl: string } | undefined;
-  /** The origin of the user's own page. */
-  readonly origin: string | undefined;
+  readonly own: OwnPage | undefined;
   /** Whether another program uses one of the usual ports, from 8000 on. */
   readonly movedOn: boolean;
   /** The relay's configuration file. */
   readonly configuration: string;
+}
+
+/** A demo that runs. */
+export interface Demo extends DemoDescription {
   /** Ends the servers and every connection to them. */
   close(): Promise<void>;
 }
@@ -54,58 +52,21 @@ export interface Demo {
 export async function startDemo(options: DemoOptions, logger?: Logger): Promise<Demo> {
   const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
   const ports = await openDemoPorts(options);
-  const { relay, frontEnd, provider, second } = ports;
-  const setup = setupOf(ports, options.origin);
-  const config = readDemoConfig(setup);
-  for (const { name, clientId, clientSecret } of setup.registrations) {
-    const isSecond = name === secondProvider;
-    const port = isSecond ? second?.provider : provider;
-    port?.serve(
-      createDemoProvider({
-        issuer: port.url,
-        brand: isSecond ? 'Staff provider' : 'Demo provider',
-        client: {
-          clientId,
-          clientSecret,
-          redirectUri: `${relay.url}/auth/${name}/callback`,
-          name: 'the relay’s demo',
-          homeUrl: (isSecond ? second?.frontEnd : frontEnd)?.url ?? relay.url,
-        },
-        pkceRequired: true,
-        onError: ({ message }) => log.error({ message }, 'the demo provider failed'),
-      }),
-    );
-  }
-  const steps = new Steps();
-  frontEnd.serve(
-    createFrontEnd({
-      relayUrl: relay.url,
-      registration: firstProvider,
-      pages: Object.values(deliveries).map((delivery) => ({ delivery, clientId: delivery.name })),
-      pictureOrigin: provider.url,
-      steps,
-    }),
+  const { relay, frontEnd, provider, second, movedOn } = ports;
+  const { configuration, close } = await serve(ports, options.own, log).catch(
+    async (error: unknown) => {
+      await ports.close();
+      throw error;
+    },
   );
-  second?.frontEnd.serve(
-    createFrontEnd({
-      relayUrl: relay.url,
-      registration: secondProvider,
-      pages: [{ delivery: deliveries.oauth, clientId: 'intranet' }],
-      pictureOrigin: second.provider.url,
-      steps,
-    }),
-  );
-  const { listener, close } = await createRelay(config, log, Date.now, [steps.observe]);
-  relay.serve(listener);
-
   return {
     relayUrl: relay.url,
     frontEndUrl: frontEnd.url,
     providerUrl: provider.url,
     second: second && { frontEndUrl: second.frontEnd.url, providerUrl: second.provider.url },
-    origin: options.origin,
-    movedOn: ports.movedOn,
-    configuration: configurationFile(setup),
+    own: options.own,
+    movedOn,
+    configuration,
     async close() {
       await ports.close();
       close();
@@ -113,38 +74,27 @@ export async function startDemo(options: DemoOptions, logger?: Logger): Promise<
   };
 }
 
-/** The name that the documents use in paths: `/auth/provider`. */
-const firstProvider = 'provider';
-const secondProvider = 'staff';
-
-function setupOf(ports: DemoPorts, origin: string | undefined): DemoSetup {
-  const { relay, frontEnd, provider, second } = ports;
-  const registration = (name: string, { url, port }: typeof provider) => ({
-    name,
-    url,
-    port,
-    clientId: 'login-relay-demo',
-    clientSecret: randomBytes(32).toString('base64url'),
-  });
-  const { contract, ...others } = deliveries;
-  const shown = [contract, ...Object.values(others)];
-  // A login that names no front end, as in the contract, belongs to the first one of these that can do so.
-  const frontEnds: Record<string, DemoFrontEnd> = {
-    ...(origin !== undefined && { app: { origin, 'error-delivery': 'page' } }),
-    ...Object.fromEntries(shown.map((one) => [one.name, frontEndOf(one, frontEnd.url)])),
-    ...(second && {
-      intranet: {
-        ...frontEndOf(deliveries.oauth, second.frontEnd.url),
-        providers: [secondProvider],
-      },
-    }),
-  };
-  return {
-    relay,
-    registrations: [
-      registration(firstProvider, provider),
-      ...(second ? [registration(secondProvider, second.provider)] : []),
-    ],
-    frontEnds,
-  };
+/** Serves every port. */
+async function serve(ports: DemoPorts, own: OwnPage | undefined, log: Logger) {
+  const { relay } = ports;
+  const sites = sitesOf(ports);
+  const setup = setupOf(relay, sites, own);
+  for (const { name, brand, port, homeUrl, clientId, clientSecret } of sites.providers) {
+    const redirectUri = `${relay.url}/auth/${name}/callback`;
+    const client = { clientId, clientSecret, redirectUri, name: 'the relay’s demo', homeUrl };
+    const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
+    port.serve(
+      createDemoProvider({ issuer: port.url, brand, client, pkceRequired: true, onError }),
+    );
+  }
+  const steps = new Steps();
+  for (const { port, pages, provider } of sites.frontEnds) {
+    const pictureOrigin = provider.port.url;
+    const registration = provider.name;
+    port.serve(createFrontEnd({ relayUrl: relay.url, registration, pages, pictureOrigin, steps }));
+  }
+  const config = readDemoConfig(setup);
+  const { listener, close } = await createRelay(config, log, Date.now, [steps.observe]);
+  relay.serve(listener);
+  return { configuration: configurationFile(setup), close };
 }

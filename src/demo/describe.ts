@@ -1,12 +1,13 @@
-import type { Demo } from './demo.ts';
+import type { DemoDescription } from './demo.ts';
+import type { OwnPage } from './own-page.ts';
 
 /** The text for the terminal once the demo has started. It ends with a newline. */
-export function describeDemo(demo: Omit<Demo, 'close'>): string {
+export function describeDemo(demo: DemoDescription): string {
   return `${[
     addresses(demo),
     demo.movedOn &&
       '  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.',
-    demo.origin && yourPage(demo),
+    demo.own && yourPage(demo.relayUrl, demo.own),
     demo.second && configuration(demo),
     `  Open ${demo.frontEndUrl} and click “Log in”.
   At the provider any name will do. Ctrl-C stops the demo.`,
@@ -15,7 +16,7 @@ export function describeDemo(demo: Omit<Demo, 'close'>): string {
     .join('\n\n')}\n\n`;
 }
 
-function addresses({ frontEndUrl, relayUrl, providerUrl, second }: Omit<Demo, 'close'>): string {
+function addresses({ frontEndUrl, relayUrl, providerUrl, second }: DemoDescription): string {
   const text = `
   The demo runs on this machine only:
 
@@ -32,7 +33,8 @@ function addresses({ frontEndUrl, relayUrl, providerUrl, second }: Omit<Demo, 'c
 }
 
 /** What a page needs to log in at this relay. */
-function yourPage({ origin, relayUrl }: Omit<Demo, 'close'>): string {
+function yourPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string {
+  const mode = tokenDelivery === 'session' ? ", mode: 'session'" : '';
   return `  Your page at ${origin} can log in here:
 
     issuer      ${relayUrl}/auth/provider
@@ -41,7 +43,7 @@ function yourPage({ origin, relayUrl }: Omit<Demo, 'close'>): string {
   Put this into the page:
 
     import { createLogin } from '${relayUrl}/client.js';
-    const login = createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app' });
+    const login = createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app'${mode} });
     await login.ready;
     document.querySelector('#log-in').onclick = () => login.login();
     if (login.session) console.log(await login.user());
@@ -49,7 +51,7 @@ function yourPage({ origin, relayUrl }: Omit<Demo, 'close'>): string {
   Each request to the relay appears below.`;
 }
 
-function configuration({ configuration }: Omit<Demo, 'close'>): string {
+function configuration({ configuration }: DemoDescription): string {
   return `  This configuration file describes the relay. login-relay --config reads such files:
 
 ${configuration.trimEnd()}`;

@@ -5,7 +5,7 @@ import type { Delivery } from './deliveries.ts';
 import type { Steps } from './steps.ts';
 
 /** A page of a front end. */
-interface Page {
+export interface Page {
   readonly delivery: Delivery;
   /** The name of the front end at the relay. */
   readonly clientId: string;

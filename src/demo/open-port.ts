@@ -52,7 +52,7 @@ export async function openPort(port: number, purpose: string): Promise<OpenPort>
 export async function openFreePort(
   first: number,
   purpose: string,
-  except?: number,
+  except?: number | undefined,
 ): Promise<OpenPort> {
   for (let port = first; ; port += 1) {
     if (port === except) continue;

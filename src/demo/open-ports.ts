@@ -22,18 +22,18 @@ export interface DemoPorts {
  * @param options.port the relay's port; the others follow. 0 takes any free ports. Undefined: the first
  *   free ones from 8000 on
  * @param options.several whether there is a second front end and a second provider
- * @param options.origin the origin of the user's own page: its port stays free
+ * @param options.own the user's own page: its port stays free
  * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function openDemoPorts(options: {
   readonly port: number | undefined;
   readonly several?: boolean;
-  readonly origin?: string | undefined;
+  readonly own?: { readonly origin: string } | undefined;
 }): Promise<DemoPorts> {
-  const { port: first, several = false, origin } = options;
+  const { port: first, several = false, own } = options;
   expectUsable(first, highestPort - (several ? 4 : 2));
-  const own = Number(origin && new URL(origin).port);
+  const ownPort = own && Number(new URL(own.origin).port);
   const opened: OpenPort[] = [];
   let movedOn = false;
   const close = async () => {
@@ -42,8 +42,8 @@ export async function openDemoPorts(options: {
   const openNext = async (purpose: string) => {
     if (first !== undefined) return openPort(first === 0 ? 0 : first + opened.length, purpose);
     const next = (opened.at(-1)?.port ?? usualPort - 1) + 1;
-    const port = await openFreePort(next, purpose, own);
-    movedOn ||= port.port !== (next === own ? next + 1 : next);
+    const port = await openFreePort(next, purpose, ownPort);
+    movedOn ||= port.port !== (next === ownPort ? next + 1 : next);
     return port;
   };
   const open = async (purpose: string) => {

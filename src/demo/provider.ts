@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 // The package's own entry point is these three and a warning on the console about every Node
 // release that is not marked LTS.
@@ -7,6 +7,7 @@ import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
 import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import { accountId, nameOf, parseName } from './account.ts';
+import { readForm } from './form.ts';
 import { loginPage, messagePage, styleSource } from './provider-pages.ts';
 import { createMemoryStore } from './store.ts';
 
@@ -31,8 +32,6 @@ export interface DemoProviderOptions {
   /** Called with errors of the provider itself; by default nothing is logged. */
   readonly onError?: (error: Error) => void;
 }
-
-const maxFormBytes = 4096;
 
 /** The picture of every user. */
 const picture =
@@ -234,18 +233,6 @@ function claimsOf(id: string, issuer: string) {
     avatar_url: `${issuer}/picture.svg`,
     html_url: `${issuer}/`,
   };
-}
-
-/** Reads a URL-encoded form, or returns undefined if it is longer than that of the login page can be. */
-async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    length += chunk.length;
-    if (length > maxFormBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString());
 }
 
 function newSigningKey() {

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { type Demo, type DemoOptions, startDemo } from '../../src/demo/demo.ts';
 import { describeDemo } from '../../src/demo/describe.ts';
 import { openFreePort, openPort } from '../../src/demo/open-port.ts';
-import { parseOwnOrigin } from '../../src/demo/own-origin.ts';
+import { parseOwnPage } from '../../src/demo/own-page.ts';
 import { ConfigError, ListenError } from '../../src/start-errors.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
@@ -141,7 +141,7 @@ describe('demo', () => {
 
           expect(await tokenOf(`${relayUrl}/auth/provider`, 'app', origin)).to.be.a('string');
         },
-        { origin },
+        { own: { origin, tokenDelivery: 'query' } },
       );
     });
 
@@ -153,7 +153,7 @@ describe('demo', () => {
           const { url } = await browser.submit(loginPage, { name: 'Ada' });
           expect(url.origin).to.equal(frontEndUrl);
         },
-        { origin },
+        { own: { origin, tokenDelivery: 'query' } },
       );
     });
 
@@ -161,10 +161,27 @@ describe('demo', () => {
       const probe = await openFreePort(8000, 'a test');
       await probe.close();
       const own = `http://localhost:${probe.port}`;
-      const demo = await start({ port: undefined, origin: own });
+      const demo = await start({
+        port: undefined,
+        own: { origin: own, tokenDelivery: 'query' },
+      });
       await demo.close();
       const urls = [demo.relayUrl, demo.frontEndUrl, demo.providerUrl];
       expect(urls).not.to.include(own);
+    });
+
+    it('takes a delivery, and session only at the relay’s own site', () => {
+      const parse = (at: string, tokenDelivery: string) =>
+        parseOwnPage({ origin: at, tokenDelivery })?.tokenDelivery;
+      for (const delivery of ['query', 'fragment', 'code', 'session']) {
+        expect(parse(origin, delivery)).to.equal(delivery);
+      }
+      expect(() => parse(origin, 'cms')).to.throw(ConfigError);
+      for (const at of ['http://127.0.0.1:5173', 'https://localhost:5173', 'http://a.localhost']) {
+        expect(() => parse(at, 'session'), at).to.throw(ConfigError);
+      }
+      expect(() => parseOwnPage({ tokenDelivery: 'code' })).to.throw(ConfigError);
+      expect(parseOwnPage({})).to.equal(undefined);
     });
 
     for (const [given, read] of [
@@ -176,7 +193,7 @@ describe('demo', () => {
       ['http://app.localhost', 'http://app.localhost'],
     ] as const) {
       it(`takes the origin ${given}`, () => {
-        expect(parseOwnOrigin(given)).to.equal(read);
+        expect(parseOwnPage({ origin: given })?.origin).to.equal(read);
       });
     }
 
@@ -193,7 +210,7 @@ describe('demo', () => {
       '',
     ]) {
       it(`refuses the origin ${JSON.stringify(given)}`, () => {
-        expect(() => parseOwnOrigin(given)).to.throw(ConfigError);
+        expect(() => parseOwnPage({ origin: given })).to.throw(ConfigError);
       });
     }
   });
@@ -298,7 +315,7 @@ describe('demo', () => {
         frontEndUrl,
         providerUrl,
         second: undefined,
-        origin: undefined,
+        own: undefined,
         movedOn: false,
         configuration: '',
       });

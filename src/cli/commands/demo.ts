@@ -1,6 +1,6 @@
-import { type DemoOptions, startDemo } from '../../demo/demo.ts';
+import { startDemo } from '../../demo/demo.ts';
 import { describeDemo } from '../../demo/describe.ts';
-import { parseOwnOrigin } from '../../demo/own-origin.ts';
+import { parseOwnPage } from '../../demo/own-page.ts';
 import { print } from '../print.ts';
 import type { Signals } from '../signals.ts';
 
@@ -9,6 +9,7 @@ export interface DemoFlags {
   readonly port?: string;
   readonly several?: boolean;
   readonly origin?: string;
+  readonly tokenDelivery?: string;
 }
 
 /**
@@ -17,13 +18,12 @@ export interface DemoFlags {
  * @throws {ConfigError} @throws {ListenError}
  */
 export async function demo(flags: DemoFlags, signals: Signals): Promise<void> {
-  const { port, several = false, origin } = flags;
-  const options: DemoOptions = {
+  const { port, several = false } = flags;
+  const running = await startDemo({
     port: port === undefined ? undefined : Number(port),
     several,
-    origin: origin === undefined ? undefined : parseOwnOrigin(origin),
-  };
-  const running = await startDemo(options);
+    own: parseOwnPage(flags),
+  });
   await print(describeDemo(running));
   await signals.stop();
   await running.close();

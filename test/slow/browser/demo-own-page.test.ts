@@ -5,39 +5,42 @@ import { RelayProcess } from '../../harness/relay/relay-process.ts';
 
 const { describe } = needsChromium();
 
-describe('a page of one’s own at the demo, in Chromium', () => {
-  const openPage = useBrowser();
-  let demo: RelayProcess;
-  let own: OpenPort;
+for (const tokenDelivery of ['query', 'code', 'session']) {
+  describe(`a page of one’s own at the demo, with ${tokenDelivery}, in Chromium`, () => {
+    const openPage = useBrowser();
+    let demo: RelayProcess;
+    let own: OpenPort;
 
-  before('the demo and the page start', async () => {
-    own = await openPort(0, 'a test');
-    demo = new RelayProcess({ words: ['demo'], flags: { port: '0', origin: own.url } });
-    const lines = await demo.output(
-      (text) => /Put this into the page:\n\n(.*?)\n\n/s.exec(text)?.[1],
-    );
-    const page = `<!doctype html><title>My page</title><button id="log-in">Log in</button>
+    before('the demo and the page start', async () => {
+      own = await openPort(0, 'a test');
+      const flags = { port: '0', origin: own.url, 'token-delivery': tokenDelivery };
+      demo = new RelayProcess({ words: ['demo'], flags });
+      const lines = await demo.output(
+        (text) => /Put this into the page:\n\n(.*?)\n\n/s.exec(text)?.[1],
+      );
+      const page = `<!doctype html><title>My page</title><button id="log-in">Log in</button>
 <script type="module">${lines}</script>`;
-    own.serve((_request, response) => {
-      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
+      own.serve((_request, response) => {
+        response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
+      });
+    });
+
+    after('both stop', async () => {
+      await own.close();
+      const { code, stderr } = await demo.stop('SIGINT');
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    });
+
+    it('logs in with the lines that the demo prints', async () => {
+      const page = await openPage();
+      await page.goto(own.url);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByLabel('Your name').fill('Ada Lovelace');
+      const said = page.waitForEvent('console', (message) => message.type() === 'log');
+      await page.getByRole('button', { name: 'Log in' }).click();
+      const [user] = (await said).args();
+      expect(await user?.jsonValue()).to.include({ login: 'ada-lovelace' });
+      expect(page.url()).to.equal(`${own.url}/`);
     });
   });
-
-  after('both stop', async () => {
-    await own.close();
-    const { code, stderr } = await demo.stop('SIGINT');
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-  });
-
-  it('logs in with the lines that the demo prints', async () => {
-    const page = await openPage();
-    await page.goto(own.url);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByLabel('Your name').fill('Ada Lovelace');
-    const said = page.waitForEvent('console', (message) => message.type() === 'log');
-    await page.getByRole('button', { name: 'Log in' }).click();
-    const [user] = (await said).args();
-    expect(await user?.jsonValue()).to.include({ login: 'ada-lovelace' });
-    expect(page.url()).to.equal(`${own.url}/`);
-  });
-});
+}

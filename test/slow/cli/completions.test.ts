@@ -91,6 +91,7 @@ describe('completions', () => {
           '--origin',
           '--port',
           '--several',
+          '--token-delivery',
         ]);
         expect(found('login-relay providers --')).to.deep.equal(['--help']);
         expect(found('login-relay check --js')).to.deep.equal(['--json']);

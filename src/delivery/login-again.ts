@@ -1,15 +1,16 @@
 import type { Context } from '../http/context.ts';
 import { limits } from '../limits.ts';
+import type { FrontEndRequest } from '../login/login.ts';
 import { parseState } from '../login/state.ts';
 import { isOAuthRequest } from '../oauth/front-end-request.ts';
-import { parseQuery, withParameters } from '../oauth/query.ts';
+import { parseQuery, type Query, withParameters } from '../oauth/query.ts';
 
 /**
  * The address that starts the login of a failed request again: the start of a login, with the front
- * end's own state if the request carries one. A front end that compares its state ignores a login
- * that comes back without it. The login of a session returns to the same page.
+ * end's own state, or the page that a session returns to, if the request carries one. A front end that
+ * compares its state ignores a login that comes back without it.
  *
- * The state is not proven, and need not be: any link to the start of a login may carry any state.
+ * Neither is proven, and need not be: any link to the start of a login may carry any of them.
  *
  * @param route the route that failed, or undefined if none matched
  * @param loginRoute the route that starts a login
@@ -26,16 +27,32 @@ export function loginAgainUrl(
   // Without a route, the target may not even be a URL.
   if (route === undefined) return loginUrl;
   const query = parseQuery(ctx.querystring);
-  const received = query['state'];
   const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
   if (isStart && isOAuthRequest(query)) return undefined;
-  if (typeof received !== 'string') return loginUrl;
-  const claimed = isStart ? undefined : parseState(received)?.login.request;
+  const claimed = isStart ? requestOfStart(ctx, query) : requestOfCallback(query);
   if (claimed?.oauth !== undefined) return undefined;
-  if (claimed?.returnTo !== undefined) {
-    return withParameters(loginUrl, { return_to: claimed.returnTo });
-  }
-  const state = isStart ? received : claimed?.state;
-  const usable = state?.isWellFormed() && [...state].length <= limits.frontEndStateLength;
-  return state && usable ? withParameters(loginUrl, { state }) : loginUrl;
+  const { state, returnTo } = claimed ?? {};
+  const parameters = {
+    ...(isUsable(state, limits.frontEndStateLength) && { state }),
+    ...(isUsable(returnTo, limits.returnToLength) && { return_to: returnTo }),
+  };
+  return Object.keys(parameters).length === 0 ? loginUrl : withParameters(loginUrl, parameters);
+}
+
+function requestOfCallback({ state }: Query): Partial<FrontEndRequest> | undefined {
+  return typeof state === 'string' ? parseState(state)?.login.request : undefined;
+}
+
+function requestOfStart(ctx: Context, query: Query): Partial<FrontEndRequest> {
+  const { state, return_to } = query;
+  // Otherwise the link would fail for the same reason.
+  const isRefused = ctx.state.failure === 'return_to_invalid';
+  return {
+    state: typeof state === 'string' ? state : undefined,
+    returnTo: typeof return_to === 'string' && !isRefused ? return_to : undefined,
+  };
+}
+
+function isUsable(text: string | undefined, longest: number): text is string {
+  return text !== undefined && text !== '' && text.isWellFormed() && [...text].length <= longest;
 }

@@ -53,7 +53,8 @@ export function leavingAfter(
 
 /**
  * The configuration in which a leaving registration is served. Of the front ends that could use it, those that are
- * still configured can use it now: no login reaches a front end that was removed.
+ * still configured can use it now: no login reaches a front end that was removed. A session cannot start, because its
+ * requests need the registration later.
  *
  * @returns undefined if there are none
  */
@@ -62,7 +63,7 @@ export function configOfLeaving(
   { registered, frontEnds }: LeavingRegistration,
 ): Config | undefined {
   const [first, ...others] = config.frontEnds
-    .filter(({ name }) => frontEnds.has(name))
+    .filter(({ name, tokenDelivery }) => frontEnds.has(name) && tokenDelivery !== 'session')
     .map((frontEnd) => ({ ...frontEnd, registrations: [registered.name] }));
   return first && { ...config, frontEnds: [first, ...others] };
 }

@@ -1,19 +1,24 @@
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
-import { expectRedirect } from '../harness/expect/expectations.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { encoded } from '../harness/login/oauth-front-end.ts';
-import { baseUrl } from '../harness/relay/relay-under-test.ts';
+import { baseUrl, secretFile } from '../harness/relay/relay-under-test.ts';
 import { configOf, reloadWith, team } from './support/team.ts';
 
 describe('the failure page of one of several front ends', () => {
   const underTest = team();
   const docs = 'https://docs.example';
   const frontEnd = `  docs: { origin: ${docs}, error-delivery: page, token-delivery: fragment }`;
+  const intranet =
+    '  intranet: { origin: https://in.relay.example, error-delivery: page, token-delivery: session }';
   const down = "  down: { issuer: 'http://127.0.0.1:1', client-id: a, client-secret: b }\n";
-  const configured = async () => await configOf(underTest().providers, '', frontEnd);
+  let keyFile = '';
+  const configured = async () =>
+    await configOf(underTest().providers, `key-file: ${keyFile}`, `${frontEnd}\n${intranet}`);
 
   before('configure it', async () => {
+    keyFile = await secretFile('the line of a key file with 32 characters or more');
     const text = await configured();
     await reloadWith(underTest(), text.replace('front-ends:', `${down}front-ends:`));
   });
@@ -51,6 +56,27 @@ describe('the failure page of one of several front ends', () => {
     expect(linksOf(answer)['Log in again']).to.equal(`${baseUrl}/auth/down/docs?state=a%26b`);
   });
 
+  const page = 'https://in.relay.example/a?b=c&d';
+  for (const at of ['a callback', 'a start'] as const) {
+    it(`starts a session again that returns to its page, after ${at} that failed`, async () => {
+      const query = encoded({ return_to: page });
+      const answer =
+        at === 'a start'
+          ? await underTest().browser('github').open(`/auth/down/intranet?${query}`)
+          : await refuse(`/auth/github/intranet?${query}`);
+      const again = new URL(linksOf(answer)['Log in again'] ?? '');
+      expect(again.pathname).to.match(/^\/auth\/\w+\/intranet$/);
+      expect([...again.searchParams]).to.deep.equal([['return_to', page]]);
+    });
+  }
+
+  it('starts a session again without a page that was refused', async () => {
+    const query = encoded({ return_to: 'https://evil.example/' });
+    const answer = await underTest().browser('github').open(`/auth/github/intranet?${query}`);
+    expect(answer.status).to.equal(400);
+    expect(linksOf(answer)['Log in again']).to.equal(`${baseUrl}/auth/github/intranet`);
+  });
+
   it('starts no login at a registration that was removed', async () => {
     const browser = underTest().browser('staff');
     const request = expectRedirect(await browser.open('/auth/staff/docs'));
@@ -60,5 +86,16 @@ describe('the failure page of one of several front ends', () => {
     const query = encoded({ error: 'access_denied', state });
     const links = linksOf(await browser.open(`/auth/staff/callback?${query}`));
     expect(Object.keys(links)).to.deep.equal([`Back to ${docs}`]);
+  });
+
+  it('says that a session cannot start at a registration that was removed, and spends no code', async () => {
+    await reloadWith(underTest(), await configured());
+    const browser = underTest().browser('staff');
+    const request = expectRedirect(await browser.open('/auth/staff/intranet'));
+    const text = await configured();
+    await reloadWith(underTest(), text.replace(/^ {2}staff:\n( {4}.*\n)+/m, ''));
+    const answer = await browser.open(underTest().callbackOf('staff', request), { headers: [] });
+    expectError(answer, 400);
+    expect(underTest().calls).to.deep.equal([]);
   });
 });

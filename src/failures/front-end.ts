@@ -4,7 +4,7 @@ import type { Failures } from './failure.ts';
 export const frontEndFailures = {
   client_unknown: {
     status: 400,
-    detail: 'No front end of this relay has the given client_id.',
+    detail: 'The client_id is missing, given more than once, or not that of a front end here.',
     oauthError: 'unauthorized_client',
   },
   client_unauthorized: {
@@ -14,7 +14,8 @@ export const frontEndFailures = {
   },
   front_end_gone: {
     status: 400,
-    detail: 'The front end that started this login is no longer configured. Start the login again.',
+    detail:
+      'The front end that started this login can no longer log in here. Start the login again.',
   },
   redirect_uri_unknown: {
     status: 400,
@@ -27,7 +28,7 @@ export const frontEndFailures = {
   },
   cms_backend_wrong: {
     status: 400,
-    detail: 'No CMS that logs in here has the backend that the parameter provider names.',
+    detail: 'The parameter provider names a backend that no CMS of this relay has.',
   },
   response_type_unsupported: {
     status: 400,
@@ -36,7 +37,7 @@ export const frontEndFailures = {
   },
   scope_refused: {
     status: 400,
-    detail: 'The scope goes beyond what is configured for this relay.',
+    detail: 'The scope goes beyond the one that is configured for this front end.',
     oauthError: 'invalid_scope',
   },
   pkce_required: {

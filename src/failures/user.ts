@@ -4,7 +4,7 @@ import type { Failures } from './failure.ts';
 export const userFailures = {
   provider_unknown: {
     status: 400,
-    detail: 'The parameter provider names no registration of this relay.',
+    detail: 'The parameter provider does not name a provider of this relay.',
   },
   credentials_missing: {
     status: 401,

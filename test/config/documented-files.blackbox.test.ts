@@ -7,7 +7,11 @@ import { documentedFiles, secretFilesOf } from './support/config-file.ts';
 
 describe('the configuration files of the documentation', () => {
   it('are found', () => {
-    expect([...documentedFiles.keys()]).to.deep.equal(['One page', 'A team with previews']);
+    expect([...documentedFiles.keys()]).to.deep.equal([
+      'One page',
+      'A team with previews',
+      'A CMS, an app and a staff login',
+    ]);
   });
 
   for (const [title, file] of documentedFiles) {

@@ -42,7 +42,7 @@ describe('the manuals', () => {
     const pages = readdirSync(docs).filter((file) => file.endsWith('.md'));
     const texts = new Map(pages.map((name) => [name, readFileSync(new URL(name, docs), 'utf8')]));
     for (const [name, text] of texts) {
-      for (const [link, page = '', anchor = ''] of text.matchAll(/\]\(([a-z]+\.md)?#([^)]+)\)/g)) {
+      for (const [link, page = '', anchor = ''] of text.matchAll(/\]\(([a-z-]+\.md)?#([^)]+)\)/g)) {
         const target = texts.get(page || name) ?? '';
         const anchors = [...target.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
           anchorOf(heading),

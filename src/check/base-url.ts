@@ -34,6 +34,9 @@ export async function checkBaseUrl(
 
 function startUrl(config: LoginConfig, codeVerifier: string): string {
   const url = `${config.baseUrl}/auth/${config.pathName}`;
+  if (config.tokenDelivery === 'cms') {
+    return withParameters(url, { client_id: config.frontEnd });
+  }
   if (config.tokenDelivery !== 'code') return url;
   const [redirectUri = ''] = config.redirectUris;
   return withParameters(url, {

@@ -1,5 +1,6 @@
 import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
+import type { UpstreamResponse } from '../upstream/client.ts';
 import { isRedirect } from './answer.ts';
 import { type Finding, notChecked, ok, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
@@ -16,20 +17,32 @@ export async function checkFrontEnd(
     return [notChecked('front end', `${origin} stands for several origins`, null)];
   }
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
+  const isCms = tokenDelivery === 'cms';
   const ofPages = await Promise.all(
-    [...pages].map((url, index) =>
-      checkPage(probe, { subject: index === 0 ? 'front end' : `page ${url}`, url, origin }, naming),
-    ),
+    [...pages].map((url, index) => {
+      const subject = index === 0 ? 'front end' : `page ${url}`;
+      return checkPage(probe, { subject, url, origin, isCms }, naming);
+    }),
   );
   return [...ofPages, ...checkSession(config)];
 }
 
+/** @see https://html.spec.whatwg.org/multipage/browsers.html#cross-origin-opener-policies */
+function separatesPopup({ headers }: UpstreamResponse): boolean {
+  return /^same-origin\s*(;|$)/.test(`${headers['cross-origin-opener-policy'] ?? ''}`.trim());
+}
+
 async function checkPage(
   probe: Probe,
-  page: { readonly subject: string; readonly url: string; readonly origin: string },
+  page: {
+    readonly subject: string;
+    readonly url: string;
+    readonly origin: string;
+    readonly isCms: boolean;
+  },
   { describe }: Naming,
 ): Promise<Finding> {
-  const { subject, url, origin } = page;
+  const { subject, url, origin, isCms } = page;
   const headers = { accept: 'text/html' };
   const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers });
   if ('unreached' in probed) {
@@ -45,6 +58,13 @@ async function checkPage(
       subject,
       `redirects to another origin, ${target.origin}: requests from there are refused`,
       `if that is the front end, set ${describe('origin')} to it`,
+    );
+  }
+  if (isCms && separatesPopup(probed.answer)) {
+    return warning(
+      subject,
+      'sends Cross-Origin-Opener-Policy: same-origin, so the CMS gets no answer from its popup',
+      'let the admin page send same-origin-allow-popups, or no such header',
     );
   }
   if (status < 400) return ok(subject, 'answers');

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { CmsConfig } from './cms-config.ts';
 import type { EffectiveOption } from './effective-options.ts';
 import type { Finding } from './finding.ts';
 import { wrap } from './wrap.ts';
@@ -10,6 +11,8 @@ export interface CheckReport {
   readonly callbackUrl: string | null;
   /** The same for each registration of a configuration file. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
+  /** What the CMSes need in their `config.yml`; left out if no front end is one. */
+  readonly cms?: readonly CmsConfig[];
   readonly findings: readonly Finding[];
 }
 
@@ -22,12 +25,21 @@ export function reportAsJson(report: CheckReport): string {
 
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
 export function reportAsText(report: CheckReport): string {
-  const { options, callbackUrl, callbackUrls = {}, findings } = report;
+  const { options, callbackUrl, callbackUrls = {}, cms = [], findings } = report;
   const shown = options.length > 0 ? optionLines(options) : [shownElsewhere];
   const lines = [styleText('bold', 'Configuration'), ...shown];
   if (callbackUrl !== null) lines.push('', `Callback URL to register: ${callbackUrl}`);
   const urls = Object.entries(callbackUrls).map(([name, url]) => `  ${name}  ${url}`);
   if (urls.length > 0) lines.push('', 'Callback URLs to register:', ...urls);
+  for (const { frontEnd, registration, backend } of cms) {
+    lines.push('', `config.yml of the CMS ${frontEnd}, for a login at ${registration}:`);
+    lines.push(
+      ...backend
+        .trimEnd()
+        .split('\n')
+        .map((line) => `  ${line}`),
+    );
+  }
   const merged = mergeEqual(findings);
   lines.push('', styleText('bold', 'Checks'), ...merged.flatMap(findingLines));
   lines.push('', summary(merged), '');

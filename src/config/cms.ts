@@ -1,7 +1,8 @@
 import { presets } from '../providers/presets.ts';
 import type { CmsBackend } from '../providers/provider.ts';
 import type { FrontEndEntry, RegistrationEntry } from './across-entries.ts';
-import type { OptionValues } from './options.ts';
+import { registrationAtCmsPath } from './cms-backend.ts';
+import type { Reading } from './reading.ts';
 
 const cmsPresets = presets.filter(({ cms }) => cms !== undefined);
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
@@ -9,46 +10,78 @@ const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
 /** Client identifiers of GitHub Apps. Such an app has permissions of its own, and ignores scopes. */
 const gitHubApp = /^Iv/;
 
+/** A CMS at a registration that it may use. */
+interface CmsLogin {
+  readonly frontEnd: FrontEndEntry;
+  readonly registration: RegistrationEntry;
+  readonly preset: (typeof cmsPresets)[number] | undefined;
+}
+
 /** Reports what keeps the front ends that are CMSes from logging in, or from their repositories. */
 export function reportCmses(
   registrations: readonly RegistrationEntry[],
   frontEnds: readonly FrontEndEntry[],
 ): void {
-  const first = new Map<CmsBackend['name'], string>();
-  for (const { one, access } of frontEnds) {
-    if (one.reading.values.tokenDelivery !== 'cms') continue;
-    const { fault, warn } = one.reading;
-    const used = registrations.filter(({ name }) => access.registrations.includes(name));
-    for (const { name: registration, reading } of used) {
-      const preset = cmsPresetOf(reading.values);
-      if (preset?.cms === undefined) {
-        const which =
-          one.entry === undefined ? '' : `, which ${registration} is not: set providers`;
-        fault('tokenDelivery', `works with the provider presets ${cmsPresetNames} only${which}`);
-        continue;
-      }
-      const { clientId, scope = preset.scope } = reading.values;
-      if (!reachesRepositories(preset.cms, clientId, access.scope ?? scope)) {
-        warn(
-          'tokenDelivery',
-          `is cms, but the scope at ${registration} gives no access to repositories: add ${preset.cms.repositoryScopes[0]}`,
-        );
-      }
-      const { name = '' } = one.entry ?? {};
-      const served = first.get(preset.cms.name);
-      if (served === undefined) first.set(preset.cms.name, `${name} at ${registration}`);
-      else {
-        warn(
-          'tokenDelivery',
-          `is cms, but /auth serves the front end ${served}: set auth_endpoint to auth/${registration}/${name} in its config.yml`,
-        );
-      }
-    }
+  const cmses = frontEnds.filter(({ one }) => one.reading.values.tokenDelivery === 'cms');
+  const logins = cmses.flatMap((frontEnd) =>
+    registrations
+      .filter(({ name }) => frontEnd.access.registrations.includes(name))
+      .map((registration): CmsLogin => {
+        const preset = cmsPresetOf(registration.reading);
+        return { frontEnd, registration, preset };
+      }),
+  );
+  for (const login of logins) {
+    reportProvider(login);
+    warnOfScope(login);
   }
+  for (const login of logins) warnOfPath(login, logins, registrations);
 }
 
-function cmsPresetOf({ issuer, provider }: OptionValues) {
-  return issuer === undefined ? cmsPresets.find(({ name }) => name === provider) : undefined;
+function reportProvider({ frontEnd: { one }, registration, preset }: CmsLogin): void {
+  if (preset !== undefined) return;
+  const which = one.entry === undefined ? '' : `, which ${registration.name} is not: set providers`;
+  one.reading.fault(
+    'tokenDelivery',
+    `works with the provider presets ${cmsPresetNames} only${which}`,
+  );
+}
+
+function warnOfScope({ frontEnd: { one, access }, registration, preset }: CmsLogin): void {
+  if (preset?.cms === undefined) return;
+  const { clientId, scope = preset.scope } = registration.reading.values;
+  if (reachesRepositories(preset.cms, clientId, access.scope ?? scope)) return;
+  one.reading.warn(
+    'tokenDelivery',
+    `is cms, but the scope at ${registration.name} gives no access to repositories: add ${preset.cms.repositoryScopes[0]}`,
+  );
+}
+
+/** Warns if a CMS without an `auth_endpoint` would log in another front end. */
+function warnOfPath(
+  { frontEnd, registration, preset }: CmsLogin,
+  logins: readonly CmsLogin[],
+  registrations: readonly RegistrationEntry[],
+): void {
+  const backend = preset?.cms?.name;
+  const inOrder = registrations.flatMap(({ name }) => {
+    const first = logins.find((login) => login.registration.name === name);
+    return first === undefined ? [] : [{ name, backend: first.preset?.cms?.name, first }];
+  });
+  const served = registrationAtCmsPath(inOrder, backend);
+  if (backend === undefined || served === undefined || served.first.frontEnd === frontEnd) return;
+  const other = served.first.frontEnd.one.entry?.name;
+  frontEnd.one.reading.warn(
+    'tokenDelivery',
+    `is cms, but /auth serves the front end ${other} at ${served.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.one.entry?.name} in its config.yml`,
+  );
+}
+
+/** The preset of a registration. A default does not count if the registration has URLs of its own. */
+function cmsPresetOf({ values: { issuer, authorizeUrl, provider }, sourceOf }: Reading) {
+  const isOther = authorizeUrl !== undefined && sourceOf('provider') === undefined;
+  if (issuer !== undefined || isOther) return undefined;
+  return cmsPresets.find(({ name }) => name === provider);
 }
 
 function reachesRepositories(

@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
+import { cmsPath, registrationAtCmsPath } from '../config/cms-backend.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { reportOtherHost } from '../http/other-host.ts';
@@ -12,7 +13,6 @@ import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths } from '../routes/metadata.ts';
 import { frontEndInPath, onlyFirstCms } from '../routes/select-front-end.ts';
 import { startLogin } from '../routes/start-login.ts';
-import { cmsPath, registrationOfCms } from './cms-path.ts';
 import { addOAuthEndpoints, addTokenEndpoint } from './oauth-endpoints.ts';
 import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
 
@@ -75,7 +75,10 @@ export function createLoginPaths(
     const routes = createFinishingRoutes(served, dependencies);
     byName.set(served.registration.name, { ...routes, until });
   }
-  const withCms = [...byName.values()].filter(({ ofFirstCms }) => ofFirstCms !== undefined);
+  const withCms = [...byName].flatMap(([name, routes]) => {
+    const { firstCms } = routes.served.frontEnds;
+    return routes.ofFirstCms ? [{ name, backend: firstCms?.cmsBackend, routes }] : [];
+  });
   const routesOf = (path: string): LoginRoutes | undefined => {
     const [, name] = /^\/auth\/([^/]+)/.exec(path) ?? [];
     const routes = name === undefined ? byMetadataPath.get(path) : byName.get(name);
@@ -86,7 +89,7 @@ export function createLoginPaths(
     route(ctx, next) {
       const isOfCms = ctx.path === cmsPath;
       const routes = isOfCms
-        ? registrationOfCms(withCms, parseQuery(ctx.querystring)['provider'])
+        ? registrationAtCmsPath(withCms, parseQuery(ctx.querystring)['provider'])?.routes
         : routesOf(ctx.path);
       if (routes === undefined) return next();
       const { served, byDefault, ofFrontEnd, ofFirstCms } = routes;

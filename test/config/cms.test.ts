@@ -47,6 +47,11 @@ describe('--token-delivery cms', () => {
   for (const [what, flags] of Object.entries({
     'another preset': { provider: 'google' },
     'an issuer': { issuer: 'https://id.example.com' },
+    'URLs of a provider that is not named': {
+      authorizeUrl: 'https://id.example.com/authorize',
+      tokenUrl: 'https://id.example.com/token',
+      userUrl: 'https://id.example.com/user',
+    },
   })) {
     it(`is a fault with ${what}`, () => {
       expect(optionFaults(cms(flags))).to.deep.equal([

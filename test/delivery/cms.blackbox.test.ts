@@ -39,6 +39,7 @@ describe('a login with --token-delivery cms', () => {
   const underTest = relayUnderTest(async () => ({
     'key-file': await secretFile(key),
     'token-delivery': 'cms',
+    provider: 'github',
     scope: 'repo user',
     'provider-timeout': '2',
   }));
@@ -203,6 +204,7 @@ describe('a login with --token-delivery cms', () => {
   it('hands over what goes wrong before the provider is known', async () => {
     const relay = await startRelay(async () => ({
       'token-delivery': 'cms',
+      provider: 'github',
       'rate-limit': '1',
     }));
     try {

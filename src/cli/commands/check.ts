@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { checkCertificateAuthorities } from '../../check/certificate-authorities.ts';
+import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms-config.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine } from '../../check/examine.ts';
 import { examineAll } from '../../check/examine-all.ts';
@@ -70,15 +71,17 @@ export async function diagnose(
   const { findings: examined, ...shown } = isFromFile
     ? await examineFile(reading)
     : await examineOptions(reading, sources);
+  const cms = cmsConfigs(reading.config);
   const findings: Finding[] = [
     ...reading.warnings.map((message) => warning('configuration', message, null)),
     ...reading.unseen.map(({ message, fix }) => notChecked('configuration', message, fix)),
     ...(isRoot ? checkServiceUser([...paths], readFile, accessOf) : []),
     ...checkCertificateAuthorities(sources.environment, readFile),
+    ...checkCmsBaseUrl(reading.config),
     ...examined,
   ];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
-  return { report: { ...shown, findings }, code };
+  return { report: { ...shown, ...(cms.length > 0 && { cms }), findings }, code };
 }
 
 async function examineOptions(

@@ -42,7 +42,7 @@ const insist = `<script>
 describe('the popup of a CMS in Chromium', () => {
   const openPage = useBrowser();
   const site = useLoginSite({
-    flags: { tokenDelivery: 'cms' },
+    flags: { tokenDelivery: 'cms', provider: 'github' },
     frontEnd: (relay) =>
       opener(relay, `if (data === '${greeting}') popup.postMessage(data, origin);`),
   });

@@ -91,7 +91,8 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
 
     const posts = (page: Page) => page.getByText('Hello', { exact: true });
 
-    it('logs in, shows the posts, and publishes a change', async () => {
+    it('logs in, shows the posts, and publishes a change', async function () {
+      this.timeout('60s');
       const page = await openAdmin();
       const popup = await openPopup(page);
       const addresses: string[] = [];
@@ -129,7 +130,8 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
       await posts(page).waitFor();
     });
 
-    it('logs in two tabs at once', async () => {
+    it('logs in two tabs at once', async function () {
+      this.timeout('60s');
       const first = await openAdmin();
       const second = await openAdmin(await first.context().newPage());
       const popups = [await openPopup(first), await openPopup(second)] as const;

@@ -81,5 +81,7 @@ export function setupOf(relay: OpenPort, sites: Sites, own: OwnPage | undefined)
 }
 
 function settingsOf({ origin, tokenDelivery }: OwnPage): DemoFrontEnd {
-  return { origin, 'token-delivery': tokenDelivery, 'error-delivery': 'page' };
+  // The client expects failures of sessions in the page.
+  const errorDelivery = tokenDelivery === 'session' ? 'redirect' : 'page';
+  return { origin, 'token-delivery': tokenDelivery, 'error-delivery': errorDelivery };
 }

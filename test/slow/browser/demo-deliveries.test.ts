@@ -105,6 +105,72 @@ describe('the demo’s deliveries in Chromium', () => {
     });
   }
 
+  for (const [title, path] of [
+    ['OAuth', '/'],
+    ['Session', '/session'],
+  ] as const) {
+    describe(title, () => {
+      async function loggedIn(): Promise<Page> {
+        const page = await openPage();
+        await page.goto(frontEnd + path);
+        await logInButton(page).click();
+        await authorize(page, 'Ada Lovelace');
+        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+        return page;
+      }
+
+      it('says that a login was cancelled, and lets the person log in again', async () => {
+        const page = await openPage();
+        await page.goto(frontEnd + path);
+        await logInButton(page).click();
+        await page.getByRole('button', { name: 'Cancel' }).click();
+        await page.getByRole('alert').getByText('cancelled').waitFor();
+        await screenshot(page, `${title}-cancelled`);
+        expect(page.url()).to.equal(frontEnd + path);
+        await logInButton(page).click();
+        await authorize(page, 'Ada Lovelace');
+        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+        expect(await page.getByRole('alert').isVisible()).to.equal(false);
+      });
+
+      it('keeps the person logged in if the lookup fails, and says so', async () => {
+        const page = await loggedIn();
+        const json = { detail: 'The provider could not be reached.' };
+        await page.route('**/api/user*', (route) => route.fulfill({ status: 502, json }));
+        await page.reload();
+        await page.getByRole('heading', { name: 'We could not load your profile.' }).waitFor();
+        expect(await page.getByText('You are still logged in.').isVisible()).to.equal(true);
+        await screenshot(page, `${title}-failed`);
+        await page.unroute('**/api/user*');
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+      });
+
+      it('logs in and out in all tabs', async () => {
+        const page = await loggedIn();
+        const other = await page.context().newPage();
+        await other.goto(frontEnd + path);
+        await other.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+        await other.getByRole('button', { name: 'Log out' }).click();
+        await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
+        await logInButton(other).click();
+        await authorize(other, 'Grace Hopper');
+        await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+      });
+
+      it('starts again when the person comes back from the provider', async () => {
+        const page = await openPage();
+        await page.goto(frontEnd + path);
+        await logInButton(page).click();
+        await page.getByLabel('Your name').waitFor();
+        await page.goBack();
+        await logInButton(page).click();
+        await authorize(page, 'Ada Lovelace');
+        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
+      });
+    });
+  }
+
   describe('CMS popup', () => {
     it('logs a person in and out through the popup, and shows the steps', async () => {
       const page = await openPage();

@@ -8,39 +8,71 @@ export interface Answer {
   readonly body: string;
 }
 
+/** The server has closed a connection before it answered anything. */
+class ClosedConnection extends Error {
+  override readonly message = 'the connection was closed';
+}
+
 /**
  * A keep-alive HTTP/1.1 connection with one request at a time. It uses little CPU time, because it shares
- * its core with the provider.
+ * its core with the provider. Servers close connections that are idle, the relay after 10 s without a first
+ * request. On a busy machine this can happen during a measurement, so that it connects again, as browsers do.
  */
 export class HttpConnection {
-  readonly #socket: Socket;
+  readonly #port: number;
+  #socket: Socket | undefined;
   #pending: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
   #received = '';
 
-  private constructor(socket: Socket) {
-    this.#socket = socket.setNoDelay(true).setEncoding('latin1');
-    socket.on('data', (text: string) => this.#receive(text));
-    socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new Error('the connection was closed')));
+  private constructor(port: number) {
+    this.#port = port;
   }
 
   static async open(port: number): Promise<HttpConnection> {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    return new HttpConnection(socket);
+    const connection = new HttpConnection(port);
+    await connection.#connect();
+    return connection;
   }
 
   /** @param headers lines, each with its CRLF */
-  send(method: string, target: string, headers = '', body = ''): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      this.#pending = { resolve, reject };
-      const head = `${method} ${target} HTTP/1.1\r\nHost: localhost:8000\r\n${headers}\r\n`;
-      this.#socket.write(head + body);
-    });
+  async send(method: string, target: string, headers = '', body = ''): Promise<Answer> {
+    const request = `${method} ${target} HTTP/1.1\r\nHost: localhost:8000\r\n${headers}\r\n${body}`;
+    try {
+      return await this.#exchange(request);
+    } catch (error) {
+      if (!(error instanceof ClosedConnection)) throw error;
+      await this.#connect();
+      return await this.#exchange(request);
+    }
   }
 
   close(): void {
-    this.#socket.destroy();
+    this.#socket?.destroy();
+  }
+
+  async #connect(): Promise<void> {
+    const socket = connect(this.#port, '127.0.0.1');
+    await once(socket, 'connect');
+    this.#socket = socket.setNoDelay(true).setEncoding('latin1');
+    socket.on('data', (text: string) => this.#receive(text));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      if (socket === this.#socket) this.#fail(this.#closed());
+    });
+  }
+
+  #exchange(request: string): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject };
+      if (this.#socket?.writable) this.#socket.write(request);
+      else this.#fail(this.#closed());
+    });
+  }
+
+  #closed(): Error {
+    return this.#received === ''
+      ? new ClosedConnection()
+      : new Error('the connection was closed within an answer');
   }
 
   #receive(text: string): void {
@@ -61,7 +93,7 @@ export class HttpConnection {
   #fail(error: Error): void {
     this.#pending?.reject(error);
     this.#pending = undefined;
-    this.#socket.destroy();
+    this.#socket?.destroy();
   }
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
+import { configFile } from './config-file.ts';
 import { registration } from './registration.ts';
 import type { WorkloadName } from './workloads.ts';
 
@@ -19,6 +20,7 @@ export interface Contender {
 
 const all = ['start-login', 'complete-login', 'user-lookup'] as const;
 const ofRelay = [...all, 'oauth-login'] as const;
+const byNumber = ['named-start', 'user-lookup'] as const;
 const logins = ['start-login', 'complete-login'] as const;
 const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
@@ -29,6 +31,8 @@ export const contenders: readonly Contender[] = [
   relay('relay', source, [node, ...runtimeOptions, source], 'always'),
   relay('relay, unprotected', source, [node, ...runtimeOptions, source], 'off'),
   relay('relay binary', executable, [executable], 'always'),
+  relayOf('relay of a file, 1 front end', 1, 1),
+  relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),
   peer('grant on Koa', ['grant-koa.js']),
   peer('@fastify/oauth2', ['fastify-oauth2.js']),
   peer('@fastify/oauth2, kept connections', ['fastify-oauth2.js', '--keep-alive']),
@@ -91,6 +95,19 @@ function relay(
         'state-check': stateCheck,
       };
       return [...start, ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])];
+    },
+  };
+}
+
+/** A relay from source with that many providers and front ends. */
+function relayOf(name: string, providers: number, frontEnds: number): Contender {
+  return {
+    ...program(name, byNumber, true, source, []),
+    command(providerPort) {
+      const file = configFile(`http://127.0.0.1:${providerPort}`, providers, frontEnds);
+      // The file has the secret. A variable beside it would be a fault.
+      const alone = ['env', '--unset=PROVIDER_CLIENT_SECRET'];
+      return [...alone, node, ...runtimeOptions, source, '--port', '0', '--config', file];
     },
   };
 }

@@ -12,7 +12,13 @@ import { registration } from './registration.ts';
 import { type Target, type WorkloadName, workloads } from './workloads.ts';
 
 // Only the server uses core 0. The load and the provider share core 1.
-const rates = { 'start-login': 500, 'complete-login': 200, 'oauth-login': 200, 'user-lookup': 500 };
+const rates = {
+  'start-login': 500,
+  'named-start': 500,
+  'complete-login': 200,
+  'oauth-login': 200,
+  'user-lookup': 500,
+};
 const { values } = parseArgs({
   options: {
     workload: { type: 'string', multiple: true, default: Object.keys(workloads) },

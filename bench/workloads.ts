@@ -20,21 +20,21 @@ export interface Visitor {
 
 /** A kind of load. It makes a visitor. */
 export type Workload = (target: Target) => Promise<Visitor>;
-export type WorkloadName = 'start-login' | 'complete-login' | 'oauth-login' | 'user-lookup';
+export type WorkloadName =
+  | 'start-login'
+  | 'named-start'
+  | 'complete-login'
+  | 'oauth-login'
+  | 'user-lookup';
 
 let user = 0;
 
 export const workloads: Readonly<Record<WorkloadName, Workload>> = {
   /** The start of a login: the redirect to the provider. */
-  async 'start-login'(target) {
-    const connection = await HttpConnection.open(target.port);
-    return {
-      async act() {
-        authorizationRequest(await connection.send('GET', target.loginPath), target);
-      },
-      leave: () => connection.close(),
-    };
-  },
+  'start-login': (target) => starts(target, target.loginPath),
+
+  /** The same of one front end of many. */
+  'named-start': (target) => starts(target, `${target.loginPath}?client_id=app`),
 
   /** A complete login: start, provider, callback, and the front end with the token. */
   'complete-login': (target) =>
@@ -63,6 +63,8 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
         const origin = `Origin: ${registration.frontEnd}\r\n`;
         const answer = await connection.send('GET', '/api/user', origin + authorization);
         expect(answer.status === 200 && answer.body === expected, 'not the record', answer);
+        const [allowed] = headers(answer.head, 'access-control-allow-origin');
+        expect(allowed === registration.frontEnd, 'not readable for the front end', answer);
       },
       leave: () => connection.close(),
     };
@@ -73,6 +75,16 @@ const verifier = 'v'.repeat(43);
 const challenge = hash('sha256', verifier, 'base64url');
 const oauthRequest = `?response_type=code&client_id=app&state=${'s'.repeat(22)}&code_challenge=${challenge}&code_challenge_method=S256`;
 const formHeaders = `Origin: ${registration.frontEnd}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
+
+async function starts(target: Target, start: string): Promise<Visitor> {
+  const connection = await HttpConnection.open(target.port);
+  return {
+    async act() {
+      authorizationRequest(await connection.send('GET', start), target);
+    },
+    leave: () => connection.close(),
+  };
+}
 
 /** Follows the redirects from the start of a login to the front end. */
 async function everyHop(

@@ -41,6 +41,8 @@ function settingsOf({ name, url, port, clientId }: DemoRegistration) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${port}`;
   return {
+    // CMSes log in only at the presets that they have a backend for.
+    provider: 'github',
     'authorize-url': `${url}/authorize`,
     'token-url': `${backChannel}/token`,
     'user-url': `${backChannel}/me`,

@@ -23,6 +23,9 @@ const origins = {
 } as const;
 type FrontEnd = keyof typeof origins;
 
+const ambiguous =
+  'This relay has several front ends with sessions: name one by the parameter client_id.';
+
 const cookieOf = (frontEnd: FrontEnd) => `__Host-Http-lr_session_${frontEnd}`;
 
 describe('several front ends with sessions', () => {
@@ -104,7 +107,7 @@ ${registrations.join('')}front-ends:
     const page = await logIn('app', 'github');
     expect(sessionOf(await page.describe())).to.include({ provider: 'github' });
     const shop = await page.describe({ origin: origins.shop });
-    expectSessionFailure(shop, 'client_unknown');
+    expectSessionFailure(shop, 'client_unknown', ambiguous);
     const named = await page.send('/auth/session?client_id=shop', 'GET', { origin: origins.shop });
     expectSessionFailure(named, 'session_missing');
   });
@@ -126,7 +129,7 @@ ${registrations.join('')}front-ends:
   it('on one origin are told apart by client_id alone', async () => {
     const page = await logIn('wiki');
     const wiki = { origin: origins.wiki };
-    expectSessionFailure(await page.describe(wiki), 'client_unknown');
+    expectSessionFailure(await page.describe(wiki), 'client_unknown', ambiguous);
     sessionOf(await page.send('/auth/session?client_id=wiki', 'GET', wiki));
     const ofOther = await page.send('/auth/session?client_id=shop', 'GET', wiki);
     expectSessionFailure(ofOther, 'session_missing');
@@ -134,7 +137,8 @@ ${registrations.join('')}front-ends:
 
   it('have to be named by requests without Origin', async () => {
     const page = await logIn('app', 'github');
-    expectSessionFailure(await page.describe({ origin: undefined }), 'client_unknown');
+    const unnamed = await page.describe({ origin: undefined });
+    expectSessionFailure(unnamed, 'client_unknown', ambiguous);
     const named = await page.send('/auth/session?client_id=app', 'GET', { origin: undefined });
     expect(sessionOf(named)).to.include({ provider: 'github' });
   });

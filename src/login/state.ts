@@ -8,9 +8,8 @@ const idLength = 16;
 const headLength = 1 + issuedAtLength + idLength;
 const macLength = 32;
 const lengthLength = 4;
-// The longest front end state (512 characters of 4 bytes), a redirect URI and the names fit in. A session has a page to
-// return to instead, which is shorter than both.
-const longestState = 5120;
+// The longest front end state (512 characters of 4 bytes), a page to return to and the names fit in.
+const longestState = 6144;
 
 /** What the `state` parameter says about one login. */
 export interface LoginState {

@@ -2,23 +2,23 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
+import { type AnswerFailure, answerWith } from '../http/error-responder.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { type OpenSession, openSession, type SessionAccess } from './open-session.ts';
 
 const badGateway = 502;
 const tooManyRequests = 429;
 
-/** Answers failures as JSON. */
+/** Answers failures with their codes, for pages that tell them apart. */
 const answerSessionFailure: AnswerFailure = (ctx, failure) => {
-  answerJson(ctx, failure);
+  answerWith(ctx, failure, { error: failure.code, detail: failure.detail });
   // The contract's callback answers with 400 if the provider fails or has refused the relay itself.
   const { oauthError } = failure;
   const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
   if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
 };
 
-/** Answers failures of everything that follows as JSON. */
+/** Answers failures of everything that follows with their codes. */
 export const answerSessionFailures: Middleware<RequestState> = (ctx, next) => {
   ctx.state.answerFailure = answerSessionFailure;
   return next();

@@ -53,19 +53,20 @@ describe('the state parameter', () => {
     for (let count = 0; count < 100; count += 1) expect(signed()).to.match(/^[\w-]+$/);
   });
 
-  it('fits into 5,120 characters with the longest request of a front end', () => {
+  it('fits into 6,144 characters with the longest request of a front end', () => {
     const redirectUri = `https://app.example/${'x'.repeat(492)}`;
     const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
     const request = { state: '🔑'.repeat(512), oauth, returnTo: undefined };
     const state = signer.sign(newLogin(0, request), secret);
-    expect(state.length).to.be.at.most(5120);
+    expect(state.length).to.be.at.most(6144);
     expect(parsed(state).login.request).to.deep.equal(request);
   });
 
-  it('fits in with the longest page that a session returns to', () => {
+  it('fits in with the longest state and the longest page of a session', () => {
     const returnTo = `https://app.example/${'x'.repeat(2028)}`;
-    const request = { state: undefined, oauth: undefined, returnTo };
-    const login = { ...newLogin(0, request), frontEnd: 'a'.repeat(64) };
+    const request = { state: '🔑'.repeat(512), oauth: undefined, returnTo };
+    const names = { registration: 'r'.repeat(64), frontEnd: 'a'.repeat(64) };
+    const login = { ...newLogin(0, request), ...names };
     expect(parsed(signer.sign(login, secret)).login.request).to.deep.equal(request);
   });
 
@@ -90,8 +91,8 @@ describe('the state parameter', () => {
       const spare = length - Buffer.from(signer.sign(login, secret), 'base64url').length;
       return parseState(signer.sign(newLogin(0, { state: 'x'.repeat(spare) }), secret));
     };
-    expect(ofLength(3840)).not.to.equal(undefined);
-    expect(ofLength(3841)).to.equal(undefined);
+    expect(ofLength(4608)).not.to.equal(undefined);
+    expect(ofLength(4609)).to.equal(undefined);
     expect(parseState('')).to.equal(undefined);
   });
 

@@ -88,7 +88,9 @@ describe('a request with the cookie of a session', () => {
         expect(setCookies(answer), where).to.deep.equal([]);
         if (method === 'HEAD') continue;
         const { detail } = new RelayError(code);
-        expect(JSON.parse(`${answer.body}`), where).to.deep.equal({ detail });
+        expect(JSON.parse(`${answer.body}`), where).to.deep.equal(
+          path === '/api/user' ? { detail } : { error: code, detail },
+        );
       }
       expect(provider.calls).to.deep.equal([]);
     });

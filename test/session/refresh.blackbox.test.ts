@@ -123,7 +123,7 @@ describe('the refresh of a session', () => {
       provider.mood.trouble = trouble;
       const answer = await page.refresh();
       expect(answer.status).to.be.oneOf(trouble === 'quotes' ? [401, 502] : [502, 504]);
-      expect(JSON.parse(`${answer.body}`)).to.have.all.keys('detail');
+      expect(JSON.parse(`${answer.body}`)).to.have.all.keys('error', 'detail');
       expect(setCookies(answer)).to.deep.equal([]);
       provider.mood.trouble = undefined;
       if (trouble !== 'quotes') sessionOf(await page.refresh());

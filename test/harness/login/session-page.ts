@@ -143,7 +143,7 @@ export function expectSessionFailure(
 ): void {
   const failure = new RelayError(code);
   expect(status, `${body}`).to.equal(failure.status);
-  expect(JSON.parse(`${body}`)).to.deep.equal({ detail });
+  expect(JSON.parse(`${body}`)).to.deep.equal({ error: code, detail });
   for (const [name, value] of Object.entries(failure.headers)) {
     expect(headers[name.toLowerCase()], name).to.equal(value);
   }

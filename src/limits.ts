@@ -42,6 +42,8 @@ export const limits = {
   requestBodySize: 16 * 1024,
   /** The body of a provider's answer, decompressed. */
   providerAnswerSize: 1024 * 1024,
+  /** Calls to providers' APIs in flight, of one session. */
+  apiCallsOfSession: 32,
   /** A call to the provider's API through the relay, with both bodies. */
   apiCallTime: 600_000,
   /** The body of a request to the provider's API. */

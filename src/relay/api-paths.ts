@@ -3,10 +3,12 @@ import type { Middleware } from 'koa';
 import type { Config } from '../config/config.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
+import { limits } from '../limits.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
 import { answerSessionFailures } from '../routes/session.ts';
+import { shareBySession } from '../routes/session-share.ts';
 
 /** The name of all its routes in the log and in metrics. */
 const routeName = 'proxy';
@@ -38,6 +40,7 @@ export function createApiPaths(
   limited: readonly Middleware[],
 ): ApiPaths | undefined {
   if (access === undefined) return undefined;
+  const takeShare = shareBySession(limits.apiCallsOfSession);
   const byPath = new Map<string, ApiRoutes>();
   for (const { name, origin, apis } of frontEnds) {
     for (const { path, url, methods, registration } of apis) {
@@ -49,7 +52,7 @@ export function createApiPaths(
         answerSessionFailures,
         allow(...methods),
         ...limited,
-        proxyApi(api, access, baseUrl),
+        proxyApi(api, access, takeShare, baseUrl),
       );
       byPath.set(path, { hasOrigin: (given) => matches(origin, given), routes: router.routes() });
     }

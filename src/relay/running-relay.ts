@@ -86,8 +86,7 @@ export async function startRelay(
       forgetOthers(changed, memory);
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);
-      // A callback may wait for its turn, then for one call of another login, and then makes its own call.
-      setTimeout(before.close, longestWait + 2 * config.providerTimeout).unref();
+      setTimeout(before.close, longestCall(config)).unref();
       return true;
     },
     async close() {
@@ -96,6 +95,14 @@ export async function startRelay(
       relay.close();
     },
   };
+}
+
+/** Milliseconds after which no request in flight makes a call any more. */
+function longestCall({ frontEnds, providerTimeout }: Config): number {
+  // A callback may wait for its turn, then for one call of another login, and then makes its own call.
+  const ofLogins = longestWait + 2 * providerTimeout;
+  const hasApis = frontEnds.some(({ apis }) => apis.length > 0);
+  return hasApis ? Math.max(ofLogins, limits.apiCallTime) : ofLogins;
 }
 
 function warnOfUnixSocket(

@@ -10,6 +10,7 @@ import { limits } from '../limits.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/streaming.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';
+import type { TakeShare } from './session-share.ts';
 
 /** A part of a provider's API that the pages of one front end may use. */
 export interface Api {
@@ -39,6 +40,7 @@ const mostListeners = 20;
 export function proxyApi(
   api: Api,
   access: SessionAccess,
+  takeShare: TakeShare,
   baseUrl: string,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
@@ -52,6 +54,7 @@ export function proxyApi(
     if (!isCredential(accessToken)) throw new RelayError('token_malformed');
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
+    takeShare(ctx, session.id);
     const request: StreamedRequest = {
       method,
       url,
@@ -101,6 +104,8 @@ function answer(
   const passed = { ...pageResponseHeaders(headers), ...(target && { location: target }) };
   // The streams, Koa and the relay wait for its end, each with listeners of its own.
   ctx.res.setMaxListeners(mostListeners);
+  // Otherwise, the head would wait for the first byte of the body.
+  ctx.res.once('pipe', () => ctx.res.flushHeaders());
   ctx.status = status;
   ctx.body = body;
   ctx.set(passed);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { expectSessionFailure } from '../harness/login/session-page.ts';
+import { expectSessionFailure, SessionPage } from '../harness/login/session-page.ts';
 import { relayedApi } from './support/relayed-api.ts';
 
 /** Whether the body of a response is complete. */
@@ -16,12 +16,36 @@ async function isComplete(response: IncomingMessage): Promise<boolean> {
 describe('bodies between a page and the API', () => {
   const api = relayedApi('', { 'provider-timeout': '1' });
 
-  async function response(rest: string, method = 'GET'): Promise<IncomingMessage> {
-    const request = api.open(rest, method);
+  async function response(rest: string, method = 'GET', cookie?: string): Promise<IncomingMessage> {
+    const request = api.open(rest, method, cookie === undefined ? {} : { Cookie: cookie });
     request.end();
     const [answer] = await once(request, 'response');
     return answer;
   }
+
+  /** Lets the API answer every request without an end. */
+  function holdAnswers(): readonly ServerResponse[] {
+    const held: ServerResponse[] = [];
+    api.answer = (_, answer) => {
+      answer.writeHead(200).flushHeaders();
+      held.push(answer);
+      const beat = setInterval(() => answer.write('.'), 100);
+      answer.on('close', () => clearInterval(beat));
+      answer.on('finish', () => clearInterval(beat));
+    };
+    return held;
+  }
+
+  it('come after their head, which waits for none of their bytes', async () => {
+    let finish: (() => void) | undefined;
+    api.answer = (_, answer) => {
+      answer.writeHead(200, { 'Content-Length': '4' }).flushHeaders();
+      finish = () => answer.end('last');
+    };
+    const answer = await response('a');
+    finish?.();
+    expect(await text(answer)).to.equal('last');
+  });
 
   it('begin to arrive before they are complete', async () => {
     let finish: (() => void) | undefined;
@@ -207,15 +231,32 @@ describe('bodies between a page and the API', () => {
     expect(await text(answer)).to.equal('last');
   });
 
+  it('leave room for other sessions', async () => {
+    const held = holdAnswers();
+    const open = await Promise.all(Array.from({ length: 32 }, () => response('a')));
+    expectSessionFailure(await api.send('a'), 'overloaded');
+    const other = new SessionPage(() => api.relay, api.provider);
+    await other.logIn();
+    const answer = await response('a', 'GET', other.cookie);
+    expect(answer.statusCode).to.equal(200);
+    for (const one of held) one.end();
+    await Promise.all([...open, answer].map((one) => text(one)));
+    api.answer = (_, last) => last.end();
+    expect((await api.send('a')).status).to.equal(200);
+  });
+
   it('leave room for logins and user lookups', async () => {
-    const held: ServerResponse[] = [];
-    api.answer = (_, answer) => {
-      answer.writeHead(200).flushHeaders();
-      held.push(answer);
-      const beat = setInterval(() => answer.write('.'), 200);
-      answer.on('close', () => clearInterval(beat));
-    };
-    const open = await Promise.all(Array.from({ length: 128 }, () => response('a')));
+    const held = holdAnswers();
+    const pages = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const page = new SessionPage(() => api.relay, api.provider);
+        await page.logIn();
+        return page;
+      }),
+    );
+    const open = await Promise.all(
+      pages.flatMap(({ cookie }) => Array.from({ length: 32 }, () => response('a', 'GET', cookie))),
+    );
     expectSessionFailure(await api.send('a'), 'overloaded');
     expect((await api.page.lookUp()).status).to.equal(200);
     for (const answer of open) answer.destroy();

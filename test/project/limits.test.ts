@@ -26,6 +26,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   providerCalls: 'calls to the provider in flight',
   requestBodySize: 'body of a token or revocation request',
   providerAnswerSize: "body of a provider's answer",
+  apiCallsOfSession: "calls to providers' APIs in flight, of one session",
   apiCallTime: "time for a call to the provider's API",
   apiRequestSize: "body of a request to the provider's API",
   apiResponseSize: "body of a response of the provider's API",

@@ -1,0 +1,139 @@
+// Bodies of 50 MiB in both directions, with fast and slow readers, while the memory of the relay is watched.
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import { relayedApi } from '../../api-proxy/support/relayed-api.ts';
+
+const mebibyte = 1024 * 1024;
+const size = 50 * mebibyte;
+/** The most that memory may grow: buffers of the streams, and what the collector has not collected yet. */
+const mostGrowth = 24;
+
+/** A body of 50 MiB, made while it is read. It counts what was read. */
+function made(onRead: (bytes: number) => void = () => {}): Readable {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  let left = size;
+  return new Readable({
+    read() {
+      if (left === 0) return void this.push(null);
+      left -= chunk.length;
+      onRead(size - left);
+      this.push(chunk);
+    },
+  });
+}
+
+/** Reads to the end. @returns the number of bytes */
+async function counted(stream: Readable): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of stream) bytes += chunk.length;
+  return bytes;
+}
+
+describe('bodies of 50 MiB between a page and the API', function () {
+  this.timeout(120_000);
+  const api = relayedApi();
+
+  /** The growth of the relay's resident memory during a task, at its highest, in MiB. */
+  async function growth(task: () => Promise<void>): Promise<number> {
+    const resident = () => {
+      const status = readFileSync(`/proc/${api.relay.process.pid}/status`, 'utf8');
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+    };
+    const before = resident();
+    let highest = before;
+    const timer = setInterval(() => {
+      highest = Math.max(highest, resident());
+    }, 20);
+    await task().finally(() => clearInterval(timer));
+    return highest - before;
+  }
+
+  async function download(): Promise<IncomingMessage> {
+    const request = api.open('a', 'GET');
+    request.end();
+    const [answer] = await once(request, 'response');
+    return answer;
+  }
+
+  const upload = async () => {
+    api.answer = async (request, answer) => answer.end(`${await counted(request)}`);
+    const request = api.open('a', 'PUT', { 'Content-Length': `${size}` });
+    made().pipe(request);
+    const [answer] = await once(request, 'response');
+    expect(await text(answer)).to.equal(`${size}`);
+  };
+  const wholeDownload = async () => {
+    api.answer = (_, answer) => made().pipe(answer);
+    expect(await counted(await download())).to.equal(size);
+  };
+
+  before('warm up', async () => {
+    await upload();
+    await wholeDownload();
+  });
+
+  it('are streamed to the API, and the memory of the relay stays flat', async () => {
+    expect(await growth(upload)).to.be.below(mostGrowth);
+  });
+
+  it('are streamed to the page, and the memory of the relay stays flat', async () => {
+    expect(await growth(wholeDownload)).to.be.below(mostGrowth);
+  });
+
+  it('wait for a slow page', async () => {
+    let read = 0;
+    api.answer = (_, answer: ServerResponse) => {
+      made((bytes) => {
+        read = bytes;
+      }).pipe(answer);
+    };
+    const grown = await growth(async () => {
+      const answer = await download();
+      answer.pause();
+      await wait(2_000);
+      // The rest is in the buffers of the sockets.
+      expect(read).to.be.below(size / 2);
+      expect(await counted(answer)).to.equal(size);
+    });
+    expect(grown).to.be.below(mostGrowth);
+  });
+
+  it('wait for a slow API', async () => {
+    let read = 0;
+    api.answer = async (request, answer) => {
+      request.pause();
+      await wait(2_000);
+      const before = read;
+      answer.end(`${await counted(request)} ${before < size / 2}`);
+    };
+    const grown = await growth(async () => {
+      const request = api.open('a', 'PUT', { 'Transfer-Encoding': 'chunked' });
+      made((bytes) => {
+        read = bytes;
+      }).pipe(request);
+      const [answer] = await once(request, 'response');
+      expect(await text(answer)).to.equal(`${size} true`);
+    });
+    expect(grown).to.be.below(mostGrowth);
+  });
+
+  it('go both ways at once', async () => {
+    api.answer = (request, answer) => {
+      answer.writeHead(200);
+      request.pipe(answer);
+    };
+    const grown = await growth(async () => {
+      const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
+      made().pipe(request);
+      const [answer] = await once(request, 'response');
+      expect(await counted(answer)).to.equal(size);
+    });
+    expect(grown).to.be.below(mostGrowth);
+  });
+});

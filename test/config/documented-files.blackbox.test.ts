@@ -11,6 +11,7 @@ describe('the configuration files of the documentation', () => {
       'One page',
       'A team with previews',
       'A CMS, an app and a staff login',
+      "A page that uses the provider's API",
     ]);
   });
 

@@ -28,7 +28,7 @@ export const frontEndFailures = {
   },
   cms_backend_wrong: {
     status: 400,
-    detail: 'The parameter provider names a backend that no CMS of this relay has.',
+    detail: 'The parameter provider does not name the backend of a CMS that logs in here.',
   },
   response_type_unsupported: {
     status: 400,

@@ -53,6 +53,7 @@ export interface LoginProtection {
 /**
  * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
  * @param settings.registration the registration's name
+ * @param settings.issuer the provider's configured issuer, if it has one
  * @param settings.baseUrl the relay's public address
  * @param now milliseconds since 1970
  * @see RFC 9700 §4.7
@@ -62,6 +63,7 @@ export function createLoginProtection(
     readonly stateCheck: 'browsers' | 'always';
     readonly registration: string;
     readonly clientId: string;
+    readonly issuer?: string | undefined;
     readonly baseUrl: string;
     readonly redirectUri: string;
   },

@@ -50,9 +50,15 @@ export function newLoginId(): Buffer {
 /** @param keys the first key signs; all keys verify, so that keys can be rotated */
 export function createStateSigner(
   keys: KeyRing,
-  client: { readonly clientId: string; readonly redirectUri: string },
+  client: {
+    readonly clientId: string;
+    readonly redirectUri: string;
+    /** The provider's configured issuer. Client identifiers are unique only at one issuer. */
+    readonly issuer?: string | undefined;
+  },
 ): StateSigner {
-  const audience = joinFields(client.clientId, client.redirectUri);
+  const { clientId, redirectUri, issuer } = client;
+  const audience = joinFields(clientId, redirectUri, ...(issuer === undefined ? [] : [issuer]));
 
   function macOf(key: Buffer, payload: Buffer, browserSecret: Buffer): Buffer {
     const secretHash = hash('sha256', browserSecret, 'buffer');

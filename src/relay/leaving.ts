@@ -11,6 +11,8 @@ const longestLogin = (loginLifetime + codeLifetime) * 1000;
 /** A registration that a reload has removed. It finishes the logins that it has started. */
 export interface LeavingRegistration {
   readonly registered: RegistrationConfig;
+  /** What was last known of its provider. */
+  readonly provider: Provider;
   /** The names of the front ends that could use it. */
   readonly frontEnds: ReadonlySet<string>;
   /** When its last login is over, in milliseconds since 1970. */
@@ -36,10 +38,14 @@ export function leavingAfter(
   now: number,
 ): LeavingRegistration[] {
   const removed = before.config.registrations.flatMap((registration) => {
-    const registered = finishing(registration, lastKnown(registration.provider, memory));
+    const provider = lastKnown(registration.provider, memory);
+    // Without a provider no login has started, and without a state check none could be recognized.
+    if (provider === undefined || registration.stateCheck === 'off') return [];
+    // A callback without a state could belong to a login that starts now.
+    const registered: RegistrationConfig = { ...registration, stateCheck: 'always' };
     const users = before.config.frontEnds.filter(mayUse(registration));
     const frontEnds = new Set(users.map(({ name }) => name));
-    return registered === undefined ? [] : [{ registered, frontEnds, until: now + longestLogin }];
+    return [{ registered, provider, frontEnds, until: now + longestLogin }];
   });
   const taken = new Set(next.registrations.map(({ name }) => name));
   const leaving = new Map<string, LeavingRegistration>();
@@ -66,16 +72,6 @@ export function configOfLeaving(
     .filter(({ name, tokenDelivery }) => frontEnds.has(name) && tokenDelivery !== 'session')
     .map((frontEnd) => ({ ...frontEnd, registrations: [registered.name] }));
   return first && { ...config, frontEnds: [first, ...others] };
-}
-
-/** @returns undefined if the registration cannot have started logins that it would recognise */
-function finishing(
-  registration: RegistrationConfig,
-  provider: Provider | undefined,
-): RegistrationConfig | undefined {
-  if (provider === undefined || registration.stateCheck === 'off') return undefined;
-  // A callback without a state could belong to a login that starts now.
-  return { ...registration, provider: { known: provider }, stateCheck: 'always' };
 }
 
 function mayUse({ name }: RegistrationConfig): (frontEnd: FrontEndConfig) => boolean {

@@ -21,7 +21,7 @@ import { revokeToken } from '../upstream/revoke-token.ts';
  */
 export function createRegistration(
   config: Config,
-  { name, clientId, clientSecret, redirectUri, stateCheck }: RegistrationConfig,
+  registration: RegistrationConfig,
   source: ProviderSource,
   client: UpstreamClient,
   keys: Keys,
@@ -29,12 +29,14 @@ export function createRegistration(
   now: () => number,
 ): Registration {
   const { baseUrl } = config;
+  const { name, clientId, clientSecret, redirectUri, stateCheck } = registration;
   const registered = { clientId, clientSecret, redirectUri };
   const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...registered }));
-  const audience = { registration: name, clientId, baseUrl, redirectUri };
+  const issuer = issuerOfProvider(registration);
+  const audience = { registration: name, clientId, issuer, baseUrl, redirectUri };
   return {
     name,
-    audience: audienceOf({ name, clientId }),
+    audience: audienceOf(registration),
     protection:
       stateCheck === 'off'
         ? undefined
@@ -66,14 +68,18 @@ export function createRegistration(
 }
 
 /**
- * What codes and refresh tokens are bound to. The name alone would not do: an operator may give it to
- * another client, and the tokens of the one must not reach the provider of the other.
+ * What codes, refresh tokens and sessions are bound to. The name alone would not do: an operator may give it to another
+ * client, or move it to another issuer, and the tokens of the one must not reach the provider of the other.
  */
-export function audienceOf({
-  name,
-  clientId,
-}: Pick<RegistrationConfig, 'name' | 'clientId'>): string {
-  return `${name} ${clientId}`;
+export function audienceOf(registration: RegistrationConfig): string {
+  const { name, clientId } = registration;
+  const issuer = issuerOfProvider(registration);
+  return issuer === undefined ? `${name} ${clientId}` : `${name} ${issuer} ${clientId}`;
+}
+
+/** The configured issuer of a provider, if there is one. Client identifiers are unique only at one issuer. */
+function issuerOfProvider({ provider }: RegistrationConfig): string | undefined {
+  return 'discovered' in provider ? provider.discovered.issuer : undefined;
 }
 
 function refusalLimit(

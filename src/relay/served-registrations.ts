@@ -6,6 +6,7 @@ import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { FrontEnds, Registration } from '../login/login.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -46,6 +47,7 @@ export interface ServedRegistration {
  * @param now milliseconds since 1970
  * @param memory what this process remembers of earlier requests
  * @param sessions undefined if no front end has sessions
+ * @param known what is known of its provider, if it is not to be discovered
  */
 export async function serveRegistration(
   config: Config,
@@ -54,12 +56,15 @@ export async function serveRegistration(
   now: () => number,
   memory: Memory,
   sessions: Sessions | undefined,
+  known?: Provider,
 ): Promise<ServedRegistration> {
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [keys, source] = await Promise.all([
     keysOf(config, registered),
-    providerSource(config, registered, client, logger, memory),
+    known === undefined
+      ? providerSource(config, registered, client, logger, memory)
+      : knownProvider(known),
   ]);
   const grants = createGrants(config, keys, memory.grants, now);
   const { logins } = memory;
@@ -98,7 +103,12 @@ export async function serveLeaving(
 ): Promise<ServedLeaving | undefined> {
   const configured = configOfLeaving(config, leaving);
   if (configured === undefined) return undefined;
-  const served = await serveRegistration(configured, leaving.registered, ...context);
+  const served = await serveRegistration(
+    configured,
+    leaving.registered,
+    ...context,
+    leaving.provider,
+  );
   const grants = { ...served.grants, refreshPolicy: undefined };
   return { served: { ...served, grants }, until: leaving.until };
 }

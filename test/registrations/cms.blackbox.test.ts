@@ -117,7 +117,9 @@ describe('a relay with several CMSes', () => {
     '/auth/code/docs?provider=gitlab',
   ]) {
     it(`refuses the backend in ${path}`, async () => {
-      expect(expectError(await relay.get(path), 400)).to.match(/No CMS that logs in here/);
+      expect(expectError(await relay.get(path), 400)).to.match(
+        /backend of a CMS that logs in here/,
+      );
     });
   }
 

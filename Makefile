@@ -51,7 +51,7 @@ test: $(installed) ## run the tests that need no other program (less than two mi
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
 
-subjects := {config,contract,grants,http,login,oauth,origins,providers,upstream}
+subjects := {client,config,contract,grants,http,login,oauth,origins,providers,upstream}
 test-fast: $(installed) ## run the tests that start no process, and a few others (less than 15 seconds)
 	@$(mocha) 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
 	  'test/contract/{start-login,login-callback,current-user}.blackbox.test.ts'
@@ -61,8 +61,13 @@ $(cms): test/slow/cms/package.json test/slow/cms/package-lock.json $(installed)
 	@$(install) --prefix test/slow/cms
 	@touch $@
 
+examples := examples/node_modules/.package-lock.json
+$(examples): examples/package.json examples/package-lock.json $(installed)
+	@$(install) --prefix examples
+	@touch $@
+
 # Runs the tests that take longer, or need browsers, balancers or packages.
-test-slow: $(installed) $(cms)
+test-slow: $(installed) $(cms) $(examples)
 	@$(mocha) --parallel --jobs 2 'test/slow/**/*.test.ts'
 
 # Run it with -j2 on two cores: most tests wait for processes. The longest targets come first.

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { canary } from '../../../harness/expect/canaries.ts';
@@ -17,15 +18,19 @@ export interface ClientSite {
   readonly provider: CertifiedProvider;
 }
 
-const pages = join(import.meta.dirname, '../pages');
+const folder = join(import.meta.dirname, '../pages');
 
 /**
  * One site for the `describe` that this is called in. Every path of the front end is the same page with
  * the client, except `/react` with React, `/coop/…` with a Cross-Origin-Opener-Policy, and `/elsewhere`.
  *
  * @param mode `session`: the page is on the relay's site, and the relay keeps the tokens
+ * @param pages serves other pages, for a relay at this address
  */
-export function useClientSite(mode: 'tokens' | 'session'): () => ClientSite {
+export function useClientSite(
+  mode: 'tokens' | 'session',
+  pages: (relayUrl: string) => Promise<RequestListener> = (relayUrl) => clientPages(relayUrl, mode),
+): () => ClientSite {
   const startRelay = useRelays();
   let site: ClientSite | undefined;
   let frontEnd: Serving | undefined;
@@ -36,7 +41,7 @@ export function useClientSite(mode: 'tokens' | 'session'): () => ClientSite {
     const redirectUri = `${relayUrl}/auth/provider/callback`;
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
-    frontEnd = await servePages(relayUrl, mode);
+    frontEnd = await serve(await pages(relayUrl));
     const origin = `http://${mode === 'session' ? '' : 'front-end.'}localhost:${frontEnd.port}`;
     await startRelay({
       client,
@@ -64,13 +69,13 @@ export function useClientSite(mode: 'tokens' | 'session'): () => ClientSite {
   };
 }
 
-async function servePages(relay: string, mode: 'tokens' | 'session'): Promise<Serving> {
-  const plain = await readFile(join(pages, 'client.html'), 'utf8');
+async function clientPages(relay: string, mode: 'tokens' | 'session'): Promise<RequestListener> {
+  const plain = await readFile(join(folder, 'client.html'), 'utf8');
   const page = plain
     .replaceAll('https://login.example.com', relay)
     .replace("clientId: 'app'", `$&, mode: ${mode === 'session' ? "'session'" : undefined}`);
   const react = await bundleReact(relay);
-  return await serve((request, response) => {
+  return (request, response) => {
     const path = request.url ?? '';
     const isScript = path === '/react.js';
     response.writeHead(200, {
@@ -80,12 +85,12 @@ async function servePages(relay: string, mode: 'tokens' | 'session'): Promise<Se
     if (isScript) response.end(react);
     else if (path === '/elsewhere') response.end('<!doctype html><title>Elsewhere</title>');
     else response.end(path.startsWith('/react') ? reactPage : page);
-  });
+  };
 }
 
 async function bundleReact(relay: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(pages, 'client-react.jsx')],
+    entryPoints: [join(folder, 'client-react.jsx')],
     bundle: true,
     write: false,
     format: 'esm',

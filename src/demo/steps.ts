@@ -1,4 +1,3 @@
-import { RelayError } from '../errors.ts';
 import { effectOf, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
@@ -64,7 +63,7 @@ function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
   return {
     request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
-    effect: outcome === 'ok' ? effectOn(record) : new RelayError(outcome).detail,
+    effect: effectOf(record) ?? wordsFor(record),
     call: provider && callOf(provider),
     frontEnd,
     // Pages ask for their session when they load.
@@ -80,10 +79,9 @@ const effects: Readonly<Record<string, string>> = {
   '/auth/logout': 'the session is over',
 };
 
-function effectOn(record: RequestRecord): string {
-  const { route } = record;
+function wordsFor({ route }: RequestRecord): string {
   if (route?.endsWith('/revoke')) return 'the login is revoked';
-  return effects[route ?? ''] ?? effectOf(record) ?? 'done';
+  return effects[route ?? ''] ?? 'done';
 }
 
 function callOf({ endpoint, status, outcome }: UpstreamCall): string {

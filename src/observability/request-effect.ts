@@ -1,3 +1,5 @@
+import { failureCodes, RelayError } from '../errors.ts';
+
 /** The parts of a request's record, or of its line in the log, that tell what it led to. */
 type Described = Readonly<
   Partial<Record<'method' | 'route' | 'status' | 'outcome' | 'provider' | 'grant', unknown>>
@@ -6,10 +8,11 @@ type Described = Readonly<
 /** What the start of a login led to. */
 export const onToProvider = 'on to the provider';
 
-/** What a successful request led to, in words for people. Undefined: method and route say it all. */
+/** What a request led to, in words for people. Undefined: method and route say it all. */
 export function effectOf(request: Described): string | undefined {
   const { method, route, outcome, status, provider, grant } = request;
-  if (outcome !== 'ok') return status === 307 ? 'back to the page, with an error' : undefined;
+  const failure = failureCodes.find((code) => code === outcome);
+  if (failure !== undefined) return new RelayError(failure).detail;
   if (method === 'OPTIONS') return 'a preflight of the browser';
   if (typeof route !== 'string') return undefined;
   if (/^\/auth\/[^/]+\/callback$/.test(route)) {

@@ -38,7 +38,7 @@ describe('the log for people', () => {
     expect(shown(callback)).to.deep.equal(['back to the page, with a code']);
     expect(shown({ ...callback, provider })).to.deep.equal(['logged in, back to the page', call]);
     expect(shown({ ...callback, outcome: 'access_denied', requestId: 'an-id' })).to.deep.equal([
-      'back to the page, with an error',
+      'The login was cancelled or denied at the provider (access_denied). Start it again.',
       'request ID: an-id',
     ]);
     expect(shown({ ...token, grant: 'authorization_code' })).to.deep.equal([
@@ -98,6 +98,7 @@ describe('the log for people', () => {
     });
     expect(text.split('\n  ')).to.deep.equal([
       'ERROR: GET (no such address) 502 provider_unreachable in 3 ms',
+      'The provider could not be reached. Try again in a moment.',
       "provider's user endpoint: provider_unreachable (CERT_HAS_EXPIRED) in 2 ms",
       'request ID: an-id',
       'at somewhere',
@@ -120,6 +121,7 @@ describe('the log for people', () => {
     });
     expect(text.split('\n  ')).to.deep.equal([
       'WARN: GET /auth/provider/callback 400 code_refused in 3 ms',
+      'Token retrieval failed: the provider refused the authorization code. Start the login again.',
       "provider's token endpoint: 400 in 2 ms",
       "provider's error code: invalid_grant",
       'request ID: an-id',

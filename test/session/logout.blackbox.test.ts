@@ -9,6 +9,8 @@ import {
   sessionFlags,
   sessionOf,
 } from '../harness/login/session-page.ts';
+import { metadata, openIdPath } from '../harness/provider/metadata.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
@@ -121,6 +123,29 @@ describe('the logout of a session', () => {
     expectSessionFailure(refused, 'session_missing');
     expect(setCookies(refused)).to.deep.equal([]);
     expect((await logout).status).to.equal(200);
+  });
+
+  it('names the provider’s own logout page, if its metadata has one', async () => {
+    const { origin, authorizeUrl, flags, pages } = provider;
+    const endpoints = {
+      authorization_endpoint: authorizeUrl,
+      token_endpoint: flags['token-url'],
+      userinfo_endpoint: flags['user-url'],
+      end_session_endpoint: `${origin}/logout?theme=dark`,
+      token_endpoint_auth_methods_supported: ['client_secret_post'],
+    };
+    provider.pages = { [openIdPath]: json(metadata(origin, endpoints)) };
+    const discovering = await startRelay({
+      client: provider.registration,
+      flags: { ...(await sessionFlags()), issuer: origin },
+    });
+    const atIssuer = new SessionPage(() => discovering, provider);
+    await eventually(() => atIssuer.logIn());
+    const answer = await atIssuer.logOut();
+    provider.pages = pages;
+    expect(JSON.parse(`${answer.body}`)).to.deep.equal({
+      url: `${origin}/logout?theme=dark&client_id=${provider.registration.clientId}`,
+    });
   });
 
   it('does not touch the session of another login', async () => {

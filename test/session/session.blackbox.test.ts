@@ -149,6 +149,16 @@ describe('a front end with sessions', () => {
     expect(page.cookie).to.equal('');
   });
 
+  it('asks the provider for a refresh token, whatever pages get', async () => {
+    const atGoogle = await startRelay({
+      client: provider.registration,
+      flags: { ...(await sessionFlags()), provider: 'google', 'refresh-tokens': 'off' },
+    });
+    const { browser } = new SessionPage(() => atGoogle, provider);
+    const request = expectRedirect(await browser.open(loginPath));
+    expect(request.searchParams.get('access_type')).to.equal('offline');
+  });
+
   it('returns to the page, not with the state of a contract’s front end', async () => {
     expect((await page.logIn(`${loginPath}?state=own`)).href).to.equal(`${sessionOrigin}/`);
   });

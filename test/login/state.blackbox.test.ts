@@ -104,8 +104,8 @@ describe('the state of a login', () => {
       ]);
     });
 
-    // These states leave four bits unused, and two.
-    for (const frontEndState of ['a', 'aa']) {
+    // These states leave two bits unused, and four.
+    for (const frontEndState of ['a', 'aaa']) {
       it(`encoded with bits that base64url leaves unused (with "${frontEndState}")`, async () => {
         const login = await browser.start(`?state=${frontEndState}`);
         const genuine = Buffer.from(login.state, 'base64url');

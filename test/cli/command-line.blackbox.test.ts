@@ -138,9 +138,9 @@ describe('the command line', () => {
     const lookup = underTest.lookUp().catch(() => undefined);
     await provider.arrivals(1);
     const ending = underTest.process.stop('SIGTERM');
-    await underTest.process.logLine(({ msg }) => msg !== 'listening' && msg !== 'request');
+    await underTest.process.logLine(({ msg }) => msg === 'stopping');
     await underTest.process.stop('SIGTERM');
-    await ending;
+    expect((await ending).signal).to.equal('SIGTERM');
     await lookup;
     await provider.stop();
   });

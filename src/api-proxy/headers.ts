@@ -92,7 +92,7 @@ const inventedByApi = /^(?:x-|ratelimit)/;
 
 /** What starts with `x-`, but is for browsers or for proxies (`X-Accel-Redirect`, `X-Sendfile`). */
 const notInvented =
-  /^x-(?:accel-|content-|dns-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|ua-compatible|webkit-|xss-)/;
+  /^x-(?:accel-|content-|dns-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
 /** Whether a response header of the provider's API reaches the page. */
 function isPassedToPage(name: string): boolean {

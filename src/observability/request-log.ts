@@ -29,11 +29,13 @@ const probes: ReadonlySet<string | null> = new Set(['/healthz', '/readyz']);
 
 function levelOf({ route, status, outcome }: RequestRecord) {
   if (probes.has(route)) return 'debug';
-  if (status >= 500) return 'error';
+  // An API of the provider may answer 5xx, too.
+  if (status >= 500 && outcome !== 'ok') return 'error';
+  const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
   // A page asks whether there is a session, and often there is none.
   const failedLogin =
     route?.startsWith('/auth/') && outcome !== 'ok' && outcome !== 'session_missing';
-  return failedLogin ? 'warn' : 'info';
+  return failedLogin || isBrokenOff ? 'warn' : 'info';
 }
 
 /** The call as the log shows it: `sent` is for the relay itself. */

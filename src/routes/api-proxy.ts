@@ -116,9 +116,9 @@ function answer(
   }
 }
 
-/** Statuses that would mean something else to a browser at the relay's origin. */
+/** Statuses that would mean something else to a browser at the relay's origin, or nothing. @see RFC 9110 §15 */
 function refusalOf(status: number): RelayError | undefined {
   if (status === 401) return new RelayError('token_invalid');
-  if (status === proxyAuthenticationRequired) return new RelayError('provider_answer_unusable');
-  return undefined;
+  const isUnusable = status === proxyAuthenticationRequired || status < 200 || status > 599;
+  return isUnusable ? new RelayError('provider_answer_unusable') : undefined;
 }

@@ -166,6 +166,7 @@ describe('the headers of a response to the page', () => {
       'proxy-authenticate',
       'refresh',
       'sourcemap',
+      'x-sourcemap',
       'www-authenticate',
     ],
     'what proxies before the relay obey': [

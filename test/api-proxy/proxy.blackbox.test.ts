@@ -289,17 +289,21 @@ describe("the provider's API through the relay", () => {
     expect(setCookies(answer)).to.deep.equal([]);
   });
 
-  it('answers 502 if the API asks for the credentials of a proxy', async () => {
-    api.answer = (_, response) => response.writeHead(407, { 'Proxy-Authenticate': 'Basic' }).end();
-    const answer = await api.send('a');
-    expectSessionFailure(answer, 'provider_answer_unusable');
-    expect(answer.headers).not.to.have.property('proxy-authenticate');
+  it('answers 502 if the API asks for the credentials of a proxy, or sends no known status', async () => {
+    for (const status of ['407 Proxy', '999 Denied', '600 What', '099 Early']) {
+      api.answer = ({ socket }) =>
+        socket.end(`HTTP/1.1 ${status}\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n`);
+      const answer = await api.send('a', 'POST');
+      expect(answer.status, status).to.equal(502);
+      expect(answer.headers).not.to.have.property('proxy-authenticate');
+    }
   });
 
   it('is logged by its route, never by its path', async () => {
     await api.send('secret-path?secret-query');
     const line = await api.lineOf('ok');
     expect(line).to.include({ method: 'GET', route: 'proxy', status: 200, outcome: 'ok' });
+    expect(line['level']).to.equal('info');
     expect(line['provider']).to.include({ endpoint: 'api', outcome: 'answered', status: 200 });
     expect(api.relay.process.stdout).not.to.match(/secret-(path|query)/);
   });
@@ -319,6 +323,22 @@ describe("the provider's API with an access token that has expired", () => {
     });
     expectSessionFailure(answer, 'session_token_expired');
     expect(answer.headers['www-authenticate']).to.equal('Bearer error="invalid_token"');
+  });
+});
+
+describe("the provider's API in logs and metrics", () => {
+  const api = relayedApi('', { 'metrics-port': '0' });
+
+  it('has one route, and an error of its own is none of the relay', async () => {
+    api.answer = (_, response) => response.writeHead(503).end();
+    await api.send('made-up-path');
+    const metrics = await api.relay.metrics();
+    expect(metrics).to.contain('login_relay_requests_total{route="proxy",status="503"} 1');
+    expect(metrics).to.match(
+      /provider_calls_total\{endpoint="api",outcome="answered",status="5xx"\} 1/,
+    );
+    expect(metrics).not.to.contain('made-up');
+    expect(await api.lineOf('ok')).to.include({ level: 'info', status: 503 });
   });
 });
 

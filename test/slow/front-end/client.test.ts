@@ -192,6 +192,13 @@ describe('the browser client in Chromium', () => {
         expect(page.url()).to.equal(site().frontEnd + path);
       });
 
+      it('can be closed and opened again', async () => {
+        const page = await openPage(path);
+        await openPopup(page).then((popup) => popup.close());
+        await openPopup(page).then(authorize);
+        await loggedIn(page);
+      });
+
       it('tells the page that the person cancelled, and the button works again', async () => {
         const page = await openPage(path);
         const popup = await openPopup(page);

@@ -3,6 +3,8 @@ import { loginConfig } from '../config/login-config.ts';
 import { examine, examineFrontEnd } from './examine.ts';
 import type { Finding } from './finding.ts';
 
+const atOnce = 20;
+
 /**
  * Examines every registration and every front end of a configuration file, in its order. Each finding
  * names the one that it is about.
@@ -13,22 +15,33 @@ export async function examineAll(
   { config, namingOf }: Pick<ConfigReading, 'config' | 'namingOf'>,
   now: () => number,
 ): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const registration of config.registrations) {
+  const ofRegistrations = await mapInGroups(config.registrations, async (registration) => {
     const [frontEnd = config.frontEnds[0]] = usersOf(config, registration.name);
     const login = loginConfig(config, registration, frontEnd);
-    const examined = await examine(login, namingOf(registration.name, frontEnd.name), now, false);
-    findings.push(...about(registration.name, examined.findings));
-  }
-  for (const frontEnd of config.frontEnds) {
+    const naming = namingOf(registration.name, frontEnd.name);
+    return about(registration.name, (await examine(login, naming, now, false)).findings);
+  });
+  const ofFrontEnds = await mapInGroups(config.frontEnds, async (frontEnd) => {
     const [registration = config.registrations[0]] = config.registrations.filter(({ name }) =>
       frontEnd.registrations.includes(name),
     );
     const login = loginConfig(config, registration, frontEnd);
-    const examined = await examineFrontEnd(login, namingOf(registration.name, frontEnd.name));
-    findings.push(...about(frontEnd.name, examined));
+    const naming = namingOf(registration.name, frontEnd.name);
+    return about(frontEnd.name, await examineFrontEnd(login, naming));
+  });
+  return [...ofRegistrations, ...ofFrontEnds].flat();
+}
+
+/** The results in order. A thousand addresses that do not answer must not take hours. */
+async function mapInGroups<Item, Result>(
+  items: readonly Item[],
+  task: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    results.push(...(await Promise.all(items.slice(start, start + atOnce).map(task))));
   }
-  return findings;
+  return results;
 }
 
 function usersOf({ frontEnds }: Config, registration: string): readonly FrontEndConfig[] {

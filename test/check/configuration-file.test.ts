@@ -76,4 +76,42 @@ front-ends:
       expect(fixes.filter((fix) => /--[a-z]/.test(fix))).to.deep.equal([]);
     });
   });
+
+  it('examines many front ends at once, and reports them in the order of the file', async () => {
+    let open = 0;
+    let most = 0;
+    const page = await serve((request, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      // The first one answers last.
+      const isFirst = request.url === '/page-0';
+      setTimeout(
+        () => {
+          open -= 1;
+          response.end('<!doctype html>');
+        },
+        isFirst ? 500 : 100,
+      );
+    });
+    const origin = `http://localhost:${page.port}`;
+    const names = Array.from({ length: 25 }, (_, index) => `page-${index}`);
+    const entries = names.map(
+      (name) => `  ${name}: { origin: ${origin}, frontend-url: ${origin}/${name} }\n`,
+    );
+    const file = await secretFile(`base-url: http://127.0.0.1:${await freePort()}
+providers:
+  one: { issuer: http://127.0.0.1:${await freePort()}, client-id: a, client-secret: b }
+front-ends:
+${entries.join('')}`);
+    try {
+      const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
+      const subjects = report.findings
+        .map(({ subject }) => subject)
+        .filter((subject) => subject.startsWith('front end'));
+      expect(subjects).to.deep.equal(names.map((name) => `front end (${name})`));
+      expect(most).to.be.above(1);
+    } finally {
+      await page.close();
+    }
+  });
 });

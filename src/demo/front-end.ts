@@ -95,11 +95,17 @@ function pageOf(
 <meta name="client-id" content="${clientId}">`.markup,
     scripts: scripts.join('\n'),
     links: pages.length > 1 ? `<nav aria-label="Deliveries">\n${links.join('\n')}\n</nav>` : '',
+    steps: steps === undefined ? '' : stepsPanel,
     lead: escapeHtml(delivery.lead),
     guide: escapeHtml(delivery.guide),
     relay: escapeHtml(relayUrl),
   });
 }
+
+const stepsPanel = `<aside aria-labelledby="what-happens">
+<h2 id="what-happens">What happens</h2>
+<ol id="steps"><li class="none">Each request to the relay appears here.</li></ol>
+</aside>`;
 
 /** Replaces `{{name}}` by the text of that name. */
 function fillIn(template: string, texts: Readonly<Record<string, string>>): string {

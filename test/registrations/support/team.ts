@@ -90,7 +90,9 @@ export async function configOf(
   const entries = await Promise.all(
     Object.entries(providers).map(async ([name, provider]) => {
       const secret = await secretFileOf(provider);
-      return `  ${name}:
+      // A CMS works with few providers: the preset says that it is one of them.
+      const preset = name === 'github' ? '\n    provider: github' : '';
+      return `  ${name}:${preset}
     client-id: ${provider.registration.clientId}
     client-secret-file: ${secret}
     authorize-url: ${provider.authorizeUrl}

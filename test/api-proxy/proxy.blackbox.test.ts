@@ -168,6 +168,8 @@ describe("the provider's API through the relay", () => {
       'a//b',
       '..;/x',
       '%00',
+      '%',
+      '%zz',
       '%c0%ae%c0%ae/x',
     ]) {
       it(`refuses ${rest}`, async () => {

@@ -31,8 +31,8 @@ export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
   if (!hasCms || new URL(baseUrl).pathname === '/') return [];
   return [
     warning(
-      'base URL',
-      'has a path: a CMS with this path in its base_url never answers its popup',
+      'CMS',
+      'the base URL has a path: a CMS with this path in its base_url never answers its popup',
       'copy base_url and auth_endpoint from the lines above',
     ),
   ];

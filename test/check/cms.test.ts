@@ -1,80 +1,108 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { reportAsText } from '../../src/check/report.ts';
-import { diagnose } from '../../src/cli/commands/check.ts';
+import { cmsConfigs } from '../../src/check/cms-config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { serve } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
-import { secretFile, startRelay } from '../harness/relay/relay-under-test.ts';
+import { startRelay } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
-import { diagnoseHere } from './support/check.ts';
+import { checkAsText, diagnoseHere } from './support/check.ts';
 import { withProvider } from './support/provider.ts';
 
-/** Examines a configuration file with CMSes at two hosts of GitHub and one of GitLab. */
-async function examineFile(baseUrl: string) {
-  const nowhere = `http://127.0.0.1:${await freePort()}`;
-  const secret = await secretFile('a client secret');
-  const client = `client-id: client-1, client-secret-file: ${secret}, token-url: ${nowhere}/token`;
-  const file = await secretFile(`
-base-url: ${baseUrl}
-key-file: ${await secretFile('the line of a key file with 32 characters or more')}
-providers:
-  github: { ${client}, provider: github, authorize-url: ${nowhere}/authorize, user-url: https://api.github.com/user }
-  work: { ${client}, provider: github-enterprise, provider-host: git.example.com, authorize-url: ${nowhere} }
-  gitlab: { ${client}, provider: gitlab, provider-host: git.example.com, authorize-url: ${nowhere}, user-url: ${nowhere}/api/v4/user }
-front-ends:
-  app: { origin: ${nowhere} }
-  blog: { origin: ${nowhere}, token-delivery: cms, providers: [github], scope: repo }
-  docs: { origin: ${nowhere}, token-delivery: cms, providers: [github, gitlab], scope: repo api }
-  shop: { origin: ${nowhere}, token-delivery: cms, providers: [work], scope: repo }
-`);
-  const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
-  return { report, nowhere };
+/** The lines for each CMS of a configuration file, whose secrets are not read from files. */
+function configsOf(text: string): Record<string, readonly string[]> {
+  const { config } = readConfig({
+    flags: {},
+    environment: { LOGIN_RELAY_CONFIG: 'config.yaml' },
+    readFile: (path) => ({
+      text: path === 'config.yaml' ? text : 'a secret of 32 characters or more',
+      readableByOthers: false,
+    }),
+  });
+  const lines = cmsConfigs(config).map(({ frontEnd, registration, backend }) => [
+    `${frontEnd} at ${registration}`,
+    backend.split('\n').slice(0, -1),
+  ]);
+  return Object.fromEntries(lines);
 }
 
+/** CMSes at two hosts of GitHub and at one of GitLab. */
+const several = `
+providers:
+  github: { client-id: one, client-secret-file: secret }
+  work: { provider: github-enterprise, provider-host: git.example.com, client-id: two, client-secret-file: secret }
+  gitlab: { provider-host: git.example.com, client-id: three, client-secret-file: secret }
+front-ends:
+  app: { origin: https://app.example.com }
+  blog: { origin: https://blog.example.com, token-delivery: cms, providers: [github] }
+  docs: { origin: https://docs.example.com, token-delivery: cms, providers: [github, gitlab] }
+  shop: { origin: https://shop.example.com, token-delivery: cms, providers: [work] }
+`;
+
 describe('login-relay check, about CMSes', () => {
-  it('prints the lines of config.yml for each CMS at each provider', async () => {
-    const { report, nowhere } = await examineFile('https://login.example.com');
-    const lines = report.cms?.map(({ frontEnd, registration, backend }) => [
-      `${frontEnd} at ${registration}`,
-      backend.split('\n').slice(1, -1),
-    ]);
+  it('knows the lines of config.yml for each CMS at each provider', () => {
     const site = ['  repo: owner/repository', '  branch: main'];
     const base = '  base_url: https://login.example.com';
-    expect(Object.fromEntries(lines ?? [])).to.deep.equal({
-      'blog at github': ['  name: github', ...site, base],
-      'docs at github': ['  name: github', ...site, base, '  auth_endpoint: auth/github/docs'],
-      'docs at gitlab': ['  name: gitlab', ...site, base, `  api_root: ${nowhere}/api/v4`],
-      'shop at work': [
-        '  name: github',
+    const gitHub = ['backend:', '  name: github', ...site, base];
+    expect(configsOf(`base-url: https://login.example.com${several}`)).to.deep.equal({
+      'blog at github': gitHub,
+      'docs at github': [...gitHub, '  auth_endpoint: auth/github/docs'],
+      'docs at gitlab': [
+        'backend:',
+        '  name: gitlab',
         ...site,
         base,
+        '  api_root: https://git.example.com/api/v4',
+      ],
+      'shop at work': [
+        ...gitHub,
         '  auth_endpoint: auth/work/shop',
         '  api_root: https://git.example.com/api/v3',
       ],
     });
-    expect(reportAsText(report)).to.contain(`
-config.yml of the CMS docs, for a login at github:
+  });
+
+  it('puts a path of the base URL into auth_endpoint', () => {
+    const configs = configsOf(`base-url: https://example.com/login/${several}`);
+    expect(configs['blog at github']?.slice(-2)).to.deep.equal([
+      '  base_url: https://example.com',
+      '  auth_endpoint: login/auth/github/blog',
+    ]);
+  });
+
+  it('knows the lines of docs/cms.md for the relay of docs/cms.md', () => {
+    const manual = readFileSync(new URL('../../docs/cms.md', import.meta.url), 'utf8');
+    const [relay = '', cms = ''] = [...manual.matchAll(/^ *```yaml\n(.*?)^ *```$/gms)].map(
+      ([, lines = '']) => lines.replaceAll(/^ {3}/gm, ''),
+    );
+    const lines = configsOf(`base-url: https://login.example.com\n${relay}`)['blog at github'];
+    const own = lines?.map((line) => line.replace('owner/repository', 'owner/blog')) ?? [];
+    expect([...own, '  auth_endpoint: auth/github/blog', '']).to.deep.equal(cms.split('\n'));
+  });
+
+  it('prints the lines, and warns of a path in the base URL', async () => {
+    await withProvider({}, async (flags) => {
+      const { stdout } = await checkAsText({
+        flags: {
+          ...flags,
+          provider: 'github',
+          'token-delivery': 'cms',
+          'base-url': 'http://localhost:1/login',
+        },
+      });
+      const api = flags['user-url'];
+      expect(stdout).to.contain(`
+config.yml of the CMS app, for a login at provider:
   backend:
     name: github
     repo: owner/repository
     branch: main
-    base_url: https://login.example.com
-    auth_endpoint: auth/github/docs
+    base_url: http://localhost:1
+    auth_endpoint: login/auth/provider/app
+    api_root: ${api?.replace(/\/user$/, '')}
 `);
-  });
-
-  it('warns of a path in the base URL, and puts it into auth_endpoint', async () => {
-    const { report } = await examineFile('https://example.com/login/');
-    expect(report.cms?.[0]?.backend).to.equal(`backend:
-  name: github
-  repo: owner/repository
-  branch: main
-  base_url: https://example.com
-  auth_endpoint: login/auth/github/blog
-`);
-    const paths = report.findings.filter(({ message }) => message.startsWith('has a path'));
-    expect(paths.map(({ subject, verdict }) => [subject, verdict])).to.deep.equal([
-      ['base URL', 'warning'],
-    ]);
+      expect(stdout).to.match(/^ {2}warning {6}CMS: the base URL has a path: a CMS with this path/m);
+    });
   });
 
   it('says nothing of CMSes if there is none', async () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
+import type { AnswerFailure } from '../http/error-responder.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -94,6 +95,8 @@ export interface FrontEnd {
   readonly sessionOrigin: string | undefined;
   /** The name of the backend in the configuration of its CMS. Undefined: it is not a CMS. */
   readonly cmsBackend: CmsBackend['name'] | undefined;
+  /** Shows a failure that must not reach the front end itself. */
+  readonly answerInPlace: AnswerFailure;
   /** Whether it gets refresh tokens only if it proves a key, whatever is granted to others. */
   readonly keyRequired: boolean;
   /**

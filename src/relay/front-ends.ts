@@ -94,6 +94,7 @@ function createFrontEnd(
     asksForRefresh: hasSessions || issuesRefreshTokens(config),
     sessionOrigin: hasSessions ? origin : undefined,
     cmsBackend,
+    answerInPlace: page,
     // Its origins, such as previews of branches, can have different authors.
     keyRequired: isFamily(origin),
     deliveryOf(request = unknownRequest) {

@@ -42,7 +42,7 @@ export function startLogin(
       const frontEnd = frontEndOfPlainStart(frontEnds, query, inPath);
       ctx.state.frontEnd = frontEnd.name;
       if (!hasBackend(query, frontEnd)) {
-        ctx.state.answerFailure = answerInPlace;
+        ctx.state.answerFailure = frontEnd.answerInPlace;
         throw new RelayError('cms_backend_wrong');
       }
       ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;

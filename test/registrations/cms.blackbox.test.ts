@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   baseUrl,
@@ -122,6 +123,14 @@ describe('a relay with several CMSes', () => {
       );
     });
   }
+
+  it('leads a person with a wrong backend back to the CMS, not to another front end', async () => {
+    const browser = new FakeBrowser(() => ({ port: relay.port, provider: providerOf('code') }));
+    const page = expectFailurePage(await browser.open('/auth/code?site_id=x&provider=gitlab'), 400);
+    expect(page.links).to.deep.equal({
+      'Back to https://blog.example': 'https://blog.example/admin/',
+    });
+  });
 
   for (const path of ['/auth/', '/auth/gitlab/blog', '/auth/staff/blog', '/Auth']) {
     it(`has nothing at ${path}`, async () => {

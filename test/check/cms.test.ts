@@ -101,7 +101,9 @@ config.yml of the CMS app, for a login at provider:
     auth_endpoint: login/auth/provider/app
     api_root: ${api?.replace(/\/user$/, '')}
 `);
-      expect(stdout).to.match(/^ {2}warning {6}CMS: the base URL has a path: a CMS with this path/m);
+      expect(stdout).to.match(
+        /^ {2}warning {6}CMS: the base URL has a path: a CMS with this path/m,
+      );
     });
   });
 

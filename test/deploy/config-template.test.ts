@@ -33,7 +33,7 @@ describe('the template of the configuration file', () => {
   after('the files are removed', () => rmSync(directory, { recursive: true }));
 
   it('does not start a relay until three settings have a value', async () => {
-    writeFileSync(config, template('config.yaml'));
+    writeFileSync(config, template('config.yaml').replace('/var/lib/login-relay/key', './key'));
     const { code, stderr } = await runRelay({ flags: { config } });
     expect(code).to.equal(2);
     expect([...stderr.matchAll(/^ +\S+:\d+:\d+ (\S+) has no value$/gm)].map(([, key]) => key))

@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises';
 import type { Middleware } from 'koa';
 import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
 import { relayedLocation } from '../api-proxy/location.ts';
@@ -67,7 +68,11 @@ export function proxyApi(
       // The status may be sent already.
       if (call.outcome !== 'answered') ctx.state.failure = call.outcome;
     });
-    answer(ctx, response, { api, url, baseUrl });
+    const refusal = refusalOf(response.status);
+    if (refusal === undefined) return answer(ctx, response, { api, url, baseUrl });
+    // At its end the call is known, and its connection can be used again.
+    await finished(response.body.resume()).catch(() => {});
+    throw refusal;
   };
 }
 
@@ -93,12 +98,6 @@ function answer(
   { status, headers, body }: StreamedResponse,
   { api, url, baseUrl }: { readonly api: Api; readonly url: URL; readonly baseUrl: string },
 ): void {
-  const refusal = refusalOf(status);
-  if (refusal !== undefined) {
-    // Its connection can be used again.
-    body.resume();
-    throw refusal;
-  }
   const { location } = headers;
   const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);
   const passed = { ...pageResponseHeaders(headers), ...(target && { location: target }) };

@@ -70,7 +70,7 @@ export function createStreaming(by: {
       // Nobody may be reading it yet.
       body.on('error', () => {});
       let isUploading = upload !== undefined;
-      let isAnswered = false;
+      let isStarted = false;
       let clientRequest: ClientRequest | undefined;
       let stopUpload: (() => void) | undefined;
 
@@ -84,7 +84,7 @@ export function createStreaming(by: {
         settle();
         call.end(code, error);
         stream.destroy();
-        if (isAnswered) body.destroy(new RelayError(code));
+        if (isStarted) body.destroy(new RelayError(code));
         else reject(new RelayError(code));
       };
       const retry = () => {
@@ -112,7 +112,6 @@ export function createStreaming(by: {
         const isReused = clientRequest !== undefined && pool.reused(clientRequest);
         // The API timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
         if (status === 408 && isReused && upload === undefined) return retry();
-        isAnswered = true;
         patience.renew();
         call.onStatus(status);
         countBytes(stream, limits.apiResponseSize, patience.renew, () =>
@@ -121,7 +120,10 @@ export function createStreaming(by: {
         stream.pipe(body);
         body.on('drain', patience.renew);
         body.once('close', onGone);
-        const start = () => resolve({ status, headers: received, body });
+        const start = () => {
+          isStarted = true;
+          resolve({ status, headers: received, body });
+        };
         // Without a body, wait for the end: the call is over before the relay's response is.
         if (method === 'HEAD' || noBody.has(status)) stream.once('end', start);
         else start();
@@ -134,7 +136,7 @@ export function createStreaming(by: {
       });
       // got's error holds the whole request, token included. Don't pass it on.
       stream.on('error', (error: RequestError) => {
-        const isReplayable = !isAnswered && upload === undefined;
+        const isReplayable = !isStarted && upload === undefined;
         const hasDied = clientRequest !== undefined && pool.diedWhileIdle(clientRequest, error);
         if (isReplayable && hasDied) retry();
         else fail('provider_unreachable', error.code);
@@ -185,15 +187,19 @@ export function createStreaming(by: {
         observe({ endpoint: 'api', outcome, sent, ...known, durationMs });
       },
     };
-    await pool.settled();
-    // A body cannot be sent twice, so it needs a new connection: a kept one may have died while idle.
-    const isReplayable = request.upload === undefined;
-    const first = await attempt(isReplayable ? pooled : unpooled, call);
-    if (first !== 'died_while_idle') return first;
-    const second = await attempt(unpooled, call);
-    if (second !== 'died_while_idle') return second;
-    call.end('provider_unreachable');
-    throw new RelayError('provider_unreachable');
+    try {
+      await pool.settled();
+      // A body cannot be sent twice, so it needs a new connection: a kept one may have died while idle.
+      const isReplayable = request.upload === undefined;
+      const first = await attempt(isReplayable ? pooled : unpooled, call);
+      if (first !== 'died_while_idle') return first;
+      const second = await attempt(unpooled, call);
+      if (second !== 'died_while_idle') return second;
+      throw new RelayError('provider_unreachable');
+    } catch (error) {
+      call.end(error instanceof RelayError ? error.code : 'internal_error');
+      throw error;
+    }
   };
 }
 

@@ -289,6 +289,8 @@ describe("the provider's API through the relay", () => {
     expectSessionFailure(answer, 'token_invalid');
     expect(answer.headers['www-authenticate']).to.equal('Bearer error="invalid_token"');
     expect(setCookies(answer)).to.deep.equal([]);
+    const line = await api.lineOf('token_invalid');
+    expect(line['provider']).to.include({ endpoint: 'api', outcome: 'answered', status: 401 });
   });
 
   it('answers 502 if the API asks for the credentials of a proxy, or sends no known status', async () => {

@@ -231,6 +231,17 @@ describe('bodies between a page and the API', () => {
     expect(await text(answer)).to.equal('last');
   });
 
+  it('go on while the relay reads its configuration again', async () => {
+    const held = holdAnswers();
+    const answer = await response('a');
+    await api.relay.reload();
+    await once(answer, 'data');
+    for (const one of held) one.end('last');
+    expect(await text(answer)).to.match(/last$/);
+    api.answer = (_, next) => next.end('next');
+    expect(`${(await api.send('a')).body}`).to.equal('next');
+  });
+
   it('leave room for other sessions', async () => {
     const held = holdAnswers();
     const open = await Promise.all(Array.from({ length: 32 }, () => response('a')));

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { expectSessionFailure, SessionPage } from '../harness/login/session-page.ts';
-import { relayedApi } from './support/relayed-api.ts';
+import { type RelayedApi, relayedApi } from './support/relayed-api.ts';
 
 /** Whether the body of a response is complete. */
 async function isComplete(response: IncomingMessage): Promise<boolean> {
@@ -13,15 +13,24 @@ async function isComplete(response: IncomingMessage): Promise<boolean> {
   );
 }
 
-describe('bodies between a page and the API', () => {
-  const api = relayedApi('', { 'provider-timeout': '1' });
+/** The response to a request without a body. */
+async function responseOf(
+  api: RelayedApi,
+  rest: string,
+  method = 'GET',
+  cookie?: string,
+): Promise<IncomingMessage> {
+  const request = api.open(rest, method, cookie === undefined ? {} : { Cookie: cookie });
+  request.end();
+  const [answer] = await once(request, 'response');
+  return answer;
+}
 
-  async function response(rest: string, method = 'GET', cookie?: string): Promise<IncomingMessage> {
-    const request = api.open(rest, method, cookie === undefined ? {} : { Cookie: cookie });
-    request.end();
-    const [answer] = await once(request, 'response');
-    return answer;
-  }
+describe('bodies between a page and the API', () => {
+  const api = relayedApi();
+
+  const response = (rest: string, method?: string, cookie?: string) =>
+    responseOf(api, rest, method, cookie);
 
   /** Lets the API answer every request without an end. */
   function holdAnswers(): readonly ServerResponse[] {
@@ -191,21 +200,6 @@ describe('bodies between a page and the API', () => {
     });
   }
 
-  it('break off if the API falls silent', async () => {
-    api.answer = (_, answer) => answer.writeHead(203).write('first');
-    expect(await isComplete(await response('a'))).to.equal(false);
-    expect(await api.relay.process.logLine(({ status }) => status === 203)).to.include({
-      outcome: 'provider_timeout',
-    });
-  });
-
-  it('get 504 if the API does not answer, and 502 if it hangs up', async () => {
-    api.answer = () => {};
-    expectSessionFailure(await api.send('a'), 'provider_timeout');
-    api.answer = ({ socket }) => socket.destroy();
-    expectSessionFailure(await api.send('a', 'POST'), 'provider_unreachable');
-  });
-
   it('can be answered before they are complete', async () => {
     api.answer = (_, answer) => answer.writeHead(422, { Connection: 'close' }).end('too much');
     const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
@@ -272,5 +266,24 @@ describe('bodies between a page and the API', () => {
     expect((await api.page.lookUp()).status).to.equal(200);
     for (const answer of open) answer.destroy();
     await Promise.all(held.map((answer) => answer.destroyed || once(answer, 'close')));
+  });
+});
+
+describe('bodies between a page and an API that is silent', () => {
+  const api = relayedApi('', { 'provider-timeout': '2' });
+
+  it('break off if the API falls silent', async () => {
+    api.answer = (_, answer) => answer.writeHead(203).write('first');
+    expect(await isComplete(await responseOf(api, 'a'))).to.equal(false);
+    expect(await api.relay.process.logLine(({ status }) => status === 203)).to.include({
+      outcome: 'provider_timeout',
+    });
+  });
+
+  it('get 504 if the API does not answer, and 502 if it hangs up', async () => {
+    api.answer = () => {};
+    expectSessionFailure(await api.send('a'), 'provider_timeout');
+    api.answer = ({ socket }) => socket.destroy();
+    expectSessionFailure(await api.send('a', 'POST'), 'provider_unreachable');
   });
 });

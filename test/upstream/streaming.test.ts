@@ -238,7 +238,7 @@ describe('a streamed call', () => {
   describe('in time', () => {
     let hasty: UpstreamClient;
     beforeEach(() => {
-      hasty = createUpstreamClient('login-relay/test', { timeout: 300, concurrentCalls: 4 });
+      hasty = createUpstreamClient('login-relay/test', { timeout: 600, concurrentCalls: 4 });
     });
     afterEach(() => hasty.close());
 
@@ -260,7 +260,7 @@ describe('a streamed call', () => {
       const content = new PassThrough();
       const posted = stream({ method: 'POST', upload: upload(content) }, hasty);
       content.write('a');
-      await wait(700);
+      await wait(1_500);
       content.end('b');
       expect(await text((await posted).body)).to.equal('ab');
     });
@@ -281,7 +281,7 @@ describe('a streamed call', () => {
         write();
       };
       const { body } = await stream({}, hasty);
-      await wait(900);
+      await wait(1_500);
       // The sockets of the system hold some megabytes.
       expect(sent).to.be.below(whole);
       expect(body.readableLength).to.be.at.most(256 * 1024);

@@ -38,7 +38,7 @@ const session: Delivery = {
   path: '/session',
   title: 'Session',
   lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
-  guide: 'docs/front-end.md',
+  guide: 'docs/front-end.md#sessions',
   settings: { 'token-delivery': 'session', 'error-delivery': 'redirect' },
 };
 

@@ -47,7 +47,7 @@ const cms: Delivery = {
   path: '/cms',
   title: 'CMS popup',
   lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, as they are.',
-  guide: 'docs/front-end.md',
+  guide: 'docs/cms.md',
   settings: { 'token-delivery': 'cms' },
 };
 

@@ -1,4 +1,4 @@
-import { cmsBackendOf, registrationAtCmsPath } from '../config/cms-backend.ts';
+import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { type Finding, warning } from './finding.ts';
 
@@ -47,36 +47,18 @@ function backendLines(
   // The CMS compares it with the origin of the popup's messages, so a path would not fit.
   const { origin, pathname } = new URL(config.baseUrl);
   const path = pathname.replace(/^\/|\/$/g, '');
-  const isDefault = path === '' && isAtCmsPath(config, registration, frontEnd, backend?.name);
-  const own = `${path && `${path}/`}auth/${registration.name}/${frontEnd.name}`;
+  // Sveltia CMS needs it at GitLab, and it stays right if the relay gets a second CMS.
+  const endpoint = `${path && `${path}/`}auth/${registration.name}/${frontEnd.name}`;
   const apiRoot = apiRootOf(registration);
-  const lines: readonly (readonly [key: string, value: string] | undefined)[] = [
-    ['name', backend?.name ?? ''],
-    ['repo', 'owner/repository'],
-    ['branch', 'main'],
-    ['base_url', origin],
-    isDefault ? undefined : ['auth_endpoint', own],
-    apiRoot === backend?.apiRoot ? undefined : ['api_root', apiRoot],
+  const lines = [
+    `name: ${backend?.name}`,
+    'repo: owner/repository',
+    'branch: main',
+    `base_url: ${origin}`,
+    `auth_endpoint: ${endpoint}`,
+    ...(apiRoot === backend?.apiRoot ? [] : [`api_root: ${apiRoot}`]),
   ];
-  const given = lines.filter((line) => line !== undefined);
-  return ['backend:', ...given.map(([key, value]) => `  ${key}: ${value}`), ''].join('\n');
-}
-
-/** Whether the CMS gets this login without an `auth_endpoint`, at `/auth`. */
-function isAtCmsPath(
-  { registrations, frontEnds }: Config,
-  registration: RegistrationConfig,
-  frontEnd: FrontEndConfig,
-  backend: string | undefined,
-): boolean {
-  const withCms = registrations.flatMap((one) => {
-    const first = frontEnds.find(
-      (cms) => cms.tokenDelivery === 'cms' && cms.registrations.includes(one.name),
-    );
-    return first ? [{ name: one.name, backend: cmsBackendOf(one)?.name, first }] : [];
-  });
-  const served = registrationAtCmsPath(withCms, backend);
-  return served?.name === registration.name && served.first === frontEnd;
+  return ['backend:', ...lines.map((line) => `  ${line}`), ''].join('\n');
 }
 
 /** The root of the provider's API, below which its user lookup is. */

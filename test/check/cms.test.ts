@@ -45,13 +45,14 @@ describe('login-relay check, about CMSes', () => {
     const base = '  base_url: https://login.example.com';
     const gitHub = ['backend:', '  name: github', ...site, base];
     expect(configsOf(`base-url: https://login.example.com${several}`)).to.deep.equal({
-      'blog at github': gitHub,
+      'blog at github': [...gitHub, '  auth_endpoint: auth/github/blog'],
       'docs at github': [...gitHub, '  auth_endpoint: auth/github/docs'],
       'docs at gitlab': [
         'backend:',
         '  name: gitlab',
         ...site,
         base,
+        '  auth_endpoint: auth/gitlab/docs',
         '  api_root: https://git.example.com/api/v4',
       ],
       'shop at work': [
@@ -77,7 +78,7 @@ describe('login-relay check, about CMSes', () => {
     );
     const lines = configsOf(`base-url: https://login.example.com\n${relay}`)['blog at github'];
     const own = lines?.map((line) => line.replace('owner/repository', 'owner/blog')) ?? [];
-    expect([...own, '  auth_endpoint: auth/github/blog', '']).to.deep.equal(cms.split('\n'));
+    expect([...own, '']).to.deep.equal(cms.split('\n'));
   });
 
   it('prints the lines, and warns of a path in the base URL', async () => {

@@ -18,14 +18,14 @@ const actions: Readonly<
   Record<CmsName, { readonly button: RegExp; publish(page: Page): Promise<void> }>
 > = {
   'Decap CMS': {
-    button: /Login with GitHub/,
+    button: /Login with Git(Hub|Lab)|Login with Bitbucket/,
     async publish(page) {
       await page.getByRole('button', { name: 'Publish' }).click();
       await page.getByText('Publish now').click();
     },
   },
   'Sveltia CMS': {
-    button: /Sign In with .*GitHub/,
+    button: /Sign In with .*Git(Hub|Lab)/,
     async publish(page) {
       await page.getByRole('button', { name: 'Save' }).click();
     },
@@ -139,6 +139,33 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
       await posts(second).waitFor();
       await authorize(popups[0]);
       await posts(first).waitFor();
+    });
+  });
+}
+
+for (const [cms, backend, scope] of [
+  ['Decap CMS', 'gitlab', 'api'],
+  ['Decap CMS', 'bitbucket', 'account repository:write'],
+  ['Sveltia CMS', 'gitlab', 'api'],
+] as const) {
+  describe(`${cms} with the backend ${backend}`, () => {
+    const openPage = useBrowser();
+    const site = useCmsSite(cms, backend);
+
+    it('uses the API with the token of the login', async () => {
+      const page = await openPage();
+      await stayHere(page.context());
+      await page.goto(site().admin);
+      const opened = page.waitForEvent('popup');
+      await page.getByRole('button', { name: actions[cms].button }).click();
+      const popup = await opened;
+      const closed = popup.waitForEvent('close');
+      await authorize(popup);
+      await closed;
+      const { github } = site();
+      // Without the token of the login, the API keeps no call.
+      await eventually(async () => expect(github.calls).not.to.deep.equal([]));
+      expect(github.scopes).to.deep.equal([scope]);
     });
   });
 }

@@ -19,6 +19,15 @@ const bundles = {
 
 export type CmsName = keyof typeof bundles;
 
+const scopes = {
+  github: 'repo user',
+  gitlab: 'api',
+  bitbucket: 'account repository:write',
+} as const;
+
+/** The name of a backend in the configuration of a CMS. */
+export type Backend = keyof typeof scopes;
+
 /** Whether `make` has installed the packages. */
 export const isInstalled = Object.values(bundles).every((path) => existsSync(join(packages, path)));
 
@@ -30,19 +39,21 @@ export class CmsSite {
   /** The log of the relay. */
   log = '';
   readonly #cms: CmsName;
+  readonly #backend: Backend;
   readonly #servings: Serving[] = [];
   #clockOffset = 0;
   #closeRelay = () => {};
   #api = '';
 
-  static async start(cms: CmsName): Promise<CmsSite> {
-    const site = new CmsSite(cms, await freePort(), await freePort());
+  static async start(cms: CmsName, backend: Backend): Promise<CmsSite> {
+    const site = new CmsSite(cms, backend, await freePort(), await freePort());
     await site.#serve();
     return site;
   }
 
-  private constructor(cms: CmsName, blogPort: number, relayPort: number) {
+  private constructor(cms: CmsName, backend: Backend, blogPort: number, relayPort: number) {
     this.#cms = cms;
+    this.#backend = backend;
     // Sveltia CMS takes no other name without https.
     this.blog = `http://localhost:${blogPort}`;
     this.relay = `http://relay.localhost:${relayPort}`;
@@ -79,8 +90,8 @@ export class CmsSite {
       baseUrl: this.relay,
       origin: this.blog,
       tokenDelivery: 'cms',
-      scope: 'repo user',
-      provider: 'github',
+      scope: scopes[this.#backend],
+      provider: this.#backend,
       authorizeUrl: `${provider}/login/oauth/authorize`,
       tokenUrl: `${here}/login/oauth/access_token`,
       userUrl: `${here}/api/v3/user`,
@@ -119,10 +130,10 @@ export class CmsSite {
 
   #config(): string {
     return `backend:
-  name: github
+  name: ${this.#backend}
   repo: ada/blog
   branch: main
-  base_url: ${this.relay}
+  base_url: ${this.relay}${this.#backend === 'github' ? '' : '\n  auth_endpoint: auth/provider/app'}
   api_root: ${this.#api}/v3
   graphql_api_root: ${this.#api}/graphql
 media_folder: images
@@ -160,10 +171,10 @@ export async function stayHere(context: BrowserContext): Promise<void> {
 }
 
 /** One site for the enclosing `describe`. It is reset before each test. */
-export function useCmsSite(cms: CmsName): () => CmsSite {
+export function useCmsSite(cms: CmsName, backend: Backend = 'github'): () => CmsSite {
   let site: CmsSite | undefined;
   before('start the blog', async () => {
-    site = await CmsSite.start(cms);
+    site = await CmsSite.start(cms, backend);
   });
   afterEach('correct what the test changed', () => site?.forget());
   after('stop the blog', async () => await site?.close());

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { answerGraphQl } from './fake-graphql.ts';
 import { Repository } from './repository.ts';
 
@@ -9,7 +9,6 @@ type TokenEndpoint = 'works' | 'refuses' | 'down';
 
 const cors = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers': 'authorization, content-type, accept, x-github-api-version',
   'Access-Control-Allow-Methods': 'GET, POST, PATCH, PUT, DELETE',
 };
 
@@ -22,11 +21,14 @@ const person = {
   avatar_url: 'data:,',
 };
 
-/** GitHub, as far as Decap CMS and Sveltia CMS use it: a login, and one repository that `ada` can write. */
+/**
+ * GitHub, as far as Decap CMS and Sveltia CMS use it: a login, and one repository that `ada` can write. GitLab and
+ * Bitbucket, as far as their logins go.
+ */
 export class FakeGitHub {
   repository = new Repository();
   tokenEndpoint: TokenEndpoint = 'works';
-  /** What the API was asked, as `GET /user`. */
+  /** What the API was asked with a token, as `GET /user`. */
   calls: string[] = [];
   /** The scopes of the logins that were started. */
   scopes: (string | null)[] = [];
@@ -45,9 +47,12 @@ export class FakeGitHub {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', 'http://github.localhost');
     if (url.pathname === '/login/oauth/authorize') this.#authorize(url, response);
-    else if (url.pathname === '/login/oauth/access_token') this.#exchange(url, response);
-    else if (request.method === 'OPTIONS') response.writeHead(204, cors).end();
-    else await this.#answerApi(request, url, response);
+    else if (url.pathname === '/login/oauth/access_token') {
+      this.#exchange(url.search || (await text(request)), response);
+    } else if (request.method === 'OPTIONS') {
+      const asked = request.headers['access-control-request-headers'] ?? '';
+      response.writeHead(204, { ...cors, 'Access-Control-Allow-Headers': asked }).end();
+    } else await this.#answerApi(request, url, response);
   }
 
   /** The page that asks for consent. */
@@ -65,19 +70,20 @@ export class FakeGitHub {
 <a href="${back({ code })}">Authorize</a> <a href="${back({ error: 'access_denied' })}">Cancel</a>`);
   }
 
-  #exchange(url: URL, response: ServerResponse): void {
+  /** @param sent the parameters: GitHub takes them in the query, the others in the body */
+  #exchange(sent: string, response: ServerResponse): void {
     if (this.tokenEndpoint === 'down') {
       response.destroy();
       return;
     }
-    const isKnown = this.#codes.delete(url.searchParams.get('code') ?? '');
+    const isKnown = this.#codes.delete(new URLSearchParams(sent).get('code') ?? '');
     if (this.tokenEndpoint === 'refuses' || !isKnown) {
       send(response, 200, { error: 'bad_verification_code' });
       return;
     }
     const token = `gho_${randomBytes(18).toString('hex')}`;
     this.tokens.push(token);
-    send(response, 200, { access_token: token, token_type: 'bearer', scope: 'repo,user' });
+    send(response, 200, { access_token: token, token_type: 'bearer' });
   }
 
   async #answerApi(request: IncomingMessage, url: URL, response: ServerResponse): Promise<void> {

@@ -67,7 +67,15 @@ describe('the manual page', () => {
   it('has only existing flags', () => {
     const flags = new Set(page.match(/--[a-z-]+/g));
     const known = Object.values(options).map(({ flag }) => flag as string);
-    const ownFlags = ['--version', '--help', '--json', '--template', '--socket', '--settings'];
+    const ownFlags = [
+      '--version',
+      '--help',
+      '--json',
+      '--template',
+      '--socket',
+      '--settings',
+      '--several',
+    ];
     expect([...flags]).to.have.members([...known, ...ownFlags]);
   });
 

@@ -8,6 +8,7 @@ import { authorizationRequestUrl } from '../../src/oauth/authorization-request.t
 import { exampleOf, matches } from '../../src/origins/origin-pattern.ts';
 import { examplePage, originOf } from '../../src/origins/redirect-uri.ts';
 import { ConfigError } from '../../src/start-errors.ts';
+import { isLoopback } from '../../src/urls.ts';
 
 const names = Object.keys(options) as OptionName[];
 // A value shorter than this can stand in a message by chance.
@@ -37,6 +38,12 @@ export function checkConfiguration(given: Configuration): void {
     new URL(config.redirectUri).pathname.endsWith(`/auth/${config.pathName}/callback`),
     true,
   );
+  if (config.tokenDelivery === 'session') {
+    const relay = new URL(config.baseUrl);
+    assert.equal(relay.protocol, origin.protocol);
+    assert.equal(config.stateCheck, 'always');
+    assert.ok(config.keySecrets !== undefined || isLoopback(relay));
+  }
   for (const redirectUri of config.redirectUris) {
     assert.equal(originOf(redirectUri), config.origin);
     const url = new URL(examplePage(redirectUri));

@@ -5,6 +5,7 @@ import {
   codeChallengeOf,
   frontEndState,
   narrowedScope,
+  pageToReturnTo,
   registeredRedirectUri,
 } from '../../src/oauth/front-end-request.ts';
 import { parseQuery, type Query } from '../../src/oauth/query.ts';
@@ -22,6 +23,7 @@ export function checkFrontEndRequest(text: string, { redirectUris, scope }: Conf
   const query = parseQuery(text);
   checkChallenge(query);
   checkScope(query, scope);
+  checkReturnTo(query);
   const state = relayErrorOf(() => frontEndState(query));
   checkRedirectUri(query, redirectUris, state instanceof RelayError ? undefined : state);
   if (state instanceof RelayError) assert.equal(state.code, 'front_end_state_unusable');
@@ -29,6 +31,26 @@ export function checkFrontEndRequest(text: string, { redirectUris, scope }: Conf
     assert.equal(state, query['state']);
     assert.ok([...state].length <= 512);
   }
+}
+
+/** A session begins at a page of its front end, written as the URL parser does. */
+function checkReturnTo(query: Query): void {
+  const origin = 'https://app.example';
+  const page = relayErrorOf(() => pageToReturnTo(query, origin));
+  if (page instanceof RelayError) {
+    assert.equal(page.code, 'return_to_invalid');
+    return;
+  }
+  if (page === undefined) {
+    assert.ok(!query['return_to']);
+    return;
+  }
+  const url = new URL(page);
+  assert.equal(url.href, page);
+  assert.equal(url.origin, origin);
+  assert.equal(url.username + url.password, '');
+  assert.ok(page.startsWith(`${origin}/`));
+  assert.match(page, /^[\x21-\x7e]{1,2048}$/);
 }
 
 /** A redirect URI is used only as it is registered, and only if it is what the request names. */

@@ -60,6 +60,11 @@ const requests = form({
   response_type: fc.oneof({ weight: 5, arbitrary: fc.constant('code') }, text),
   client_id: fc.constant('app'),
   redirect_uri: redirectUri,
+  return_to: fc.oneof(
+    redirectUri,
+    payload.map((one) => `/${one}`),
+    fc.webPath(),
+  ),
   code_challenge: fc.oneof(
     challenge,
     interrupted(challenge, fc.oneof(challenge, fc.constantFrom('', 'A'), text)),

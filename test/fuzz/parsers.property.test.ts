@@ -129,7 +129,7 @@ const fitting = fc.record(
         { minLength: 1 },
       )
       .map((urls) => urls.join(' ')),
-    tokenDelivery: fc.constantFrom('query', 'fragment', 'code'),
+    tokenDelivery: fc.constantFrom('query', 'fragment', 'code', 'session'),
     baseUrl: fc.oneof(https, fc.constantFrom('http://localhost:8000', 'https://relay.example/?')),
     authorizeUrl: https,
     tokenUrl: https,

@@ -21,7 +21,7 @@ export const clientOptions = {
     argument: '<number>',
     variable: 'RATE_LIMIT',
     group: 'Listening',
-    help: 'maximum number of callbacks, user lookups, token requests and revocations, together, per minute and client address',
+    help: 'maximum number of callbacks, user lookups, token requests, revocations and requests of sessions, together, per minute and client address',
     otherwise: 'off',
     schema: schemas.wholeNumber(1, 1_000_000),
   },

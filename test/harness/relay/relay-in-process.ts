@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { readConfig } from '../../../src/config/config.ts';
+import { readTextFile } from '../../../src/config/text-file.ts';
 import { createRelay } from '../../../src/relay/relay.ts';
 
 /**
@@ -22,9 +23,7 @@ export async function createRelayHere(
   const { config } = readConfig({
     flags: Object.fromEntries(given),
     environment: {},
-    readFile: () => {
-      throw new Error('there is no file to read');
-    },
+    readFile: readTextFile,
   });
   return { config, ...(await createRelay(config, pino({}, { write: onLine }), now)) };
 }

@@ -1,3 +1,5 @@
+import type { HostsOfSite } from '../../harness/relay/session-site.ts';
+
 /** A tab or window of a browser. */
 export interface Tab {
   open(url: string): Promise<void>;
@@ -8,6 +10,8 @@ export interface Tab {
   /** Resolves once the element of the selector shows this text. */
   shows(selector: string, text: string): Promise<void>;
   url(): Promise<string>;
+  /** The back button. */
+  back(): Promise<void>;
   /** Resolves once the address has this beginning. */
   arrives(url: string): Promise<void>;
 }
@@ -23,6 +27,8 @@ export interface Visitor {
 /** A browser engine with its own driver. */
 export interface Engine {
   readonly name: string;
+  /** Hosts on this machine that are one site to the engine, different ones if possible. */
+  readonly hostsOfSite: HostsOfSite;
   /** Starts the engine. Throws if it is not installed. */
   start(): Promise<void>;
   newVisitor(): Promise<Visitor>;

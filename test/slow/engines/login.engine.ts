@@ -1,28 +1,13 @@
 import { expect } from 'chai';
 import { popupPage } from '../../harness/browser/popup-page.ts';
 import { useLoginSite } from '../../harness/relay/login-site.ts';
-import type { Engine, Tab, Visitor } from './engine.ts';
-import { chromium, firefox } from './puppeteer.ts';
-import { webkit } from './webkit.ts';
+import type { Tab } from './engine.ts';
+import { engines, useEngine } from './engines.ts';
 
-const engines: readonly Engine[] = [chromium, firefox, webkit];
-const wanted = process.env['ENGINES']?.split(' ');
-
-for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true)) {
+for (const engine of engines) {
   describe(`a login in ${engine.name}`, function () {
     this.timeout(60_000);
-    let visitor: Visitor | undefined;
-    const openTab = async () => {
-      visitor ??= await engine.newVisitor();
-      return await visitor.openTab();
-    };
-
-    before(`${engine.name} starts`, () => engine.start());
-    afterEach(async () => {
-      await visitor?.leave();
-      visitor = undefined;
-    });
-    after(`${engine.name} ends`, () => engine.stop());
+    const { openTab, popup: popupDuring } = useEngine(engine);
 
     async function authorize(tab: Tab, name: string): Promise<void> {
       await tab.type('#name', name);
@@ -100,8 +85,7 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
         it('logs in the page that opened it', async () => {
           const tab = await openTab();
           await tab.open(site().frontEnd);
-          if (visitor === undefined) throw new Error('nobody is there');
-          const popup = await visitor.popup(() => tab.click('button'));
+          const popup = await popupDuring(() => tab.click('button'));
           await authorize(popup, 'Ada Lovelace');
           await tab.shows('p', 'Hello, Ada Lovelace');
           expect(await tab.url()).to.equal(`${site().frontEnd}/`);

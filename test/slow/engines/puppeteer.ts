@@ -18,6 +18,7 @@ function engine(name: string, options: LaunchOptions): Engine {
   let browser: Browser | undefined;
   return {
     name,
+    hostsOfSite: ['app.site.localhost', 'login.site.localhost'],
     async start() {
       browser = await puppeteer.launch({ ...options, acceptInsecureCerts: true });
     },
@@ -68,6 +69,7 @@ function tab(page: Page): Tab {
       });
     },
     url: async () => page.url(),
+    back: async () => void (await page.evaluate('history.back()')),
     arrives: (url) => until(`${url} opens`, async () => page.url().startsWith(url)),
   };
 }

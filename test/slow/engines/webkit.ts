@@ -9,6 +9,8 @@ const miniBrowser =
 /** WebKitGTK, over WebDriver: one visitor at a time. */
 export const webkit: Engine = {
   name: 'WebKitGTK',
+  // It takes each host below localhost for a site of its own, and drops the cookies of other sites.
+  hostsOfSite: ['site.localhost', 'site.localhost'],
   async start() {
     port = await freePort();
     service = spawn('xvfb-run', ['-a', 'WebKitWebDriver', `--port=${port}`], {
@@ -109,6 +111,7 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
         Boolean((await (await find(selector))?.getText())?.includes(text)),
       ),
     url: () => here(() => driver.getCurrentUrl()),
+    back: () => here(() => driver.navigate().back()),
     arrives: (url) =>
       eventually(`${url} opens`, async () => (await driver.getCurrentUrl()).startsWith(url)),
   };

@@ -86,7 +86,8 @@ function derivedFromConfig(
     baseUrl: { value: baseUrl, source: 'default' },
     frontendUrl: frontendUrl === undefined ? none : { value: frontendUrl, source: 'default' },
     clientSecret: { value: masked, source: clientSecretSource(sources) },
-    redirectUri: { value: redirectUris.join(' '), source: 'default' },
+    redirectUri:
+      redirectUris.length === 0 ? none : { value: redirectUris.join(' '), source: 'default' },
     stateCheck: { value: stateCheck, source: 'default' },
     ...(keyFile && { keyFile: keyFileEffect(keyFile, sources) }),
   };

@@ -7,6 +7,7 @@ import {
   scrollsSideways,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
+import { serve } from '../../harness/provider/serve.ts';
 import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
@@ -160,5 +161,25 @@ describe('the popup of a CMS in Chromium', () => {
     await screenshot(page, 'cms-popup-no-opener');
     expect(await lowContrastTexts(page)).to.deep.equal([]);
     expect(page.url()).to.equal(site().callbackUrl);
+  });
+
+  it('says why if the page that opened it has Cross-Origin-Opener-Policy: same-origin', async () => {
+    const admin = await serve((_, response) => {
+      response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+      response.setHeader('Content-Type', 'text/html');
+      response.end(opener(site().relay, ''));
+    });
+    try {
+      const page = await openPage();
+      await page.goto(`http://localhost:${admin.port}`);
+      const opened = page.context().waitForEvent('page');
+      await page.getByRole('button', { name: 'Log in' }).click({ noWaitAfter: true });
+      const popup = await opened;
+      await authorize(popup, 'Ada Lovelace');
+      await popup.getByText('Cross-Origin-Opener-Policy: same-origin').waitFor();
+      expect(await messagesOf(page)).to.deep.equal([]);
+    } finally {
+      await admin.close();
+    }
   });
 });

@@ -7,33 +7,11 @@ import {
   scrollsSideways,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
+import { cmsPage, greeting, repeatGreeting } from '../../harness/browser/cms-page.ts';
 import { serve } from '../../harness/provider/serve.ts';
 import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
-
-const greeting = 'authorizing:github';
-
-/**
- * A page that opens the popup and keeps the messages that it gets.
- *
- * @param answer what it does with the popup on each message, as JavaScript
- */
-function opener(relay: string, answer: string): string {
-  return `<!doctype html><link rel="icon" href="data:,"><title>A page</title>
-<button>Log in</button>
-<script>
-  const messages = [];
-  let popup;
-  document.querySelector('button').onclick = () => {
-    popup = open('${relay}/auth?provider=github&site_id=x&scope=repo', 'auth', 'width=600,height=700');
-  };
-  addEventListener('message', ({ origin, data }) => {
-    messages.push([origin, data]);
-    ${answer}
-  });
-</script>`;
-}
 
 /** Posts the greeting to the popup again and again, as if it had been asked. */
 const insist = `<script>
@@ -44,8 +22,7 @@ describe('the popup of a CMS in Chromium', () => {
   const openPage = useBrowser();
   const site = useLoginSite({
     flags: { tokenDelivery: 'cms', provider: 'github' },
-    frontEnd: (relay) =>
-      opener(relay, `if (data === '${greeting}') popup.postMessage(data, origin);`),
+    frontEnd: (relay) => cmsPage(relay, repeatGreeting),
   });
 
   async function openPopup(page: Page): Promise<Page> {
@@ -108,7 +85,7 @@ describe('the popup of a CMS in Chromium', () => {
   });
 
   it("posts nothing to a stranger's page that opens it", async () => {
-    const path = site().publish(opener(site().relay, '') + insist);
+    const path = site().publish(cmsPage(site().relay, '') + insist);
     const { page, popup } = await logIn(site().attacker + path);
     await popup.getByText('The CMS does not answer.').waitFor();
     await screenshot(popup, 'cms-popup-no-answer');
@@ -120,7 +97,7 @@ describe('the popup of a CMS in Chromium', () => {
     const page = await openPage();
     await page.goto(site().frontEnd);
     const popup = await openPopup(page);
-    const path = site().publish(opener(site().relay, '') + insist);
+    const path = site().publish(cmsPage(site().relay, '') + insist);
     // As a link or script of the page would: the two windows stay connected.
     await page.evaluate(`location.href = '${site().attacker + path}'`);
     await page.waitForURL(site().attacker + path);
@@ -134,7 +111,7 @@ describe('the popup of a CMS in Chromium', () => {
 
   it('posts no result to a page of the CMS if another window answers', async () => {
     const frame = `<iframe srcdoc="<script>setInterval(() => parent.popup.postMessage('${greeting}', '*'), 20)</script>"></iframe>`;
-    const page = opener(site().relay, '').replace('let popup', 'var popup') + frame;
+    const page = cmsPage(site().relay, '').replace('let popup', 'var popup') + frame;
     const { page: opened, popup } = await logIn(site().frontEnd + site().publish(page));
     await popup.getByText('The CMS does not answer.').waitFor();
     expect(await messagesOf(opened)).to.deep.equal([[site().relay, greeting]]);
@@ -146,7 +123,7 @@ describe('the popup of a CMS in Chromium', () => {
     'popup.postMessage([data], origin);',
   ]) {
     it(`posts no result after another answer: ${answer}`, async () => {
-      const path = site().publish(opener(site().relay, answer));
+      const path = site().publish(cmsPage(site().relay, answer));
       const { page, popup } = await logIn(site().frontEnd + path);
       await popup.getByText('The CMS does not answer.').waitFor();
       expect(await messagesOf(page)).to.deep.equal([[site().relay, greeting]]);
@@ -167,7 +144,7 @@ describe('the popup of a CMS in Chromium', () => {
     const admin = await serve((_, response) => {
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
       response.setHeader('Content-Type', 'text/html');
-      response.end(opener(site().relay, ''));
+      response.end(cmsPage(site().relay, ''));
     });
     try {
       const page = await openPage();

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { cmsPage, repeatGreeting } from '../../harness/browser/cms-page.ts';
 import { popupPage } from '../../harness/browser/popup-page.ts';
 import { useLoginSite } from '../../harness/relay/login-site.ts';
 import type { Tab } from './engine.ts';
@@ -74,6 +75,24 @@ for (const engine of engines) {
         });
       });
     }
+
+    describe('in the popup of a CMS', () => {
+      const site = useLoginSite({
+        frontEnd: (relay) => cmsPage(relay, repeatGreeting),
+        flags: { tokenDelivery: 'cms', provider: 'github' },
+      });
+
+      it('hands the token to the page that opened it', async () => {
+        const tab = await openTab();
+        await tab.open(site().frontEnd);
+        if (visitor === undefined) throw new Error('nobody is there');
+        const popup = await visitor.popup(() => tab.click('button'));
+        await authorize(popup, 'Ada Lovelace');
+        await tab.shows('p', 'authorization:github:success:{"token":');
+        await popup.shows('main', 'You are logged in there.');
+        expect(await popup.url()).to.equal(site().callbackUrl);
+      });
+    });
 
     for (const channel of ['postMessage', 'BroadcastChannel'] as const) {
       describe(`in a popup that delivers its result with ${channel}`, () => {

@@ -4,13 +4,13 @@ import { LoginTraffic } from '../../harness/client/login-traffic.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
 import { canariesIn, expectNoneRemembered } from '../../harness/expect/canaries.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import type { RelayProcess } from '../../harness/relay/relay-process.ts';
-import { registration, startRelayFor } from '../../harness/relay/relay-under-test.ts';
+import { registration } from '../../harness/relay/relay-under-test.ts';
 import { commandLineOf } from '../../harness/system/child-processes.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer } from './support/balancer.ts';
 import { drain, haproxy, undrain } from './support/haproxy.ts';
+import { Replica } from './support/replica.ts';
 
 // The number of restarts of each replica. `make test-rolling` sets a larger one.
 const restarts = Number(process.env['RESTARTS'] ?? 1);
@@ -116,26 +116,3 @@ describe('three replicas behind HAProxy', () => {
     });
   });
 });
-
-/** A relay that listens on the same port after every restart. */
-class Replica {
-  readonly name: string;
-  readonly port: number;
-  readonly #provider: StrictProvider;
-  #process: RelayProcess | undefined;
-
-  constructor(name: string, port: number, provider: StrictProvider) {
-    this.name = name;
-    this.port = port;
-    this.#provider = provider;
-  }
-
-  get process(): RelayProcess {
-    if (this.#process === undefined) throw new Error(`${this.name} has not started`);
-    return this.#process;
-  }
-
-  async start(): Promise<void> {
-    this.#process = (await startRelayFor(this.#provider, { port: `${this.port}` })).process;
-  }
-}

@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import { manyAtOnce } from '../../harness/client/many-at-once.ts';
+import { expectNoneRemembered } from '../../harness/expect/canaries.ts';
+import { SessionPage, sessionFlags } from '../../harness/login/session-page.ts';
+import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
+import type { Serving } from '../../harness/provider/serve.ts';
+import { freePort } from '../../harness/system/free-port.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
+import { Balancer } from './support/balancer.ts';
+import { clientAddress } from './support/client-address.ts';
+import { drain, haproxy, undrain } from './support/haproxy.ts';
+import { Replica } from './support/replica.ts';
+
+const count = Number(process.env['SESSIONS'] ?? 30);
+/** Each has its own relay for refreshes. */
+const addresses = Array.from({ length: 10 }, (_, index) => `127.0.1.${index + 1}`);
+const refreshesAtOnce = 4;
+
+const { describe } = needsPrograms(haproxy.program);
+
+describe(`${count} sessions at three replicas behind HAProxy`, function () {
+  this.timeout(30_000 + count * 500);
+  let provider: RefreshingProvider;
+  let replicas: Replica[];
+  let balancer: Balancer;
+  let clients: Serving[];
+  let visitors: Visitor[];
+
+  before('start the provider, the replicas and the balancer, and log in', async () => {
+    provider = await RefreshingProvider.start();
+    const flags = {
+      ...provider.flags,
+      ...(await sessionFlags()),
+      'trusted-proxies': '127.0.0.1',
+    };
+    const ports = [await freePort(), await freePort(), await freePort()];
+    replicas = ports.map((port, index) => new Replica(`relay${index + 1}`, port, provider, flags));
+    await Promise.all(replicas.map((replica) => replica.start()));
+    balancer = await Balancer.start(haproxy, ports);
+    for (const { name } of replicas) await undrain(balancer, name);
+    clients = await Promise.all(addresses.map((address) => clientAddress(balancer, address)));
+    visitors = Array.from({ length: count }, (_, index) => {
+      const client = clients[index % clients.length];
+      if (client === undefined) throw new Error('there is no client address');
+      return new Visitor(client, provider);
+    });
+    await manyAtOnce(count, refreshesAtOnce, async (index) => visitors[index]?.logIn());
+  });
+  after('stop them; nothing secret is in the log', async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    await balancer.stop();
+    for (const { process } of replicas) expectNoneRemembered((await process.stop()).stdout);
+    await provider.stop();
+  });
+
+  it('refresh without a failure while the replicas are restarted in turn', async () => {
+    await refreshDuring(async () => {
+      for (const replica of replicas) {
+        await drain(balancer, replica.name);
+        const { code, stdout, stderr } = await replica.process.stop();
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+        expectNoneRemembered(stdout);
+        await replica.start();
+        await undrain(balancer, replica.name);
+      }
+    });
+    expect(visitors.filter(({ isAnswered }) => !isAnswered)).to.deep.equal([]);
+    await expectAllAlive(visitors);
+  });
+
+  it('outlast replicas that are killed, unless the answer to a refresh got lost', async () => {
+    await refreshDuring(async () => {
+      for (const replica of replicas) {
+        // Until each client address has its relay.
+        await Promise.all(visitors.slice(0, addresses.length).map((visitor) => visitor.refresh()));
+        await replica.process.stop('SIGKILL');
+        await replica.start();
+        await undrain(balancer, replica.name);
+      }
+    });
+    const answered = visitors.filter(({ isAnswered }) => isAnswered);
+    // Those that were in flight.
+    expect(count - answered.length).to.be.at.most(replicas.length * refreshesAtOnce);
+    await expectAllAlive(answered);
+    const refreshes = visitors.reduce((sum, visitor) => sum + visitor.refreshes, 0);
+    if (count > 100) {
+      const lost = count - answered.length;
+      process.stdout.write(`    ${count} sessions, ${refreshes} refreshes, ${lost} unanswered\n`);
+    }
+  });
+
+  /** Checks that each replica serves these sessions. */
+  async function expectAllAlive(alive: readonly Visitor[]): Promise<void> {
+    await manyAtOnce(alive.length, refreshesAtOnce, async (index) => {
+      for (const { port } of replicas) expect(await alive[index]?.lookUpAt(port)).to.equal(200);
+    });
+  }
+
+  /** Refreshes all sessions again and again during `act`. */
+  async function refreshDuring(act: () => Promise<void>): Promise<void> {
+    let goesOn = true;
+    let next = 0;
+    const loads = Array.from({ length: refreshesAtOnce }, async () => {
+      while (goesOn) {
+        const visitor = visitors[next++ % count];
+        await visitor?.refresh();
+      }
+    });
+    try {
+      await act();
+    } finally {
+      goesOn = false;
+      await Promise.all(loads);
+    }
+  }
+});
+
+/** A session whose page refreshes it, one request at a time. */
+class Visitor {
+  /** Whether every refresh so far had an answer of a relay. If not, the provider may have rotated the token. */
+  isAnswered = true;
+  refreshes = 0;
+  #port: number;
+  readonly #page: SessionPage;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor({ port }: Serving, provider: RefreshingProvider) {
+    this.#port = port;
+    this.#page = new SessionPage(() => ({ port: this.#port }), provider);
+  }
+
+  async logIn(): Promise<void> {
+    await this.#page.logIn();
+  }
+
+  async refresh(): Promise<void> {
+    this.#last = this.#last.then(() => this.#refresh());
+    await this.#last;
+  }
+
+  /** The status of a lookup at one replica. */
+  async lookUpAt(port: number): Promise<number> {
+    const balancer = this.#port;
+    this.#port = port;
+    const { status } = await this.#page.lookUp();
+    this.#port = balancer;
+    return status;
+  }
+
+  async #refresh(): Promise<void> {
+    if (!this.isAnswered) return;
+    const answer = await this.#page.refresh().catch(() => undefined);
+    this.refreshes += 1;
+    if (answer === undefined || answer.status === 502) this.isAnswered = false;
+    else expect(answer.status, `${answer.body}`).to.equal(200);
+  }
+}

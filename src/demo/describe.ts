@@ -42,11 +42,14 @@ function yourPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string 
 
   Put this into the page:
 
-    import { createLogin } from '${relayUrl}/client.js';
-    const login = createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app'${mode} });
-    await login.ready;
-    document.querySelector('#log-in').onclick = () => login.login();
-    if (login.session) console.log(await login.user());
+    <button id="log-in">Log in</button>
+    <script type="module">
+      import { createLogin } from '${relayUrl}/client.js';
+      const login = createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app'${mode} });
+      document.querySelector('#log-in').onclick = () => login.login();
+      await login.ready; // fails if the person cancelled
+      if (login.session) console.log(await login.user());
+    </script>
 
   Each request to the relay appears below.`;
 }

@@ -84,7 +84,10 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
     routes: { authorization: '/authorize', revocation: '/revoke' },
     features: {
       devInteractions: { enabled: false },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_ctx, grantee, token) => token.clientId === grantee.clientId,
+      },
       rpInitiatedLogout: { enabled: false },
     },
     issueRefreshToken: async () => true,

@@ -18,8 +18,7 @@ for (const tokenDelivery of ['query', 'code', 'session']) {
       const lines = await demo.output(
         (text) => /Put this into the page:\n\n(.*?)\n\n/s.exec(text)?.[1],
       );
-      const page = `<!doctype html><title>My page</title><button id="log-in">Log in</button>
-<script type="module">${lines}</script>`;
+      const page = `<!doctype html><title>My page</title>${lines}`;
       own.serve((_request, response) => {
         response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
       });
@@ -41,6 +40,16 @@ for (const tokenDelivery of ['query', 'code', 'session']) {
       const [user] = (await said).args();
       expect(await user?.jsonValue()).to.include({ login: 'ada-lovelace' });
       expect(page.url()).to.equal(`${own.url}/`);
+    });
+
+    it('can log in again after the person has cancelled', async () => {
+      const page = await openPage();
+      await page.goto(own.url);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.waitForURL(`${own.url}/**`);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByLabel('Your name').waitFor();
     });
   });
 }

@@ -9,7 +9,8 @@ export const frontEndFailures = {
   },
   client_unauthorized: {
     status: 400,
-    detail: 'This front end does not log in with OAuth requests.',
+    detail:
+      'This front end does not log in with OAuth requests. If it has sessions, set mode: "session" in the browser client.',
     oauthError: 'unauthorized_client',
   },
   front_end_gone: {

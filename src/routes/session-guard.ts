@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
@@ -18,7 +19,7 @@ export interface SessionFrontEnd {
 export interface SessionGuard {
   /**
    * The front end that a request is for: the one that `client_id` names, else the only one with the
-   * request's `Origin`, else the only one.
+   * origin of the request's page, else the only one.
    *
    * @param frontEnd its name, if the path decides it
    * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
@@ -58,10 +59,11 @@ export function createSessionGuard(
   return {
     pass(ctx, name) {
       const { headers } = ctx.req;
-      const { host, origin } = headers;
+      const { host } = headers;
       if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
       // Otherwise a name that an attacker points to this machine would be the page's own.
       if (!isHost(host, base)) throw new RelayError('host_foreign');
+      const origin = originOfPage(headers, base);
       const frontEnd = select(ctx, origin, name);
       ctx.state.frontEnd = frontEnd.name;
       if (origin !== undefined && origin !== frontEnd.origin) {
@@ -77,6 +79,13 @@ export function createSessionGuard(
 
 const ambiguous =
   'This relay has several front ends with sessions: name one by the parameter client_id.';
+
+/** @returns undefined if the request does not tell, such as that of a program */
+function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefined {
+  const { origin, 'sec-fetch-site': site } = headers;
+  // A page that reads from its own origin sends no Origin. The relay's may have other pages than the front end's.
+  return origin ?? (site === 'same-origin' ? base.origin : undefined);
+}
 
 /** Whether a Host header names the host of an address. Some proxies leave out the port. */
 function isHost(host: string | undefined, base: URL): boolean {

@@ -48,6 +48,10 @@ const attacks: Readonly<Record<string, [SessionRequest, FailureCode]>> = {
     'origin_foreign',
   ],
   'from the origin null': [{ origin: 'null' }, 'origin_foreign'],
+  'from another page of the relay’s own origin': [
+    { origin: undefined, site: 'same-origin' },
+    'origin_foreign',
+  ],
   'with two origins': [{ headers: [['Origin', sessionOrigin]] }, 'origin_foreign'],
   'at another name of the relay': [{ host: 'rebound.evil.example' }, 'host_foreign'],
   'at an address of the relay': [{ host: '127.0.0.1' }, 'host_foreign'],
@@ -96,9 +100,8 @@ describe('a request with the cookie of a session', () => {
     });
   }
 
-  it('passes without Origin and Sec-Fetch-Site, as the page of the relay’s own origin sends it', async () => {
+  it('passes without Origin and Sec-Fetch-Site, as a program sends it', async () => {
     sessionOf(await page.describe({ origin: undefined, site: undefined }));
-    sessionOf(await page.describe({ origin: undefined, site: 'same-origin' }));
   });
 
   it('passes at the relay’s host in other letters, and with the port of a proxy', async () => {

@@ -20,6 +20,7 @@ const origins = {
   app: 'https://app.relay.example',
   shop: 'https://shop.relay.example',
   wiki: 'https://shop.relay.example',
+  home: baseUrl,
 } as const;
 type FrontEnd = keyof typeof origins;
 
@@ -57,6 +58,7 @@ ${registrations.join('')}front-ends:
   app: { origin: ${origins.app}, token-delivery: session }
   shop: { origin: ${origins.shop}, token-delivery: session }
   wiki: { origin: ${origins.wiki}, token-delivery: session, providers: [staff] }
+  home: { origin: ${origins.home}, token-delivery: session }
   plain: { origin: https://plain.relay.example }
 `),
     );
@@ -158,6 +160,33 @@ ${registrations.join('')}front-ends:
       expect((await page.send(`${path}?client_id=shop`, method, renamed)).status).to.equal(401);
     }
     expect(providers.github.credentials('user')).to.deep.equal([]);
+  });
+
+  it('cannot use each other’s sessions from the origin of the relay, where pages send no Origin', async () => {
+    const page = await logIn('home', 'staff');
+    const other = await logIn('app', 'github');
+    for (const [name, value] of other.browser.cookies) page.browser.cookies.set(name, value);
+    const sameOrigin = { origin: undefined, site: 'same-origin' };
+    expect(sessionOf(await page.describe(sameOrigin))).to.include({ provider: 'staff' });
+    expect((await page.lookUp(sameOrigin)).status).to.equal(200);
+    for (const path of ['/auth/session', '/api/user']) {
+      const answer = await page.send(`${path}?client_id=app`, 'GET', sameOrigin);
+      expect(answer.status, path).to.equal(403);
+    }
+    expect(providers.github.credentials('user')).to.deep.equal([]);
+  });
+
+  it('lead no login to an origin that the front end has left in the meantime', async () => {
+    const moved = await start((config) => config.replace(origins.app, 'https://new.relay.example'));
+    let current = relay;
+    const page = new SessionPage(() => current, {
+      authorize(request) {
+        current = moved;
+        return providers.github.authorize(request);
+      },
+    });
+    const end = await page.logIn(`/auth/github/app?return_to=${origins.app}/here`);
+    expect(end.href).to.equal('https://new.relay.example/');
   });
 
   it('are not those of a front end that gets tokens', async () => {

@@ -49,9 +49,12 @@ const keptFromApi: ReadonlySet<string> = new Set([
 const familyKeptFromApi =
   /^(?:access-control-|cdn-|cf-|fastly-|fly-|proxy-|sec-|x-amzn-|x-appengine-|x-arr-|x-azure-|x-envoy-|x-forwarded|x-original-|x-proxy|x-rewrite-)/;
 
+/** Servers that pass headers in variables of an environment take `x_a` for `x-a`. */
+const usualName = /^[a-z0-9-]+$/;
+
 /** Whether a header must never reach the provider's API. */
 function isKeptFromApi(name: string): boolean {
-  return keptFromApi.has(name) || familyKeptFromApi.test(name);
+  return keptFromApi.has(name) || familyKeptFromApi.test(name) || !usualName.test(name);
 }
 
 /**
@@ -92,7 +95,7 @@ const inventedByApi = /^(?:x-|ratelimit)/;
 
 /** What starts with `x-`, but is for browsers or for proxies (`X-Accel-Redirect`, `X-Sendfile`). */
 const notInvented =
-  /^x-(?:accel-|content-|dns-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
+  /^x-(?:accel-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
 /** Whether a response header of the provider's API reaches the page. */
 function isPassedToPage(name: string): boolean {

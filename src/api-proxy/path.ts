@@ -52,8 +52,8 @@ function isPlainSegment(segment: string): boolean {
   if (decoded === undefined) return false;
   // Some servers take full-width dots and slashes for plain ones.
   const compared = decoded.normalize('NFKC');
-  // Some servers cut off parameters (`..;x`) and spaces before they resolve dots.
-  return !/[/\\\p{Cc}]|%[0-9a-f]{2}|^[.\s]*(?:;|$)/iu.test(compared);
+  // Some servers cut off parameters (`..;x`) and spaces before they resolve dots. Some decode twice: `..%3fx`.
+  return !/[/\\\p{Cc}]|%[0-9a-f]{2}|^[.\s]*(?:;|$)|^[.\s]+[?#]/iu.test(compared);
 }
 
 /** @returns undefined if the bytes are not UTF-8, such as an overlong `%c0%af` */

@@ -70,6 +70,13 @@ describe('the headers of a request to the API', () => {
       'x-original-url',
       'x-rewrite-url',
     ],
+    'what some servers read as one of these': [
+      'x_http_method_override',
+      'x-http_method-override',
+      'x_forwarded_for',
+      'x.original.url',
+      'x~real~ip',
+    ],
     'what browsers say of the page': [
       'access-control-request-method',
       'access-control-request-headers',
@@ -172,6 +179,7 @@ describe('the headers of a response to the page', () => {
     'what proxies before the relay obey': [
       'x-accel-buffering',
       'x-accel-redirect',
+      'x-envoy-immediate-health-check-fail',
       'x-lighttpd-send-file',
       'x-reproxy-url',
       'x-sendfile',

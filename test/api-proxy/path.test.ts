@@ -14,6 +14,7 @@ describe('the path of a proxied request', () => {
     ['/api/github/compare/main...next', 'https://api.example/v3/compare/main...next'],
     ['/api/github/.github/a.', 'https://api.example/v3/.github/a.'],
     ['/api/github/a%20b/%E2%82%AC', 'https://api.example/v3/a%20b/%E2%82%AC'],
+    ['/api/github/why%3F/%3Fx/C%23', 'https://api.example/v3/why%3F/%3Fx/C%23'],
     ['/api/github/100%25', 'https://api.example/v3/100%25'],
     ["/api/github/~a/@b/c:d;e=f/(g)*!$&'+,", "https://api.example/v3/~a/@b/c:d;e=f/(g)*!$&'+,"],
     ['/api/github/https:', 'https://api.example/v3/https:'],
@@ -33,6 +34,13 @@ describe('the path of a proxied request', () => {
     'double encoding': ['%252e%252e/', '%252fx', '%25%32%65', '%25252e/', 'a%252Fb', '%255c'],
     'empty segments': ['/', '/evil.example/', 'a//b', 'a//', '//a'],
     'parameters after dots': ['..;/x', '..;a=b/x', ';/x', '.;x', '%2e%2e;/x'],
+    'encoded queries and fragments after dots': [
+      '..%3f',
+      '..%23/x',
+      'a/%2e%2e%3Fx',
+      '.%3fx',
+      '..%ef%bc%9f',
+    ],
     'dots with spaces': ['..%20/x', '%20../x', '...', '....//', '.%20.'],
     'dots and slashes in disguise': [
       '%ef%bc%8e%ef%bc%8e/x',

@@ -114,22 +114,26 @@ function createFrontEnd(
 
 /** The delivery of a login that is not an OAuth request. */
 function plainDelivery(
-  { name, frontendUrl: url, tokenDelivery, errorDelivery }: FrontEndConfig,
+  { name, origin, frontendUrl: url, tokenDelivery, errorDelivery }: FrontEndConfig,
   registration: string,
-  page: AnswerFailure,
+  answerInPlace: AnswerFailure,
   { state, returnTo }: FrontEndRequest,
   sessions: Sessions | undefined,
 ): Delivery {
   if (tokenDelivery === 'code' || tokenDelivery === 'cms' || url === undefined) {
-    return inPlaceDelivery(page, 'pkce_required');
+    return inPlaceDelivery(answerInPlace, 'pkce_required');
   }
-  const answerFailure = { json: answerJson, page, redirect: undefined }[errorDelivery];
+  const answerFailure = { json: answerJson, page: answerInPlace, redirect: undefined }[
+    errorDelivery
+  ];
   if (tokenDelivery !== 'session') {
     return redirectDelivery({ url, part: tokenDelivery }, answerFailure, state);
   }
   if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
   const { fail } = redirectDelivery({ url, part: 'query' }, answerFailure, state);
-  return sessionDelivery(sessions, { registration, frontEnd: name }, returnTo ?? url, fail);
+  // The front end may have another origin since the login was started.
+  const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
+  return sessionDelivery(sessions, { registration, frontEnd: name }, page, fail);
 }
 
 /** How a failure at a registration is answered if no front end is known. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import type { LogLine } from '../harness/relay/relay-process.ts';
 import { configOf, reloadWith, team } from './support/team.ts';
 
 const docs = '  docs: { origin: https://docs.example }';
@@ -41,5 +42,18 @@ describe('a relay that reads its configuration file again', () => {
     expectError(answer, 400);
     expect(underTest().calls).to.deep.equal([]);
     expectError(await underTest().get('/auth/github/docs'), 404);
+  });
+
+  it('warns of a changed setting that needs a restart', async () => {
+    const text = await configOf(underTest().providers, 'max-connections: 100');
+    await reloadWith(underTest(), text);
+    const isWarning = ({ msg }: LogLine) => /restart the relay to use it$/.test(String(msg));
+    expect(
+      underTest()
+        .process.logLines.filter(isWarning)
+        .map(({ msg }) => msg),
+    ).to.deep.equal([
+      '--max-connections (MAX_CONNECTIONS) has changed: restart the relay to use it',
+    ]);
   });
 });

@@ -12,6 +12,7 @@ import { Alarm } from '../alarm.ts';
 import { configReader } from '../config-reader.ts';
 import { printError } from '../print.ts';
 import { reload } from '../reload.ts';
+import { restartWarnings } from '../restart-warnings.ts';
 import type { Signals } from '../signals.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import { watchFiles } from '../watch-files.ts';
@@ -50,9 +51,14 @@ export async function serve(
   logger.info({ address, socketActivated, metricsAddress, ...callbacksOf(config) }, 'listening');
   manager?.ready();
 
+  const readAgain = () => {
+    const reading = read();
+    const ofRestart = restartWarnings(config, reading.config, systemd.socket !== undefined);
+    return { ...reading, warnings: [...reading.warnings, ...ofRestart] };
+  };
   const nextReload = async (): Promise<undefined> => {
     await changed.raised();
-    await reload(relay, read, logger, manager);
+    await reload(relay, readAgain, logger, manager);
   };
   let signal: NodeJS.Signals | undefined;
   while (signal === undefined) signal = await Promise.race([stopped, nextReload()]);

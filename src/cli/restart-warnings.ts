@@ -1,0 +1,32 @@
+import type { Config } from '../config/config.ts';
+import { describeOption } from '../config/options.ts';
+
+/** What the relay reads only when it starts. */
+const fixed = {
+  port: ({ port }: Config) => port,
+  host: ({ host }: Config) => host,
+  maxConnections: ({ maxConnections }: Config) => maxConnections,
+  tlsCert: ({ certificate }: Config) => certificate !== undefined,
+  metricsPort: ({ metrics }: Config) => metrics?.port,
+  metricsHost: ({ metrics }: Config) => metrics?.host,
+  logLevel: ({ logLevel }: Config) => logLevel,
+  logFormat: ({ logFormat }: Config) => logFormat,
+} as const;
+
+const names = Object.keys(fixed) as (keyof typeof fixed)[];
+
+/**
+ * Warns of settings that have changed since the start, and that a reload cannot change.
+ *
+ * @param hasSocket whether systemd passes the socket: port and host then have no effect at all
+ */
+export function restartWarnings(
+  started: Config,
+  reloaded: Config,
+  hasSocket: boolean,
+): readonly string[] {
+  return names
+    .filter((name) => !(hasSocket && (name === 'port' || name === 'host')))
+    .filter((name) => fixed[name](started) !== fixed[name](reloaded))
+    .map((name) => `${describeOption(name)} has changed: restart the relay to use it`);
+}

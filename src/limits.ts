@@ -20,6 +20,8 @@ export const limits = {
   stopIdleTime: 500,
   /** The request line and the headers together. */
   headerSize: 16 * 1024,
+  /** The same if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
+  headerSizeWithSessions: 64 * 1024,
   /** An authorization code, in characters. */
   codeLength: 4096,
   /** An access token, as UTF-8. A longer one would not fit into the headers of a user lookup. */

@@ -63,7 +63,7 @@ export async function startRelay(
   const server = await listen(
     relay.listener,
     socket ?? config,
-    { ...limits, connections: config.maxConnections },
+    { ...limits, headerSize: headerSizeFor(config), connections: config.maxConnections },
     serverObserver(config, logger, metrics),
     config.certificate,
   );
@@ -95,6 +95,12 @@ export async function startRelay(
       relay.close();
     },
   };
+}
+
+/** The limit of the server. A reload does not change it. */
+function headerSizeFor({ frontEnds }: Config): number {
+  const haveSessions = frontEnds.some(({ tokenDelivery }) => tokenDelivery === 'session');
+  return haveSessions ? limits.headerSizeWithSessions : limits.headerSize;
 }
 
 /** Milliseconds after which no request in flight makes a call any more. */

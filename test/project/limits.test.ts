@@ -15,6 +15,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   stopTime: 'requests in flight while the relay stops',
   stopIdleTime: 'another request on a kept connection while the relay stops',
   headerSize: 'request line and headers',
+  headerSizeWithSessions: 'request line and headers, if a front end has sessions at the start',
   codeLength: '`code`',
   accessTokenSize: 'an access token',
   refreshTokenSize: 'a refresh token',

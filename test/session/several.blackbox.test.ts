@@ -7,6 +7,7 @@ import {
   sessionKey,
   sessionOf,
 } from '../harness/login/session-page.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   baseUrl,
@@ -187,6 +188,19 @@ ${registrations.join('')}front-ends:
     });
     const end = await page.logIn(`/auth/github/app?return_to=${origins.app}/here`);
     expect(end.href).to.equal('https://new.relay.example/');
+  });
+
+  it('can have long tokens, all in the same browser', async () => {
+    providers.staff.onToken = json({ access_token: 'a'.repeat(7000), token_type: 'bearer' });
+    const page = await logIn('app');
+    for (const frontEnd of ['shop', 'wiki', 'home'] as const) {
+      for (const [name, value] of (await logIn(frontEnd)).browser.cookies) {
+        page.browser.cookies.set(name, value);
+      }
+    }
+    expect(page.cookie).to.have.length.above(32 * 1024);
+    sessionOf(await page.describe());
+    expect((await page.logOut()).status).to.equal(200);
   });
 
   it('are not those of a front end that gets tokens', async () => {

@@ -31,6 +31,18 @@ export function keysFromFile(secrets: readonly [Secret, ...Secret[]]): Keys {
   return keysFrom([bytesOf(current), ...previous.map(bytesOf)]);
 }
 
+/**
+ * Derives the keys of a relay.
+ *
+ * @param keyFile its lines; undefined: the relay has no key file, and the client secret takes its place
+ */
+export async function keysOf(
+  keyFile: readonly [Secret, ...Secret[]] | undefined,
+  clientSecret: Secret,
+): Promise<Keys> {
+  return keyFile === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(keyFile);
+}
+
 /** Derives the keys from the client secret, for relays without a key file. */
 export async function keysFromClientSecret(clientSecret: Secret): Promise<Keys> {
   return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
-import { type Keys, keysFromClientSecret, keysFromFile } from '../keys.ts';
+import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { FrontEnds, Registration } from '../login/login.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
@@ -61,7 +61,7 @@ export async function serveRegistration(
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [keys, source] = await Promise.all([
-    keysOf(config, registered),
+    keysOf(config.keySecrets, registered.clientSecret),
     known === undefined
       ? providerSource(config, registered, client, logger, memory)
       : knownProvider(known),
@@ -111,13 +111,6 @@ export async function serveLeaving(
   );
   const grants = { ...served.grants, refreshPolicy: undefined };
   return { served: { ...served, grants }, until: leaving.until };
-}
-
-function keysOf(
-  { keySecrets }: Config,
-  { clientSecret }: RegistrationConfig,
-): Keys | Promise<Keys> {
-  return keySecrets === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(keySecrets);
 }
 
 async function providerSource(

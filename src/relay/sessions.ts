@@ -1,5 +1,5 @@
 import type { Config, FrontEndConfig } from '../config/config.ts';
-import { keysFromClientSecret, keysFromFile } from '../keys.ts';
+import { keysOf } from '../keys.ts';
 import type { Registration } from '../login/login.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
 import { createSessionGuard } from '../routes/session-guard.ts';
@@ -23,10 +23,7 @@ export async function createRelaySessions(
   if (users.length === 0) return undefined;
   const [first] = registrations;
   // Without a key file, the relay is on this machine alone.
-  const keys =
-    keySecrets === undefined
-      ? await keysFromClientSecret(first.clientSecret)
-      : keysFromFile(keySecrets);
+  const keys = await keysOf(keySecrets, first.clientSecret);
   const audiences = new Map(
     users.map(({ name, registrations: usable }) => {
       const ofUser = registrations.filter((registration) => usable.includes(registration.name));

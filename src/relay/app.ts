@@ -52,7 +52,7 @@ export interface Dependencies extends LoginDependencies {
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { served, leaving, hasOrigin, names, observers, clientAddress, onForeignOrigin } =
     dependencies;
-  const { readiness, rateLimit, grantMemory, sessionAccess, apiPaths } = dependencies;
+  const { readiness, limited, grantMemory, sessionAccess, apiPaths } = dependencies;
   const logins = createLoginPaths(served, leaving, dependencies);
   const ofSessions: ReadonlySet<string> = new Set(Object.values(sessionPaths));
   // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
@@ -60,7 +60,6 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     const user = ofSessions.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
     return (user ?? logins.registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
   };
-  const limited = rateLimit === undefined ? [] : [rateLimit];
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const [{ registration: first }] = served;
   const findRegistration = dependencies.registrationsAreNamed

@@ -22,8 +22,8 @@ export interface LoginDependencies {
   readonly baseUrl: string;
   /** Called with the host of a login that starts under another host name than the base URL's. */
   readonly onOtherHost: (host: string) => void;
-  /** Undefined: clients may send any number of requests. */
-  readonly rateLimit: Middleware | undefined;
+  /** The rate limit, if there is one. */
+  readonly limited: readonly Middleware[];
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -105,11 +105,10 @@ export function createLoginPaths(
 
 function createRoutes(
   served: ServedRegistration,
-  { baseUrl, onOtherHost, rateLimit, now }: LoginDependencies,
+  { baseUrl, onOtherHost, limited, now }: LoginDependencies,
 ): LoginRoutes {
   const { registration, frontEnds, answerInPlace } = served;
   const loginPath = `/auth/${registration.name}`;
-  const limited = limitedBy(rateLimit);
   const router = newRouter();
   const startOf = (chosen: FrontEnds) => [
     allow('GET'),
@@ -142,11 +141,11 @@ function createRoutes(
 /** The routes of a registration that leaves: a login can end there, not start. */
 function createFinishingRoutes(
   served: ServedRegistration,
-  { rateLimit, now }: LoginDependencies,
+  { limited, now }: LoginDependencies,
 ): LoginRoutes {
   const router = newRouter();
-  addCallback(router, served, limitedBy(rateLimit));
-  addTokenEndpoint(router, served, limitedBy(rateLimit), now);
+  addCallback(router, served, limited);
+  addTokenEndpoint(router, served, limited, now);
   return { served, byDefault: router.routes(), ofFrontEnd: router.routes() };
 }
 
@@ -168,8 +167,4 @@ function addCallback(
 
 function newRouter(): Router<RequestState> {
   return new Router<RequestState>({ sensitive: true, strict: true });
-}
-
-function limitedBy(rateLimit: Middleware | undefined): readonly Middleware[] {
-  return rateLimit === undefined ? [] : [rateLimit];
 }

@@ -69,7 +69,7 @@ export async function createRelay(
       served.map(({ registration }) => registration),
       now,
     );
-  const rateLimit = rateLimitOf(config);
+  const limited = rateLimitOf(config);
   const app = createApp({
     served,
     leaving: servedLeaving,
@@ -83,10 +83,10 @@ export async function createRelay(
     onForeignOrigin: foreignOriginLog(logger, onlyOrigin),
     onOtherHost: otherHostLog(logger, baseUrl),
     readiness,
-    rateLimit,
+    limited,
     grantMemory: memory.grants,
     sessionAccess,
-    apiPaths: createApiPaths(config, sessionAccess, rateLimit === undefined ? [] : [rateLimit]),
+    apiPaths: createApiPaths(config, sessionAccess, limited),
   });
   return {
     listener: app.callback(),
@@ -98,7 +98,8 @@ export async function createRelay(
   };
 }
 
-function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): Middleware | undefined {
-  if (perMinute === undefined) return undefined;
-  return createRateLimit(perMinute, clientAddressBehind(trustedProxies));
+/** The rate limit of the routes that have one. Empty: clients may send any number of requests. */
+function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): readonly Middleware[] {
+  if (perMinute === undefined) return [];
+  return [createRateLimit(perMinute, clientAddressBehind(trustedProxies))];
 }

@@ -3,7 +3,6 @@ import type { Config } from '../config/config.ts';
 import { unixSocket } from '../http/client-address.ts';
 import { loggedAddresses } from '../http/logged-address.ts';
 import { limits } from '../limits.ts';
-
 import { longestWait } from '../login/refused-exchanges.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';

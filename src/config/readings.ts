@@ -40,7 +40,7 @@ export interface Given extends OptionSources {
 export function createReadings(given: Given, file: ConfigFile | undefined): Readings {
   if (file === undefined) {
     const reading = createReading(given, given, () => undefined);
-    const only = { reading, entry: undefined, faultOfProviders: neverGiven, faultAt: neverGiven };
+    const only = withoutEntry(reading);
     return { relay: reading, providers: [only], frontEnds: [only] };
   }
   reportBoth(given, file);
@@ -66,10 +66,7 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
     }),
   });
   const entriesOf = (entries: ConfigFile['providers']): Readings['providers'] => {
-    if (entries === undefined)
-      return [
-        { reading: relay, entry: undefined, faultOfProviders: neverGiven, faultAt: neverGiven },
-      ];
+    if (entries === undefined) return [withoutEntry(relay)];
     const [first, ...others] = entries;
     return [read(first), ...others.map(read)];
   };
@@ -174,8 +171,12 @@ function reportBoth(given: Given, { path, providers, frontEnds }: ConfigFile): v
   }
 }
 
-function neverGiven(): void {
-  throw new Error('flags cannot limit the providers of a front end');
+/** The reading of what flags and variables describe. They have none of the settings that only a file can give. */
+function withoutEntry(reading: Reading): EntryReading {
+  const neverGiven = () => {
+    throw new Error('only a file can give this setting');
+  };
+  return { reading, entry: undefined, faultOfProviders: neverGiven, faultAt: neverGiven };
 }
 
 /** Whether a setting belongs to a level of the file. */

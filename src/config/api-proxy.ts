@@ -3,7 +3,7 @@ import { isLoopback } from '../urls.ts';
 import type { FileApi } from './file/config-file.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
 import type { EntryReading } from './readings.ts';
-import { apiProxyOptions, contains } from './sections/api-proxy.ts';
+import { apiProxyOptions, overlap } from './sections/api-proxy.ts';
 import { suggestion } from './suggestion.ts';
 
 /** A part of a provider's API that a page may use through the relay. */
@@ -104,7 +104,7 @@ export function reportApiPaths(
   for (const { one, apis } of frontEnds) {
     for (const { path } of apis) {
       const position = one.entry?.apis.find(({ values }) => values.path?.[0] === path)?.position;
-      if (position !== undefined && earlier.some((other) => contains(other, path))) {
+      if (position !== undefined && earlier.some((other) => overlap(other, path))) {
         one.faultAt(
           position,
           'proxy.path',

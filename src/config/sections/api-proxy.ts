@@ -25,13 +25,13 @@ const path = v.pipe(
     'must be a path that begins and ends with a slash, such as /api/github/, of letters, digits, hyphens, underscores, dots and tildes',
   ),
   v.check(
-    (text) => !endpoints.some((endpoint) => contains(`/${endpoint}/`, text)),
+    (text) => !endpoints.some((endpoint) => overlap(`/${endpoint}/`, text)),
     `must not contain an endpoint of the relay, or be below one: ${endpoints.map((one) => `/${one}`).join(', ')}`,
   ),
 );
 
 /** Whether two paths are the same, or one is below the other. Both end with a slash. */
-export function contains(one: string, other: string): boolean {
+export function overlap(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one);
 }
 

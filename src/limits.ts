@@ -18,6 +18,10 @@ export const limits = {
   stopTime: 30_000,
   /** For keep-alive connections to send another request while the relay stops. */
   stopIdleTime: 500,
+  /** For the revocation at the provider while a session is logged out. */
+  logoutTime: 3_000,
+  /** A call to the provider's API through the relay, with both bodies. */
+  apiCallTime: 600_000,
   /** The request line and the headers together. */
   headerSize: 16 * 1024,
   /** The same if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
@@ -32,8 +36,6 @@ export const limits = {
   frontEndStateLength: 512,
   /** The page that a login of a session returns to, in characters of its URL. */
   returnToLength: 2048,
-  /** For the revocation at the provider while a session is logged out. */
-  logoutTime: 3_000,
   /** A code or refresh token of the relay, in characters. A token request has room for more. */
   sealedLength: 12 * 1024,
   /** A DPoP proof, in characters. */
@@ -46,8 +48,6 @@ export const limits = {
   providerAnswerSize: 1024 * 1024,
   /** Calls to providers' APIs in flight, of one session. */
   apiCallsOfSession: 32,
-  /** A call to the provider's API through the relay, with both bodies. */
-  apiCallTime: 600_000,
   /** The body of a request to the provider's API. */
   apiRequestSize: 64 * 1024 * 1024,
   /** The body of a response of the provider's API. */

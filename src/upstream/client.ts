@@ -65,9 +65,9 @@ type Head = Pick<Response, 'statusCode' | 'headers'>;
  * Creates the client that all calls of a relay share.
  *
  * @param within.timeout milliseconds that a whole call may take, body included
- * @param proxy the HTTP proxy, and the hosts that are called directly
  * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
  *   A part of them is kept for logins, and a part for user lookups.
+ * @param proxy the HTTP proxy, and the hosts that are called directly
  */
 export function createUpstreamClient(
   userAgent: string,

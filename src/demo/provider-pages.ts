@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { html, type Markup } from '../delivery/html.ts';
 import { maxNameLength } from './account.ts';
 
@@ -32,7 +32,7 @@ a { color: var(--accent); }
 `;
 
 /** The `style-src` source that allows the pages' one style sheet. */
-export const styleSource = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`;
 
 /** The form a person logs in with; `problem` says what was wrong with the name last sent. */
 export function loginPage(form: { brand: string; clientName: string; problem?: string }): string {

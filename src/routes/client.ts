@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Middleware } from 'koa';
 import { clientFiles } from './client-files.ts';
 
@@ -12,7 +12,7 @@ export const clientTypes = clientFile('text/plain; charset=utf-8', clientFiles.t
 
 /** Serves a file that changes only with the release. */
 function clientFile(type: string, text: string): Middleware {
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  const etag = `"${hash('sha256', text, 'base64url')}"`;
   return async (ctx) => {
     // The front end's own origin is there already.
     const header = 'Access-Control-Allow-Origin';

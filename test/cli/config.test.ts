@@ -132,7 +132,7 @@ front-ends:
         '  pkce: on',
       ]);
       expect(comments('down').slice(0, 2)).to.deep.equal([
-        'not known, because the issuer does not describe it now:',
+        'not known now: login-relay check says why:',
         '  authorize-url: ?',
       ]);
       expect(comments('blog')).to.deep.equal([

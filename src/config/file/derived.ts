@@ -53,7 +53,7 @@ function ofRegistration(
   }
   const provider = providers.get(name);
   return provider === undefined
-    ? [{ from: 'not known, because the issuer does not describe it now', values: urls }, byDefault]
+    ? [{ from: 'not known now: login-relay check says why', values: urls }, byDefault]
     : [derived('by the issuer', 'providers', providerValues(provider), entry), byDefault];
 }
 

@@ -10,6 +10,8 @@ export interface Contender {
   readonly workloads: readonly WorkloadName[];
   /** Whether it protects logins with state, cookie and PKCE. */
   readonly protection: boolean;
+  /** Whether its front end holds no token. */
+  readonly sessions: boolean;
   /** The address that starts a login. */
   readonly loginPath: string;
   /** A path that it needs to run. */
@@ -25,12 +27,16 @@ const logins = ['start-login', 'complete-login'] as const;
 const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
 const node = process.execPath;
+const fromSource = [node, ...runtimeOptions, source];
+const sessions = { 'token-delivery': 'session' };
+const byCookie = { workloads: ['user-lookup'], sessions: true } as const;
 
 /** All measured programs, in the order of the report. */
 export const contenders: readonly Contender[] = [
-  relay('relay', source, [node, ...runtimeOptions, source], 'always'),
-  relay('relay, unprotected', source, [node, ...runtimeOptions, source], 'off'),
-  relay('relay binary', executable, [executable], 'always'),
+  relay('relay', source, fromSource, { 'state-check': 'always' }),
+  relay('relay, unprotected', source, fromSource, { 'state-check': 'off' }),
+  { ...relay('relay, by cookie', source, fromSource, sessions), ...byCookie },
+  relay('relay binary', executable, [executable], { 'state-check': 'always' }),
   relayOf('relay of a file, 1 front end', 1, 1),
   relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),
   peer('grant on Koa', ['grant-koa.js']),
@@ -60,6 +66,7 @@ function program(
     name,
     workloads,
     protection,
+    sessions: false,
     needs,
     loginPath: '/auth/provider',
     command: () => command,
@@ -78,10 +85,11 @@ function relay(
   name: string,
   needs: string,
   start: readonly string[],
-  stateCheck: 'always' | 'off',
+  more: Readonly<Record<string, string>>,
 ): Contender {
+  const protection = more['state-check'] !== 'off';
   return {
-    ...program(name, stateCheck === 'off' ? all : ofRelay, stateCheck !== 'off', needs, []),
+    ...program(name, protection ? ofRelay : all, protection, needs, []),
     command(providerPort) {
       const provider = `http://127.0.0.1:${providerPort}`;
       const flags = {
@@ -92,7 +100,7 @@ function relay(
         'authorize-url': `${provider}/authorize`,
         'token-url': `${provider}/token`,
         'user-url': `${provider}/user`,
-        'state-check': stateCheck,
+        ...more,
       };
       return [...start, ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])];
     },

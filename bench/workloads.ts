@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Answer, HttpConnection, headers } from './http-connection.ts';
-import { accessTokenOf, recordOf } from './records.ts';
+import { accessTokenOf, recordOf, userOf } from './records.ts';
 import { registration } from './registration.ts';
 
 /** The server under load. */
@@ -8,6 +8,8 @@ export interface Target {
   readonly port: number;
   readonly loginPath: string;
   readonly protection: boolean;
+  /** Whether its front end holds no token, and looks users up by the cookie of a session. */
+  readonly sessions: boolean;
   readonly providerPort: number;
 }
 
@@ -52,22 +54,13 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
       expect(answer.status === 200 && answer.body.includes(`"${token}"`), 'not the token', answer);
     }),
 
-  /** A user lookup, of 10,000 users in turn. */
+  /** A user lookup: of 10,000 users in turn by their tokens, or of each visitor by the cookie of a session. */
   async 'user-lookup'(target) {
-    const connection = await HttpConnection.open(target.port);
-    return {
-      async act() {
-        user = (user + 1) % 10_000;
-        const expected = recordOf(user);
-        const authorization = `Authorization: Bearer ${accessTokenOf(user)}\r\n`;
-        const origin = `Origin: ${registration.frontEnd}\r\n`;
-        const answer = await connection.send('GET', '/api/user', origin + authorization);
-        expect(answer.status === 200 && answer.body === expected, 'not the record', answer);
-        const [allowed] = headers(answer.head, 'access-control-allow-origin');
-        expect(allowed === registration.frontEnd, 'not readable for the front end', answer);
-      },
-      leave: () => connection.close(),
-    };
+    if (target.sessions) return await lookUpByCookie(target);
+    return await lookUps(target, () => {
+      user = (user + 1) % 10_000;
+      return { user, credential: `Authorization: Bearer ${accessTokenOf(user)}\r\n` };
+    });
   },
 };
 
@@ -81,6 +74,38 @@ async function starts(target: Target, start: string): Promise<Visitor> {
   return {
     async act() {
       authorizationRequest(await connection.send('GET', start), target);
+    },
+    leave: () => connection.close(),
+  };
+}
+
+async function lookUpByCookie(target: Target): Promise<Visitor> {
+  let credential = '';
+  let own = Number.NaN;
+  const login = await everyHop(target, target.loginPath, async (_page, token, last) => {
+    credential = `X-Login-Relay: 1\r\n${cookieHeader([last])}`;
+    own = userOf(token);
+  });
+  await login.act();
+  login.leave();
+  return await lookUps(target, () => ({ user: own, credential }));
+}
+
+/** @param next the user to look up, and the header lines that authorize it */
+async function lookUps(
+  target: Target,
+  next: () => { readonly user: number; readonly credential: string },
+): Promise<Visitor> {
+  const connection = await HttpConnection.open(target.port);
+  return {
+    async act() {
+      const { user, credential } = next();
+      const expected = recordOf(user);
+      const origin = `Origin: ${registration.frontEnd}\r\n`;
+      const answer = await connection.send('GET', '/api/user', origin + credential);
+      expect(answer.status === 200 && answer.body === expected, 'not the record', answer);
+      const [allowed] = headers(answer.head, 'access-control-allow-origin');
+      expect(allowed === registration.frontEnd, 'not readable for the front end', answer);
     },
     leave: () => connection.close(),
   };

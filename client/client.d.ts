@@ -4,7 +4,7 @@ export interface LoginOptions {
   readonly relay: string;
   /** The name of the front end at the relay: `app`, unless the operator says otherwise. */
   readonly clientId: string;
-  /** The page that logins come back to. Only needed if the relay knows several. */
+  /** The page that logins come back to. Only needed if the relay knows several, or an origin with a `*`. */
   readonly redirectUri?: string;
   /** Set it if the relay keeps the tokens of this front end, and the page gets a cookie. */
   readonly mode?: 'session';

@@ -16,14 +16,11 @@ function firstPage(document: string, relay: string): string {
 }
 
 /** The page of docs/front-end.md with the browser client, for a relay at this address. */
-export function fiveLinesPage(relay: string): string {
-  return head + documentedPage(relay).get('/client.html');
-}
+export const fiveLinesPage = (relay: string) => head + documented('client.html', relay);
 
-/** The page of docs/front-end.md that logs in as the contract says, for a relay at this address. */
-export function plainPage(relay: string): string {
-  return head + documentedPage(relay).get('/plain.html');
-}
+/** The example that logs in as the contract says, for a relay at this address. */
+export const plainPage = (relay: string) =>
+  projectFile('examples/contract/index.html').replaceAll('http://localhost:8000', relay);
 
 /** The page that Compose serves, for a relay at this address whose provider has the usual name of the tests. */
 export function containerPage(relay: string): string {
@@ -33,20 +30,42 @@ export function containerPage(relay: string): string {
 }
 
 /**
- * The files of the page in docs/front-end.md by their paths, and the settings of other libraries, for a relay at this address. The first line
- * of each snippet names its file; a file may have several snippets.
+ * The files of examples/oauth4webapi by their paths, and the library, for a relay at this address. No build is needed.
  */
-export function documentedPage(relay: string): ReadonlyMap<string, string> {
+export function libraryExample(relay: string): ReadonlyMap<string, string> {
   const files = new Map([['/oauth4webapi.js', readFileSync(library, 'utf8')]]);
-  const snippets = projectFile('docs/front-end.md').matchAll(/^```(?:js|html)\n(.*?)^```$/gms);
-  for (const [, snippet = ''] of snippets) {
-    const name = /^(?:\/\/|<!--) ([\w.-]+)/.exec(snippet)?.[1] ?? '';
-    const text = snippet.slice(snippet.indexOf('\n') + 1);
-    const path = name === 'index.html' ? '/' : `/${name}`;
-    const before = files.get(path) ?? '';
-    files.set(path, before + text.replaceAll('https://login.example.com', relay));
+  for (const name of ['index.html', 'login.js', 'storage.js']) {
+    const text = projectFile(`examples/oauth4webapi/${name}`)
+      .replace("'oauth4webapi'", "'./oauth4webapi.js'")
+      .replaceAll('http://localhost:8000', relay);
+    files.set(name === 'index.html' ? '/' : `/${name}`, text);
   }
   return files;
+}
+
+/** The code of docs/front-end.md by its names. The first line of each snippet is its name. */
+export function documentedSnippets(): ReadonlyMap<string, string> {
+  const snippets = projectFile('docs/front-end.md').matchAll(
+    /^```(?:js|html)\n(?:\/\/|<!--) ?([\w.-]*)[^\n]*\n(.*?)^```$/gms,
+  );
+  return new Map([...snippets].map(([, name = '', code = '']) => [name, code]));
+}
+
+/**
+ * A snippet of docs/front-end.md, for a relay at this address.
+ *
+ * @throws {Error} if there is none of this name
+ */
+export function documented(name: string, relay: string): string {
+  const code = documentedSnippets().get(name);
+  if (code === undefined) throw new Error(`docs/front-end.md has no ${name}`);
+  return code.replaceAll('https://login.example.com', relay);
+}
+
+/** The front ends of docs/front-end.md, as a configuration file has them. */
+export function documentedConfig(): string {
+  const [, config = ''] = /^```yaml\n(.*?)^```$/ms.exec(projectFile('docs/front-end.md')) ?? [];
+  return config;
 }
 
 const head = '<!doctype html><title>Front end</title><body>';

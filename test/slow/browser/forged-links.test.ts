@@ -11,7 +11,7 @@ import {
 
 /** Every page that the project ships, and its options for the site. */
 const pages: Record<string, LoginSiteOptions> = {
-  'the plain page of docs/front-end.md': { frontEnd: plainPage },
+  'the example contract': { frontEnd: plainPage },
   'the demo’s page': {},
 };
 

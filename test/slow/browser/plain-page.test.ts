@@ -6,7 +6,7 @@ import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-s
 
 const { describe } = needsChromium();
 
-describe('the plain page of docs/front-end.md in Chromium', () => {
+describe('the example contract in Chromium', () => {
   const openPage = useBrowser();
   const site = useLoginSite({ frontEnd: plainPage });
 

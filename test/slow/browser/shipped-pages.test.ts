@@ -4,6 +4,7 @@ import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chr
 import {
   clientPage,
   containerPage,
+  documented,
   fiveLinesPage,
   readmePage,
 } from '../../harness/project/shipped-pages.ts';
@@ -86,3 +87,21 @@ for (const [name, frontEnd] of Object.entries(pages)) {
     });
   });
 }
+
+describe('the end-to-end test of docs/front-end.md in Chromium', () => {
+  const openPage = useBrowser();
+  const site = useLoginSite({ frontEnd: fiveLinesPage });
+
+  it('logs in at the demo’s provider', async () => {
+    const page = await openPage();
+    const test = documented('end-to-end.js', site().relay);
+    const here = test.replace('http://localhost:5173', site().frontEnd);
+    expect(here).to.not.equal(test);
+    const run: (page: Page) => Promise<void> = new Function(
+      'page',
+      `return (async () => {\n${here}})();`,
+    ).bind(undefined);
+    await run(page);
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
+  });
+});

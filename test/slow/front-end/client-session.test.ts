@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
+import { documented } from '../../harness/project/shipped-pages.ts';
 import { authorize, loggedIn, loggedOut, logIn, openPopup, shows } from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
 
@@ -74,6 +75,22 @@ describe('the browser client in session mode, in Chromium', () => {
     );
     expect(users).to.deep.equal(users.map(() => 'ada'));
     expect(tokenCalls()).to.be.above(calls);
+  });
+
+  it('can be in one page with requests of its own, as docs/front-end.md shows them', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const ask = documented('session.js', site().relayUrl);
+    const asked = (path: string, method: string) =>
+      page.evaluate(`(() => { ${ask}; return ask('${path}', '${method}')
+        .then(async (answer) => ({ status: answer.status, ...(await answer.json()) })); })()`);
+    const described = await asked('/auth/session', 'GET');
+    expect(described).to.include({ status: 200, provider: 'provider', renewable: true });
+    expect(await asked('/auth/session/refresh', 'POST')).to.have.property('status', 200);
+    expect(await asked('/api/user', 'GET')).to.include({ status: 200, sub: 'ada' });
+    expect(await asked('/auth/logout', 'POST')).to.have.property('status', 200);
+    const missing = await asked('/auth/session', 'GET');
+    expect(missing).to.include({ status: 401, error: 'session_missing' });
   });
 
   it('logs in in a popup', async () => {

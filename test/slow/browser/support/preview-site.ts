@@ -1,5 +1,5 @@
 import { canary } from '../../../harness/expect/canaries.ts';
-import { documentedPage } from '../../../harness/project/shipped-pages.ts';
+import { libraryExample } from '../../../harness/project/shipped-pages.ts';
 import {
   type CertifiedProvider,
   startCertifiedProvider,
@@ -9,9 +9,9 @@ import { serveTls } from '../../../harness/provider/serve.ts';
 import { type Relay, secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../../../harness/system/certificate.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
-import { sendFrom } from './documented-site.ts';
+import { sendFrom } from './library-site.ts';
 
-/** The page of docs/front-end.md at any address, and a relay whose front end is its previews. */
+/** The page of examples/oauth4webapi at any address, and a relay whose front end is its previews. */
 export interface PreviewSite {
   readonly relay: Relay;
   readonly relayUrl: string;
@@ -37,7 +37,7 @@ export function usePreviewSite(origin: string): () => PreviewSite {
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
     const certificate = await selfSignedCertificate('previews');
-    const page = await serveTls(certificate, sendFrom(documentedPage(proxy.url)));
+    const page = await serveTls(certificate, sendFrom(libraryExample(proxy.url)));
     servings.push(proxy, provider, page);
     const relay = await startRelay({
       client,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { canary } from '../../../harness/expect/canaries.ts';
-import { documentedPage } from '../../../harness/project/shipped-pages.ts';
+import { documented } from '../../../harness/project/shipped-pages.ts';
 import {
   type CertifiedProvider,
   startCertifiedProvider,
@@ -93,10 +93,10 @@ async function servePage(
 ): Promise<Serving> {
   const resolveDir = join(import.meta.dirname, '../pages');
   const script = await readFile(join(resolveDir, scripts[library]), 'utf8');
-  const documented = documentedPage(relay).get(`/${library}.js`) ?? '';
+  const settingsOfLibrary = documented(`${library}.js`, relay);
   const { outputFiles } = await build({
     stdin: {
-      contents: documented.replace(/\n\}\)?;\n$/, `\n${settings}$&`) + script,
+      contents: settingsOfLibrary.replace(/\n\}\)?;\n$/, `\n${settings}$&`) + script,
       resolveDir,
       loader: 'jsx',
     },

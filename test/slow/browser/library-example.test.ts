@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
-import { useDocumentedSite } from './support/documented-site.ts';
+import { useLibrarySite } from './support/library-site.ts';
 
 const { describe } = needsChromium();
 
@@ -18,9 +18,9 @@ async function logIn(page: Page, login = 'ada'): Promise<void> {
   await loggedIn(page, login);
 }
 
-describe('the page of docs/front-end.md in Chromium', () => {
+describe('the example oauth4webapi in Chromium', () => {
   const openBrowser = useBrowser();
-  const site = useDocumentedSite('https');
+  const site = useLibrarySite('https');
 
   const tokenCalls = () => site().provider.tokenRequests.length;
 
@@ -73,7 +73,7 @@ describe('the page of docs/front-end.md in Chromium', () => {
     const page = await openPage();
     await logIn(page);
     expect(page.url()).to.equal(`${site().frontEnd}/`);
-    await screenshot(page, 'documented-page');
+    await screenshot(page, 'library-example');
   });
 
   it('stays logged in over a reload, and keeps no token in web storage', async () => {
@@ -204,9 +204,9 @@ describe('the page of docs/front-end.md in Chromium', () => {
   });
 });
 
-describe('the page of docs/front-end.md in local development, in Chromium', () => {
+describe('the example oauth4webapi in local development, in Chromium', () => {
   const openPage = useBrowser();
-  const site = useDocumentedSite('localhost');
+  const site = useLibrarySite('localhost');
 
   it('logs in, stays logged in over a reload, and logs out, without https and without a key file', async () => {
     const page = await openPage();

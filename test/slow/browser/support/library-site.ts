@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { canary } from '../../../harness/expect/canaries.ts';
-import { documentedPage } from '../../../harness/project/shipped-pages.ts';
+import { libraryExample } from '../../../harness/project/shipped-pages.ts';
 import {
   type CertifiedProvider,
   startCertifiedProvider,
@@ -10,8 +10,8 @@ import { type Serving, serve } from '../../../harness/provider/serve.ts';
 import { secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 
-/** The page of docs/front-end.md, a relay, and a provider that takes each refresh token once. */
-export interface DocumentedSite {
+/** The page of examples/oauth4webapi, a relay, and a provider that takes each refresh token once. */
+export interface LibrarySite {
   readonly frontEnd: string;
   readonly relay: string;
   readonly provider: CertifiedProvider;
@@ -20,12 +20,11 @@ export interface DocumentedSite {
 /**
  * One site for the `describe` that this is called in.
  *
- * @param where `https`: the relay has https and a key file. `localhost`: it runs as a developer starts it,
- *   and the page is changed as the document says
+ * @param where `https`: the relay has https and a key file. `localhost`: it runs as a developer starts it
  */
-export function useDocumentedSite(where: 'https' | 'localhost'): () => DocumentedSite {
+export function useLibrarySite(where: 'https' | 'localhost'): () => LibrarySite {
   const startRelay = useRelays();
-  let site: DocumentedSite | undefined;
+  let site: LibrarySite | undefined;
   const servings: { close(): Promise<void> }[] = [];
 
   before('start the provider, the relay and the front end', async () => {
@@ -35,8 +34,7 @@ export function useDocumentedSite(where: 'https' | 'localhost'): () => Documente
     const redirectUri = `${relay}/auth/provider/callback`;
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
-    const files = documentedPage(relay);
-    const pages = await servePages(proxy ? files : withInsecureRequests(files));
+    const pages = await servePages(libraryExample(relay));
     const host = proxy ? 'front-end.localhost' : 'localhost';
     const frontEnd = `http://${host}:${pages.port}`;
     await startRelay({
@@ -62,14 +60,6 @@ export function useDocumentedSite(where: 'https' | 'localhost'): () => Documente
     if (site === undefined) throw new Error('the site has not started');
     return site;
   };
-}
-
-function withInsecureRequests(files: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const options = '{ DPoP: oauth.DPoP(client, key)';
-  const login = files.get('/login.js') ?? '';
-  const changed = login.replace(options, `${options}, [oauth.allowInsecureRequests]: true`);
-  if (changed === login) throw new Error('the options are not there');
-  return new Map([...files, ['/login.js', changed]]);
 }
 
 async function servePages(files: ReadonlyMap<string, string>): Promise<Serving> {

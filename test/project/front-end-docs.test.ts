@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { type FailureCode, failureCodes, RelayError } from '../../src/errors.ts';
+import { documentedSnippets } from '../harness/project/shipped-pages.ts';
+
+const root = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('docs/front-end.md', root), 'utf8');
+
+/** Failures that reach no page as a code of the relay. */
+const neverACode: readonly FailureCode[] = [
+  // A page gets the code of OAuth instead.
+  'request_invalid',
+  'response_type_unsupported',
+  'scope_refused',
+  'oauth_off',
+  'token_request_invalid',
+  'content_type_unsupported',
+  'body_too_large',
+  'client_id_wrong',
+  'grant_unsupported',
+  'grant_invalid',
+  'code_redeemed',
+  'verifier_wrong',
+  'proof_missing',
+  'proof_invalid',
+  'key_mismatch',
+  'refresh_refused',
+  // The browser stays at the relay, or at the popup of a CMS.
+  'client_unauthorized',
+  'redirect_uri_unknown',
+  'pkce_required',
+  'cms_backend_wrong',
+  'prefetch_refused',
+  // The answer has only a detail: /api/user, and what no route has seen.
+  'provider_unknown',
+  'credentials_missing',
+  'credentials_malformed',
+  'credentials_repeated',
+  'user_record_signed',
+  'not_found',
+  'host_unusable',
+  'request_timeout',
+  'headers_too_large',
+  'not_ready',
+  'client_gone',
+];
+
+/** The codes in the first column of the tables that begin with this head. */
+function codesOf(head: string): readonly string[] {
+  const [, table = ''] = page.split(
+    `\n| ${head} | what happened | what to show |\n|---|---|---|\n`,
+  );
+  const rows = table.split('\n\n')[0]?.split('\n') ?? [];
+  return rows.flatMap((row) => {
+    const [, first = ''] = row.split('|');
+    return [...first.matchAll(/`(\w+)`/g)].map(([, code = '']) => code);
+  });
+}
+
+/** The codes that the browser client itself makes. */
+function codesOfClient(): readonly string[] {
+  const folder = new URL('client/src/', root);
+  const source = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
+  return [...source.join('').matchAll(/new LoginError\('(\w+)'/g)].map(([, code = '']) => code);
+}
+
+describe('docs/front-end.md', () => {
+  it('explains each code of OAuth and of the client once, and no other', () => {
+    const failures = failureCodes.map((code) => new RelayError(code));
+    // The client turns 401 into a log-out.
+    const statuses = failures.map(({ status }) => status).filter((status) => status !== 401);
+    const expected = new Set([
+      ...failures.map(({ oauthError }) => oauthError),
+      ...codesOfClient(),
+      ...statuses.map((status) => `http_${status}`),
+    ]);
+    expect(codesOfClient()).to.include('network');
+    expect(codesOf('`code` or `error`')).to.have.members([...expected]);
+  });
+
+  it('explains each code of the relay that a page can get once, and no other', () => {
+    const expected = failureCodes.filter((code) => !neverACode.includes(code));
+    expect(codesOf('`error`')).to.have.members(expected);
+  });
+
+  it('has only code that tests run', () => {
+    expect([...documentedSnippets().keys()]).to.have.members([
+      'client.html',
+      'both.js',
+      'end-to-end.js',
+      'session.js',
+      'oidc-client-ts.js',
+      'react-oauth2-code-pkce.js',
+    ]);
+    const fences = [...page.matchAll(/^```(\w+)$/gm)].map(([, language]) => language);
+    expect(fences).to.have.members([...Array(5).fill('js'), 'html', 'yaml', 'sh']);
+  });
+
+  it('is at most 400 lines long', () => {
+    expect(page.split('\n').length).to.be.at.most(400);
+  });
+});

@@ -52,23 +52,31 @@ function directoriesOf(path: string): string[] {
 
 interface Ids {
   readonly uid: number;
-  readonly gid: number;
+  readonly gids: ReadonlySet<number>;
 }
 
 function may(ids: Ids, right: number, { uid, gid, mode }: Access): boolean {
   if (ids.uid === 0) return true;
   if (ids.uid === uid) return (mode & (right << 6)) !== 0;
-  return (mode & (ids.gid === gid ? right << 3 : right)) !== 0;
+  return (mode & (ids.gids.has(gid) ? right << 3 : right)) !== 0;
 }
 
-/** @see passwd(5) */
+/** @see passwd(5), group(5) */
 function idsOf(user: string, readFile: ReadFile): Ids | undefined {
-  let text: string;
+  const [, , uid, gid] = recordsOf('/etc/passwd', readFile).find(([name]) => name === user) ?? [];
+  if (uid === undefined) return undefined;
+  const others = recordsOf('/etc/group', readFile)
+    .filter(([, , , members = '']) => members.split(',').includes(user))
+    .map(([, , other]) => Number(other));
+  return { uid: Number(uid), gids: new Set([Number(gid), ...others]) };
+}
+
+/** The lines of a file of users or groups. None if it cannot be read. */
+function recordsOf(path: string, readFile: ReadFile): string[][] {
   try {
-    ({ text } = readFile('/etc/passwd'));
+    const { text } = readFile(path);
+    return text.split('\n').map((line) => line.split(':'));
   } catch {
-    return undefined;
+    return [];
   }
-  const [, uid, gid] = new RegExp(`^${user}:[^:]*:(\\d+):(\\d+):`, 'm').exec(text) ?? [];
-  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }

@@ -165,6 +165,15 @@ describe('login-relay check, by root on a machine with the service', () => {
     );
   });
 
+  it('knows the other groups of the user', async () => {
+    const access = { [secret]: [0, 110, 0o640] } as const;
+    const member = { '/etc/group': 'root:x:0:\nssl-cert:x:110:postgres,login-relay\n' };
+    const stranger = { '/etc/group': 'root:x:0:\nssl-cert:x:110:postgres,login-relay2\n' };
+    expect(blocked(await check({ isRoot: true, access, files: member }))).to.deep.equal([]);
+    const [found] = blocked(await check({ isRoot: true, access, files: stranger }));
+    expect(found?.message).to.include(`may not read ${secret}`);
+  });
+
   it('says nothing if there is no such user, or if another user runs it', async () => {
     const access = { [secret]: [0, 0, 0o600] } as const;
     const files = { '/etc/passwd': 'root:x:0:0::/root:/bin/sh\n' };

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { describeOption } from '../config/options.ts';
+import { headerSizeFor } from '../relay/running-relay.ts';
 
 /** What the relay reads only when it starts. */
 const fixed = {
@@ -8,7 +9,8 @@ const fixed = {
   maxConnections: ({ maxConnections }: Config) => maxConnections,
   tlsCert: ({ certificate }: Config) => certificate !== undefined,
   metricsPort: ({ metrics }: Config) => metrics?.port,
-  metricsHost: ({ metrics }: Config) => metrics?.host,
+  // Without a port, the host means nothing.
+  metricsHost: ({ metrics }: Config, other: Config) => other.metrics && metrics?.host,
   logLevel: ({ logLevel }: Config) => logLevel,
   logFormat: ({ logFormat }: Config) => logFormat,
 } as const;
@@ -25,8 +27,10 @@ export function restartWarnings(
   reloaded: Config,
   hasSocket: boolean,
 ): readonly string[] {
-  return names
+  const warnings = names
     .filter((name) => !(hasSocket && (name === 'port' || name === 'host')))
-    .filter((name) => fixed[name](started) !== fixed[name](reloaded))
+    .filter((name) => fixed[name](started, reloaded) !== fixed[name](reloaded, started))
     .map((name) => `${describeOption(name)} has changed: restart the relay to use it`);
+  if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;
+  return [...warnings, 'a front end has sessions now: restart the relay to make room for cookies'];
 }

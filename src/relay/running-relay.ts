@@ -97,7 +97,7 @@ export async function startRelay(
 }
 
 /** The limit of the server. A reload does not change it. */
-function headerSizeFor({ frontEnds }: Config): number {
+export function headerSizeFor({ frontEnds }: Config): number {
   const haveSessions = frontEnds.some(({ tokenDelivery }) => tokenDelivery === 'session');
   return haveSessions ? limits.headerSizeWithSessions : limits.headerSize;
 }

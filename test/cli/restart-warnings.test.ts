@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { restartWarnings } from '../../src/cli/restart-warnings.ts';
+import { readFileConfig } from '../config/support/config-file.ts';
+
+const provider = `providers:
+  github: { client-id: a, client-secret: b }
+`;
+
+function warnings(before: string, after: string, hasSocket = false): readonly string[] {
+  const [started, reloaded] = [before, after].map((more) => {
+    const frontEnds = more.includes('front-ends:') ? '' : frontEndWith('code');
+    return readFileConfig(`base-url: http://localhost:8000\n${provider}${frontEnds}${more}\n`)
+      .config;
+  });
+  if (started === undefined || reloaded === undefined) throw new Error('two configurations');
+  return restartWarnings(started, reloaded, hasSocket);
+}
+
+function frontEndWith(tokenDelivery: string): string {
+  return `front-ends:
+  app: { origin: "http://localhost:5173", token-delivery: ${tokenDelivery} }
+`;
+}
+
+describe('the warnings of a reload', () => {
+  for (const [setting, flag] of [
+    ['port: 9000', '--port (PORT)'],
+    ['host: "::1"', '--host (HOST)'],
+    ['max-connections: 100', '--max-connections (MAX_CONNECTIONS)'],
+    ['metrics-port: 9000', '--metrics-port (METRICS_PORT)'],
+    ['log-level: debug', '--log-level (LOG_LEVEL)'],
+    ['log-format: json', '--log-format (LOG_FORMAT)'],
+  ] as const) {
+    it(`name ${flag} if it has changed`, () => {
+      expect(warnings('', setting)).to.deep.equal([
+        `${flag} has changed: restart the relay to use it`,
+      ]);
+      expect(warnings(setting, setting)).to.deep.equal([]);
+    });
+  }
+
+  it('leave out port and host if systemd passes the socket', () => {
+    expect(warnings('', 'port: 9000\nhost: "::1"', true)).to.deep.equal([]);
+  });
+
+  it('name --metrics-host if metrics stay on', () => {
+    const ofHost = (host: string) => `metrics-port: 9000\nmetrics-host: "${host}"`;
+    expect(warnings(ofHost('127.0.0.1'), ofHost('::1'))).to.deep.equal([
+      '--metrics-host (METRICS_HOST) has changed: restart the relay to use it',
+    ]);
+  });
+
+  it('name no setting that a reload changes', () => {
+    expect(warnings('', 'rate-limit: 10\nsession-idle: 1')).to.deep.equal([]);
+  });
+
+  it('name a first front end with sessions, but not a further one', () => {
+    const sessions = frontEndWith('session');
+    expect(warnings('', sessions)).to.deep.equal([
+      'a front end has sessions now: restart the relay to make room for cookies',
+    ]);
+    expect(warnings(sessions, sessions)).to.deep.equal([]);
+    expect(warnings(sessions, '')).to.deep.equal([]);
+  });
+});

@@ -1,6 +1,7 @@
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import type { Registration } from '../login/login.ts';
+import { isCredential } from '../oauth/authorization-header.ts';
 import type { SessionContent } from '../session/content.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { SessionGuard } from './session-guard.ts';
@@ -44,7 +45,7 @@ export async function openSession(
  * The access token of a session.
  *
  * @param now milliseconds since 1970
- * @throws {RelayError} `session_token_expired`
+ * @throws {RelayError} `session_token_expired`, or `token_malformed` if no header can carry it
  */
 export function usableToken(
   { accessToken, accessTokenEndsAt }: SessionContent,
@@ -52,5 +53,6 @@ export function usableToken(
 ): string {
   const isOver = accessTokenEndsAt !== undefined && now() >= accessTokenEndsAt * 1000;
   if (isOver) throw new RelayError('session_token_expired');
+  if (!isCredential(accessToken)) throw new RelayError('token_malformed');
   return accessToken;
 }

@@ -92,6 +92,16 @@ describe('a front end with sessions', () => {
     expectFailure(await relay.get(userPath), 'credentials_missing');
   });
 
+  it('sends the provider no token that would break the request', async () => {
+    for (const token of ['a\r\nX-Evil: 1', 'a b', 't\u{f6}ken', 't\u{20ac}ken']) {
+      provider.onToken = json({ access_token: token, token_type: 'bearer' });
+      await page.logIn();
+      provider.calls.length = 0;
+      expectFailure(await page.lookUp(), 'token_malformed');
+      expect(provider.calls).to.deep.equal([]);
+    }
+  });
+
   it('uses the token in Authorization rather than the cookie', async () => {
     await page.logIn();
     const answer = await page.lookUp({ headers: [['Authorization', 'Bearer other']] });

@@ -1,33 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { useLoginSite } from '../../harness/relay/login-site.ts';
-import type { Engine, Tab, Visitor } from './engine.ts';
-import { chromium, firefox } from './puppeteer.ts';
-import { webkit } from './webkit.ts';
-
-const engines: readonly Engine[] = [chromium, firefox, webkit];
-const wanted = process.env['ENGINES']?.split(' ');
+import type { Tab } from './engine.ts';
+import { engines, useEngine } from './engines.ts';
 
 const clientPage = readFileSync(new URL('../front-end/pages/client.html', import.meta.url), 'utf8');
 
-for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true)) {
+for (const engine of engines) {
   describe(`the browser client in ${engine.name}`, function () {
     this.timeout(60_000);
     const site = useLoginSite({
       frontEnd: (relay) => clientPage.replaceAll('https://login.example.com', relay),
     });
-    let visitor: Visitor | undefined;
-
-    before(`${engine.name} starts`, () => engine.start());
-    afterEach(async () => {
-      await visitor?.leave();
-      visitor = undefined;
-    });
-    after(`${engine.name} ends`, () => engine.stop());
+    const { openTab, popup: popupDuring } = useEngine(engine);
 
     async function openPage(path = '/'): Promise<Tab> {
-      visitor ??= await engine.newVisitor();
-      const tab = await visitor.openTab();
+      const tab = await openTab();
       await tab.open(site().frontEnd + path);
       return tab;
     }
@@ -69,8 +57,7 @@ for (const engine of engines.filter(({ name }) => wanted?.includes(name) ?? true
     it('logs in in a popup', async () => {
       const tab = await openPage();
       await loggedOut(tab);
-      if (visitor === undefined) throw new Error('nobody is there');
-      const popup = await visitor.popup(() => tab.click('#log-in-popup'));
+      const popup = await popupDuring(() => tab.click('#log-in-popup'));
       await authorize(popup);
       await loggedIn(tab);
       await tab.shows('[role=alert]', 'popup done');

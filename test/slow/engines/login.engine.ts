@@ -85,8 +85,7 @@ for (const engine of engines) {
       it('hands the token to the page that opened it', async () => {
         const tab = await openTab();
         await tab.open(site().frontEnd);
-        if (visitor === undefined) throw new Error('nobody is there');
-        const popup = await visitor.popup(() => tab.click('button'));
+        const popup = await popupDuring(() => tab.click('button'));
         await authorize(popup, 'Ada Lovelace');
         await tab.shows('p', 'authorization:github:success:{"token":');
         await popup.shows('main', 'You are logged in there.');

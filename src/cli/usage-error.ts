@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { suggestion } from '../config/suggestion.ts';
+import { didYouMean, suggestion } from '../config/suggestion.ts';
 
 /** The flags of 0.1 that have another name now. */
 const renamed: ReadonlyMap<string, string> = new Map([['--state-key-file', '--key-file']]);
@@ -61,8 +61,4 @@ function describeStrayWord(word: string, command: Command | undefined, program: 
   return known === undefined
     ? 'unknown command or unexpected argument'
     : `unknown command ${word}${didYouMean(known)}`;
-}
-
-function didYouMean(known: string | undefined): string {
-  return known === undefined ? '' : `: did you mean ${known}?`;
 }

@@ -4,7 +4,7 @@ import type { FileApi } from './file/config-file.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
 import type { EntryReading } from './readings.ts';
 import { apiProxyOptions, overlap } from './sections/api-proxy.ts';
-import { suggestion } from './suggestion.ts';
+import { didYouMean, suggestion } from './suggestion.ts';
 
 /** A part of a provider's API that a page may use through the relay. */
 export interface ApiConfig {
@@ -89,10 +89,7 @@ function registrationOf(
   const name = read(api, 'provider', fault);
   if (name === undefined || registrations.includes(name)) return name;
   const close = suggestion(name, registrations);
-  fault(
-    'provider',
-    `names a provider that the front end may not use${close ? `: did you mean ${close}?` : ''}`,
-  );
+  fault('provider', `names a provider that the front end may not use${didYouMean(close)}`);
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { EntryReading } from './readings.ts';
 import { frontEndAccessOptions } from './sections/front-end-access.ts';
-import { suggestion } from './suggestion.ts';
+import { didYouMean, suggestion } from './suggestion.ts';
 
 /** What a front end may use. */
 export interface FrontEndAccess {
@@ -32,9 +32,7 @@ export function readFrontEndAccess(
   const unknown = named.output.filter((name) => !registrations.includes(name));
   for (const name of unknown) {
     const close = suggestion(name, registrations);
-    faultOfProviders(
-      `names a provider that is not configured${close ? `: did you mean ${close}?` : ''}`,
-    );
+    faultOfProviders(`names a provider that is not configured${didYouMean(close)}`);
   }
   return { registrations: named.output, scope };
 }

@@ -5,3 +5,8 @@ export function suggestion(word: string, known: readonly string[]): string | und
   const maxDistance = Math.min(3, Math.floor(word.length / 2));
   return closestMatch(word, [...known], { maxDistance });
 }
+
+/** The end of a sentence about a mistyped word. Empty if no known word is close. */
+export function didYouMean(close: string | undefined): string {
+  return close === undefined ? '' : `: did you mean ${close}?`;
+}

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 import { filePath, pathSegment } from '../schemas.ts';
-import { suggestion } from '../suggestion.ts';
+import { didYouMean, suggestion } from '../suggestion.ts';
 import type { FileSettings, Position, SettingName } from './config-file.ts';
 import { type FileSetting, fileSettings, type Level, settingOf } from './keys.ts';
 import type { Pair } from './pairs.ts';
@@ -97,7 +97,7 @@ function unknownKey(key: string, place: Place): string {
   const close = similarKey(key, place);
   const isShown = close === undefined ? ordinaryKey.test(key) : /^[\w-]+$/.test(key);
   const shown = isShown ? key : 'a key';
-  return `${prefixOf(place)}${shown} is unknown${close ? `: did you mean ${close}?` : ''}`;
+  return `${prefixOf(place)}${shown} is unknown${didYouMean(close)}`;
 }
 
 function similarKey(key: string, { kind }: Place): string | undefined {

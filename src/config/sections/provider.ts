@@ -6,14 +6,9 @@ import type { Option } from '../option.ts';
 import { type ProviderSettings, readProviderSettings } from '../provider-settings.ts';
 import { checked, type Reading, reportOwnParameters } from '../reading.ts';
 import * as schemas from '../schemas.ts';
-import { suggestion } from '../suggestion.ts';
+import { didYouMean, suggestion } from '../suggestion.ts';
 
 const presetNames = presets.map(({ name }) => name);
-
-function didYouMean(name: string): string {
-  const preset = suggestion(name, presetNames);
-  return preset === undefined ? '' : `: did you mean ${preset}?`;
-}
 
 /** The options of {@link ProviderSettings}, and of all calls to providers. */
 export const providerOptions = {
@@ -28,7 +23,8 @@ export const providerOptions = {
       v.string(),
       v.check(
         (name) => presetNames.includes(name),
-        ({ input }) => `must be one that login-relay providers lists${didYouMean(input)}`,
+        ({ input }) =>
+          `must be one that login-relay providers lists${didYouMean(suggestion(input, presetNames))}`,
       ),
     ),
   },

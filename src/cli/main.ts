@@ -101,7 +101,7 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
   }
   if (error instanceof ConfigError) {
     await complain(
-      'login-relay cannot start:',
+      argv[0] === 'config' ? 'The configuration has faults:' : 'login-relay cannot start:',
       ...error.faults.map((fault) => `  ${fault}`),
       'See login-relay --help.',
     );

@@ -84,6 +84,7 @@ front-ends:
     it(`${action} ends with the faults of the configuration, and with 2`, async () => {
       const { code, stdout, stderr } = await runRelay({ words: ['config', action] });
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(/^The configuration has faults:$/m);
       expect(stderr).to.contain('--origin (FRONTEND_ORIGIN) is required');
     });
   }

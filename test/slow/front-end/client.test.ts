@@ -237,7 +237,7 @@ describe('the browser client in Chromium, with pages that are kept for the back 
     await loggedIn(other);
     await other.getByRole('button', { name: 'Log out' }).click();
     await loggedOut(other);
-    await page.evaluate('history.back()');
+    await page.evaluate('void setTimeout(() => history.back())');
     await loggedOut(page);
   });
 
@@ -248,7 +248,7 @@ describe('the browser client in Chromium, with pages that are kept for the back 
     await page.evaluate('globalThis.isKept = true');
     await page.goto(`${site().frontEnd}/elsewhere`);
     await page.evaluate(`indexedDB.deleteDatabase('login-relay')`);
-    await page.evaluate('history.back()');
+    await page.evaluate('void setTimeout(() => history.back())');
     await loggedOut(page);
     await page.waitForFunction('globalThis.isKept');
   });

@@ -13,10 +13,10 @@ import { projectRoot } from '../../harness/project/run.ts';
  */
 const machines = {
   'node-18': { npm: 'npm-9', hasPinned: true, tests: 'test' },
-  'node-20': { npm: 'npm-10', hasPinned: true, tests: 'test' },
+  'node-20': { npm: 'npm-10', hasPinned: true, tests: 'test-fast' },
   'node-22': { npm: 'npm-10', hasPinned: false, tests: 'test-fast' },
   'node-24': { npm: 'npm-11', hasPinned: false, tests: 'test-fast' },
-  'node-26': { npm: 'npm-12', hasPinned: true, tests: 'test' },
+  'node-26': { npm: 'npm-12', hasPinned: true, tests: 'test-fast' },
 } as const;
 
 type Machine = keyof typeof machines;

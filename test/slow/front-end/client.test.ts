@@ -194,7 +194,9 @@ describe('the browser client in Chromium', () => {
 
       it('can be closed and opened again', async () => {
         const page = await openPage(path);
-        await openPopup(page).then((popup) => popup.close());
+        const popup = await openPopup(page);
+        await popup.getByPlaceholder('Enter any login').waitFor();
+        await popup.close();
         await openPopup(page).then(authorize);
         await loggedIn(page);
       });

@@ -30,13 +30,13 @@ function configsOf(text: string): Record<string, readonly string[]> {
 const several = `
 providers:
   github: { client-id: one, client-secret-file: secret }
-  work: { provider: github-enterprise, provider-host: git.example.com, client-id: two, client-secret-file: secret }
+  team: { provider: github-enterprise, provider-host: git.example.com, client-id: two, client-secret-file: secret }
   gitlab: { provider-host: git.example.com, client-id: three, client-secret-file: secret }
 front-ends:
   app: { origin: https://app.example.com }
   blog: { origin: https://blog.example.com, token-delivery: cms, providers: [github] }
   docs: { origin: https://docs.example.com, token-delivery: cms, providers: [github, gitlab] }
-  shop: { origin: https://shop.example.com, token-delivery: cms, providers: [work] }
+  shop: { origin: https://shop.example.com, token-delivery: cms, providers: [team] }
 `;
 
 describe('login-relay check, about CMSes', () => {
@@ -55,9 +55,9 @@ describe('login-relay check, about CMSes', () => {
         '  auth_endpoint: auth/gitlab/docs',
         '  api_root: https://git.example.com/api/v4',
       ],
-      'shop at work': [
+      'shop at team': [
         ...gitHub,
-        '  auth_endpoint: auth/work/shop',
+        '  auth_endpoint: auth/team/shop',
         '  api_root: https://git.example.com/api/v3',
       ],
     });

@@ -97,7 +97,7 @@ key-file: ./key
 providers:
   github: { client-id: one, client-secret-file: secret, scope: repo }
   staff: { issuer: https://id.example.com, client-id: two, client-secret-file: secret }
-  work: { provider: gitlab, client-id: three, client-secret-file: secret, scope: api }
+  team: { provider: gitlab, client-id: three, client-secret-file: secret, scope: api }
 front-ends:
 `;
 
@@ -131,7 +131,7 @@ front-ends:
     expect(registrations.map(({ name, stateCheck }) => [name, stateCheck])).to.deep.equal([
       ['github', 'always'],
       ['staff', 'browsers'],
-      ['work', 'browsers'],
+      ['team', 'browsers'],
     ]);
   });
 
@@ -143,11 +143,11 @@ front-ends:
 
   it('warns that /auth serves the first CMS of each backend', () => {
     const { warnings } = read(
-      app + blog('blog', 'github') + blog('docs', 'github, work') + blog('news', 'work'),
+      app + blog('blog', 'github') + blog('docs', 'github, team') + blog('news', 'team'),
     );
     expect(warnings).to.deep.equal([
       'config.yaml:12:45 front-ends.docs.token-delivery is cms, but /auth serves the front end blog at github: set auth_endpoint to auth/github/docs in its config.yml',
-      'config.yaml:13:45 front-ends.news.token-delivery is cms, but /auth serves the front end docs at work: set auth_endpoint to auth/work/news in its config.yml',
+      'config.yaml:13:45 front-ends.news.token-delivery is cms, but /auth serves the front end docs at team: set auth_endpoint to auth/team/news in its config.yml',
     ]);
   });
 });

@@ -12,14 +12,14 @@ import {
   secretFile,
 } from '../harness/relay/relay-under-test.ts';
 
-const names = ['staff', 'code', 'work', 'gitlab'] as const;
+const names = ['staff', 'code', 'team', 'gitlab'] as const;
 
 type Name = (typeof names)[number];
 
 const frontEnds = `
   app: { origin: https://app.example }
-  blog: { origin: https://blog.example, token-delivery: cms, providers: [code, work], scope: repo }
-  docs: { origin: https://docs.example, token-delivery: cms, providers: [code, work] }
+  blog: { origin: https://blog.example, token-delivery: cms, providers: [code, team], scope: repo }
+  docs: { origin: https://docs.example, token-delivery: cms, providers: [code, team] }
   shop: { origin: https://shop.example, token-delivery: cms, providers: [gitlab] }
 `;
 
@@ -71,9 +71,9 @@ describe('a relay with several CMSes', () => {
     [`/auth?${ofCms('gitlab')}`, 'gitlab', 'gitlab', 'https://shop.example'],
     ['/auth', 'code', 'github', 'https://blog.example'],
     [`/auth/code?${ofCms('github')}`, 'code', 'github', 'https://blog.example'],
-    [`/auth/work?${ofCms('github')}`, 'work', 'github', 'https://blog.example'],
+    [`/auth/team?${ofCms('github')}`, 'team', 'github', 'https://blog.example'],
     [`/auth/code/docs?${ofCms('github')}`, 'code', 'github', 'https://docs.example'],
-    [`/auth/work/docs?${ofCms('github')}`, 'work', 'github', 'https://docs.example'],
+    [`/auth/team/docs?${ofCms('github')}`, 'team', 'github', 'https://docs.example'],
     [`/auth/code?client_id=docs&${ofCms('github')}`, 'code', 'github', 'https://docs.example'],
     [`/auth/gitlab?${ofCms('gitlab')}`, 'gitlab', 'gitlab', 'https://shop.example'],
     ['/auth/gitlab/shop', 'gitlab', 'gitlab', 'https://shop.example'],
@@ -112,7 +112,7 @@ describe('a relay with several CMSes', () => {
 
   for (const path of [
     '/auth?provider=bitbucket',
-    '/auth?provider=work',
+    '/auth?provider=team',
     '/auth?provider=github&provider=gitlab',
     `/auth/gitlab?${ofCms('github')}`,
     '/auth/code/docs?provider=gitlab',

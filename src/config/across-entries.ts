@@ -1,3 +1,4 @@
+import { sessionPaths } from '../paths.ts';
 import { describeEntry } from './file/describe.ts';
 import type { ReadConfigFile } from './file/read.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
@@ -44,9 +45,6 @@ export function describeDelivery(
   return undefined;
 }
 
-/** The words after `/auth/` that are endpoints of sessions. */
-const sessionEndpoints = ['session', 'logout'];
-
 /** Reports registrations whose paths are endpoints of sessions. */
 export function reportSessionEndpoints(
   file: ReadConfigFile | undefined,
@@ -55,7 +53,7 @@ export function reportSessionEndpoints(
   addFault: (fault: string) => void,
 ): void {
   for (const { name, one } of registrations) {
-    if (!sessionEndpoints.includes(name)) continue;
+    if (!sessionPaths.has(`/auth/${name}`)) continue;
     const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
     if (file === undefined || one.entry === undefined) one.reading.fault('pathName', message);
     else addFault(`${describeEntry(file, one.entry)} ${message}`);

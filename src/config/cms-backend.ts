@@ -1,9 +1,6 @@
 import type { CmsBackend } from '../providers/provider.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
-/** The path where a CMS starts logins unless its configuration has an `auth_endpoint`. */
-export const cmsPath = '/auth';
-
 /** How a CMS uses the provider of a registration. Undefined: no CMS can. */
 export function cmsBackendOf({
   provider,
@@ -11,27 +8,4 @@ export function cmsBackendOf({
   readonly provider: ProviderSettings;
 }): CmsBackend | undefined {
   return 'known' in provider ? provider.known.cms : undefined;
-}
-
-/** A registration that a CMS may use. */
-interface CmsRegistration {
-  readonly name: string;
-  /** The name of the backend in the configuration of the CMS. */
-  readonly backend: string | undefined;
-}
-
-/**
- * The registration of a start at {@link cmsPath}: the first one whose backend the CMS names; among several, the
- * one that has that name itself. If the CMS names none, or an unknown one, it is the first one.
- *
- * @param registrations those with a CMS, in order
- * @param backend the parameter `provider`
- */
-export function registrationAtCmsPath<Registration extends CmsRegistration>(
-  registrations: readonly Registration[],
-  backend: unknown,
-): Registration | undefined {
-  const asked = registrations.filter((registration) => registration.backend === backend);
-  const sameName = asked.find(({ name }) => name === backend);
-  return sameName ?? asked[0] ?? registrations[0];
 }

@@ -1,7 +1,7 @@
+import { registrationOfCms } from '../login/cms-registration.ts';
 import { presets } from '../providers/presets.ts';
 import type { CmsBackend } from '../providers/provider.ts';
 import type { FrontEndEntry, RegistrationEntry } from './across-entries.ts';
-import { registrationAtCmsPath } from './cms-backend.ts';
 import type { Reading } from './reading.ts';
 
 const cmsPresets = presets.filter(({ cms }) => cms !== undefined);
@@ -68,7 +68,7 @@ function warnOfPath(
     const first = logins.find((login) => login.registration.name === name);
     return first === undefined ? [] : [{ name, backend: first.preset?.cms?.name, first }];
   });
-  const served = registrationAtCmsPath(inOrder, backend);
+  const served = registrationOfCms(inOrder, backend);
   if (backend === undefined || served === undefined || served.first.frontEnd === frontEnd) return;
   const other = served.first.frontEnd.one.entry?.name;
   frontEnd.one.reading.warn(

@@ -1,5 +1,6 @@
 import { effectOf, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
+import { paths } from '../paths.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
 /** A request to the relay, as the demo's pages show it. Like the record, it holds no secret. */
@@ -73,10 +74,10 @@ function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
 
 /** The log has no words for these: method and route say it all. */
 const effects: Readonly<Record<string, string>> = {
-  '/api/user': 'the user’s record',
-  '/auth/session': 'somebody is logged in',
-  '/auth/session/refresh': 'the session is renewed',
-  '/auth/logout': 'the session is over',
+  [paths.user]: 'the user’s record',
+  [paths.session]: 'somebody is logged in',
+  [paths.sessionRefresh]: 'the session is renewed',
+  [paths.logout]: 'the session is over',
 };
 
 function wordsFor({ route }: RequestRecord): string {

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type CountedLimit, countedLimits } from '../limits.ts';
+import { paths, sessionPaths } from '../paths.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
 import type { RequestRecord } from './request-record.ts';
@@ -33,13 +34,6 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
   rate_limited: 'rate',
   too_many_refusals: 'refused_exchanges',
 };
-
-/** The routes of sessions, which look like those of a registration. */
-const sessionRoutes: ReadonlySet<string | null> = new Set([
-  '/auth/session',
-  '/auth/session/refresh',
-  '/auth/logout',
-]);
 
 /** What comes after the name of a registration in a route. */
 const loginRoute = /^\/auth\/[^/]+(\/callback|\/token|\/revoke|\/:frontEnd)?$/;
@@ -87,7 +81,7 @@ export function createMetrics(
   // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
   const ends = ['', '/callback', '/token', '/revoke'];
   const loginRoutes = registrations.flatMap((name) => ends.map((end) => `/auth/${name}${end}`));
-  for (const route of [...loginRoutes, '/api/user']) requests.inc({ route, status: 500 }, 0);
+  for (const route of [...loginRoutes, paths.user]) requests.inc({ route, status: 500 }, 0);
   const requestDuration = new Histogram({
     name: 'login_relay_request_duration_seconds',
     help: 'Time from a request to the end of its response.',
@@ -202,9 +196,9 @@ export function createMetrics(
       if (excused) excusedCallbacks.inc();
       if (grant === 'authorization_code') redemptions.inc({ outcome });
       if (grant === 'refresh_token') refreshes.inc({ outcome });
-      if (sessionRoutes.has(route)) {
-        if (method === 'POST' && route === '/auth/session/refresh') refreshes.inc({ outcome });
-        if (method === 'POST' && route === '/auth/logout') logouts.inc({ outcome });
+      if (sessionPaths.has(route)) {
+        if (method === 'POST' && route === paths.sessionRefresh) refreshes.inc({ outcome });
+        if (method === 'POST' && route === paths.logout) logouts.inc({ outcome });
         return;
       }
       const [isOfLogin, end = ''] = loginRoute.exec(route ?? '') ?? [];

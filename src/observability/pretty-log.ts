@@ -1,4 +1,5 @@
 import { prettyFactory } from 'pino-pretty';
+import { paths } from '../paths.ts';
 import { effectOf } from './request-effect.ts';
 
 const format = prettyFactory({
@@ -59,7 +60,7 @@ function request(line: Record<string, unknown>): string {
   return lines(
     `${method} ${route ?? addressOf(line)} ${status} ${outcome} in ${durationMs} ms`,
     effectOf(line),
-    registration && route === '/api/user' && `provider: ${registration}`,
+    registration && route === paths.user && `provider: ${registration}`,
     frontEnd && `front end: ${frontEnd}`,
     providerCall(provider),
     excused && 'excused from the state check',

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { paths } from '../paths.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { RequestRecord } from './request-record.ts';
 
@@ -25,7 +26,7 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
 }
 
 // Probes come every few seconds. The metrics count them.
-const probes: ReadonlySet<string | null> = new Set(['/healthz', '/readyz']);
+const probes: ReadonlySet<string | null> = new Set([paths.alive, paths.ready]);
 
 function levelOf({ route, status, outcome }: RequestRecord) {
   if (probes.has(route)) return 'debug';

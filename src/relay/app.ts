@@ -15,6 +15,7 @@ import { requireHost } from '../http/require-host.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/login.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
+import { paths, sessionPaths } from '../paths.ts';
 import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
@@ -22,7 +23,7 @@ import type { SessionAccess } from '../routes/open-session.ts';
 import type { ApiPaths } from './api-paths.ts';
 import { createLoginPaths, type LoginDependencies } from './login-routes.ts';
 import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
-import { addSessionEndpoints, sessionPaths } from './session-endpoints.ts';
+import { addSessionEndpoints } from './session-endpoints.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies extends LoginDependencies {
@@ -54,10 +55,9 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     dependencies;
   const { readiness, limited, grantMemory, sessionAccess, apiPaths } = dependencies;
   const logins = createLoginPaths(served, leaving, dependencies);
-  const ofSessions: ReadonlySet<string> = new Set(Object.values(sessionPaths));
   // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
   const mayRead = (origin: string, path: string) => {
-    const user = ofSessions.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
+    const user = sessionPaths.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
     return (user ?? logins.registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
   };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
@@ -66,18 +66,18 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     ? registrationsByName(first, served)
     : () => first;
   router.all(
-    '/api/user',
+    paths.user,
     allow('GET', 'HEAD'),
     ...limited,
     currentUser(findRegistration, sessionAccess),
   );
-  router.all('/client.js', allow('GET', 'HEAD'), clientModule);
-  router.all('/client.d.ts', allow('GET', 'HEAD'), clientTypes);
+  router.all(paths.clientModule, allow('GET', 'HEAD'), clientModule);
+  router.all(paths.clientTypes, allow('GET', 'HEAD'), clientTypes);
   if (sessionAccess !== undefined) {
     addSessionEndpoints(router, sessionAccess, grantMemory, limited);
   }
-  router.all('/healthz', allow('GET', 'HEAD'), alive);
-  router.all('/readyz', allow('GET', 'HEAD'), ready(readiness));
+  router.all(paths.alive, allow('GET', 'HEAD'), alive);
+  router.all(paths.ready, allow('GET', 'HEAD'), ready(readiness));
 
   // Otherwise Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });

@@ -1,13 +1,14 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { cmsPath, registrationAtCmsPath } from '../config/cms-backend.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { reportOtherHost } from '../http/other-host.ts';
 import { refuseFrames } from '../http/refuse-frames.ts';
 import { refusePrefetch } from '../http/refuse-prefetch.ts';
+import { registrationOfCms } from '../login/cms-registration.ts';
 import type { FrontEnds } from '../login/login.ts';
 import { parseQuery } from '../oauth/query.ts';
+import { paths } from '../paths.ts';
 import { deliverCallbackFailures, deliverCmsFailures } from '../routes/deliver-failures.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths } from '../routes/metadata.ts';
@@ -87,9 +88,9 @@ export function createLoginPaths(
   return {
     registrationOf: (path) => routesOf(path)?.served,
     route(ctx, next) {
-      const isOfCms = ctx.path === cmsPath;
+      const isOfCms = ctx.path === paths.cmsLogin;
       const routes = isOfCms
-        ? registrationAtCmsPath(withCms, parseQuery(ctx.querystring)['provider'])?.routes
+        ? registrationOfCms(withCms, parseQuery(ctx.querystring)['provider'])?.routes
         : routesOf(ctx.path);
       if (routes === undefined) return next();
       const { served, byDefault, ofFrontEnd, ofFirstCms } = routes;
@@ -129,7 +130,7 @@ function createRoutes(
   ofFrontEnd.all(`${loginPath}/:frontEnd`, ...start);
   const { firstCms } = frontEnds;
   const ofFirstCms =
-    firstCms && newRouter().all(cmsPath, ...startOf(onlyFirstCms(frontEnds, firstCms)));
+    firstCms && newRouter().all(paths.cmsLogin, ...startOf(onlyFirstCms(frontEnds, firstCms)));
   return {
     served,
     byDefault: router.routes(),

@@ -3,16 +3,10 @@ import type { Middleware } from 'koa';
 import type { GrantMemory } from '../grants/grants.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
+import { paths } from '../paths.ts';
 import { logout } from '../routes/logout.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
 import { answerSessionFailures, describeSession, refreshSession } from '../routes/session.ts';
-
-/** The paths of the endpoints. */
-export const sessionPaths = {
-  session: '/auth/session',
-  refresh: '/auth/session/refresh',
-  logout: '/auth/logout',
-} as const;
 
 /**
  * Adds the endpoints of sessions, which are the same at every registration.
@@ -26,7 +20,7 @@ export function addSessionEndpoints(
   limited: readonly Middleware[],
 ): void {
   const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];
-  router.all(sessionPaths.session, ...before('GET', 'HEAD'), describeSession(access));
-  router.all(sessionPaths.refresh, ...before('POST'), refreshSession(access, memory.refreshes));
-  router.all(sessionPaths.logout, ...before('POST'), logout(access, memory));
+  router.all(paths.session, ...before('GET', 'HEAD'), describeSession(access));
+  router.all(paths.sessionRefresh, ...before('POST'), refreshSession(access, memory.refreshes));
+  router.all(paths.logout, ...before('POST'), logout(access, memory));
 }

@@ -7,6 +7,7 @@ import { readConfigFile } from '../../config/file/read.ts';
 import { type OptionSources, readOptionValues } from '../../config/option-values.ts';
 import type { OptionName } from '../../config/options.ts';
 import { readTextFile } from '../../config/text-file.ts';
+import { paths } from '../../paths.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 
@@ -51,7 +52,7 @@ function reachable(host: string): string {
 function ask(host: string, port: number, isSecure: boolean): Promise<string> {
   return new Promise((resolve) => {
     // The certificate names the public host, not this address. The exchange contains no secret.
-    const address = { host, port, path: '/readyz', rejectUnauthorized: false };
+    const address = { host, port, path: paths.ready, rejectUnauthorized: false };
     const signal = AbortSignal.timeout(patience);
     const request = (isSecure ? getSecurely : get)({ ...address, signal }, (response) =>
       resolve(describe(response)),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { paths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
 import type { Option } from '../option.ts';
 import * as schemas from '../schemas.ts';
@@ -7,13 +8,13 @@ const longestPath = 128;
 
 /** The endpoints of the relay, and what lies below them. */
 const endpoints = [
-  'auth',
-  'api/user',
-  'healthz',
-  'readyz',
-  'client.js',
-  'client.d.ts',
-  '.well-known',
+  '/auth',
+  paths.user,
+  paths.alive,
+  paths.ready,
+  paths.clientModule,
+  paths.clientTypes,
+  '/.well-known',
 ];
 
 /** A path of the relay below which nothing else is, such as `/api/github/`. */
@@ -25,8 +26,8 @@ const path = v.pipe(
     'must be a path that begins and ends with a slash, such as /api/github/, of letters, digits, hyphens, underscores, dots and tildes',
   ),
   v.check(
-    (text) => !endpoints.some((endpoint) => overlap(`/${endpoint}/`, text)),
-    `must not contain an endpoint of the relay, or be below one: ${endpoints.map((one) => `/${one}`).join(', ')}`,
+    (text) => !endpoints.some((endpoint) => overlap(`${endpoint}/`, text)),
+    `must not contain an endpoint of the relay, or be below one: ${endpoints.join(', ')}`,
   ),
 );
 

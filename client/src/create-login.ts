@@ -140,7 +140,8 @@ export function createLogin(options: LoginOptions): Login {
 
   async function user<T>(): Promise<T | null> {
     const response = await fetchAsUser(userUrl);
-    return response.status === 401 ? null : await read(response);
+    // The login may have ended meanwhile. A late answer must not greet the person again.
+    return session && response.status !== 401 ? await read(response) : null;
   }
 
   const ready = start();

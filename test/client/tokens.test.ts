@@ -174,6 +174,16 @@ describe('the client with tokens', () => {
     expect(response.status).to.equal(200);
   });
 
+  it('finds no user if the login ends before the answer comes', async () => {
+    const login = await logIn();
+    globalThis.fetch = (async (input: Request) => {
+      const response = await server.fetch(input);
+      if (response.ok && input.url.includes('/api/user')) await login.logout();
+      return response;
+    }) as typeof fetch;
+    expect(await login.user()).to.equal(null);
+  });
+
   it('asks nobody if nobody is logged in', async () => {
     const login = open();
     expect(await login.user()).to.equal(null);

@@ -25,7 +25,7 @@ describe('the Debian package over an installation of 0.1', function () {
     `printf '${empty}' >/former${variables}`,
     `printf '[Install]\\nWantedBy=multi-user.target\\n' >/former${unit}`,
     `echo ${variables} >/former/DEBIAN/conffiles`,
-    "printf 'Package: login-relay\\nVersion: 0.1.0-0\\nArchitecture: amd64\\n' >/former/DEBIAN/control",
+    "printf 'Package: login-relay\\nVersion: 0.1.0-1\\nArchitecture: amd64\\n' >/former/DEBIAN/control",
     "printf 'Maintainer: a <a@b.example>\\nDescription: c\\n' >>/former/DEBIAN/control",
     "printf '#!/bin/sh\\ndeb-systemd-helper update-state login-relay.service\\n' >/former/DEBIAN/postinst",
     'chmod 755 /former/DEBIAN/postinst',

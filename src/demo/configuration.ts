@@ -8,6 +8,7 @@ interface DemoRegistration {
   readonly port: number;
   readonly clientId: string;
   readonly clientSecret: string;
+  readonly preset?: string;
 }
 
 /** A front end, as a configuration file describes it. */
@@ -37,12 +38,11 @@ export function configurationFile({ relay, registrations, frontEnds }: DemoSetup
   return stringify(settings, { lineWidth: 0 });
 }
 
-function settingsOf({ name, url, port, clientId }: DemoRegistration) {
+function settingsOf({ name, url, port, clientId, preset }: DemoRegistration) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${port}`;
   return {
-    // CMSes log in only at the presets that they have a backend for.
-    provider: 'github',
+    ...(preset && { provider: preset }),
     'authorize-url': `${url}/authorize`,
     'token-url': `${backChannel}/token`,
     'user-url': `${backChannel}/me`,

@@ -17,6 +17,8 @@ interface SiteOfProvider {
   readonly homeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** CMSes log in only at the presets that they have a backend for. */
+  readonly preset?: 'github';
 }
 
 /** A front end of the demo: a site with a page for each of its deliveries. */
@@ -30,13 +32,16 @@ interface SiteOfFrontEnd {
 /** The servers of the demo besides its relay. */
 interface Sites {
   readonly providers: readonly SiteOfProvider[];
-  readonly frontEnds: readonly SiteOfFrontEnd[];
+  readonly frontEnds: readonly [SiteOfFrontEnd, ...SiteOfFrontEnd[]];
 }
 
 /** Distributes the ports among the providers and the front ends. */
 export function sitesOf({ provider, frontEnd, second }: DemoPorts): Sites {
   // The name that the documents use in paths: `/auth/provider`.
-  const first = providerAt(provider, 'provider', 'Demo provider', frontEnd);
+  const first: SiteOfProvider = {
+    ...providerAt(provider, 'provider', 'Demo provider', frontEnd),
+    preset: 'github',
+  };
   const pages = Object.values(deliveries).map((delivery) => ({
     delivery,
     clientId: delivery.name,
@@ -64,12 +69,10 @@ export function setupOf(relay: OpenPort, sites: Sites, own: OwnPage | undefined)
   // A login that names no front end, as in the contract, belongs to the first one of these that can do so.
   const frontEnds: Record<string, DemoFrontEnd> = {
     ...(own && { app: settingsOf(own) }),
-    ...Object.fromEntries(shown.map((one) => [one.name, frontEndOf(one, site?.port.url ?? '')])),
+    ...Object.fromEntries(shown.map((one) => [one.name, frontEndOf(one, site.port.url)])),
     ...(intranet && {
-      intranet: {
-        ...frontEndOf(deliveries.oauth, intranet.port.url),
-        providers: [intranet.provider.name],
-      },
+      cms: withOnly(site.provider, frontEndOf(deliveries.cms, site.port.url)),
+      intranet: withOnly(intranet.provider, frontEndOf(deliveries.oauth, intranet.port.url)),
     }),
   };
   const registrations = sites.providers.map(({ port: { url, port }, ...provider }) => ({
@@ -78,6 +81,10 @@ export function setupOf(relay: OpenPort, sites: Sites, own: OwnPage | undefined)
     port,
   }));
   return { relay, registrations, frontEnds };
+}
+
+function withOnly({ name }: SiteOfProvider, frontEnd: DemoFrontEnd): DemoFrontEnd {
+  return { ...frontEnd, providers: [name] };
 }
 
 function settingsOf({ origin, tokenDelivery }: OwnPage): DemoFrontEnd {

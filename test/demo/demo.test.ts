@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { parse } from 'yaml';
 import { type Demo, type DemoOptions, startDemo } from '../../src/demo/demo.ts';
 import { describeDemo } from '../../src/demo/describe.ts';
 import { openFreePort, openPort } from '../../src/demo/open-port.ts';
@@ -356,6 +357,9 @@ describe('demo', () => {
       const checked = await runRelay({ words: ['config', 'check'], flags: { config } });
       await rm(directory, { recursive: true });
       expect(checked).to.include({ code: 0, stderr: '' });
+      const { providers, 'front-ends': frontEnds } = parse(file);
+      expect(frontEnds.cms.providers).to.deep.equal(['provider']);
+      expect(providers.staff, 'no CMS uses it').to.not.have.property('provider');
     });
 
     it('says in one line which port is taken, and exits with 1', async () => {

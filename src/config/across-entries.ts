@@ -1,5 +1,6 @@
 import { sessionPaths } from '../paths.ts';
 import { describeEntry } from './file/describe.ts';
+import type { PlacedTexts } from './file/placed-texts.ts';
 import type { ReadConfigFile } from './file/read.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
 import type { Reading } from './reading.ts';
@@ -50,13 +51,13 @@ export function reportSessionEndpoints(
   file: ReadConfigFile | undefined,
   registrations: readonly { readonly name: string; readonly one: EntryReading }[],
   sessionDelivery: string,
-  addFault: (fault: string) => void,
+  faults: PlacedTexts,
 ): void {
   for (const { name, one } of registrations) {
     if (!sessionPaths.has(`/auth/${name}`)) continue;
     const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
     if (file === undefined || one.entry === undefined) one.reading.fault('pathName', message);
-    else addFault(`${describeEntry(file, one.entry)} ${message}`);
+    else faults.add(`${describeEntry(file, one.entry)} ${message}`, one.entry.position);
   }
 }
 
@@ -64,11 +65,12 @@ export function reportSessionEndpoints(
 export function reportUnused(
   file: ReadConfigFile,
   frontEnds: readonly FrontEndEntry[],
-  addFault: (fault: string) => void,
+  faults: PlacedTexts,
 ): void {
   const used = new Set(frontEnds.flatMap(({ access }) => access.registrations));
   for (const entry of file.providers ?? []) {
-    if (!used.has(entry.name)) addFault(`${describeEntry(file, entry)} is used by no front end`);
+    if (used.has(entry.name)) continue;
+    faults.add(`${describeEntry(file, entry)} is used by no front end`, entry.position);
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from './across-entries.ts';
 import { type ApiConfig, readApis, reportApiPaths } from './api-proxy.ts';
 import { reportCmses } from './cms.ts';
+import { type PlacedTexts, placedTexts } from './file/placed-texts.ts';
 import { readConfigFile } from './file/read.ts';
 import { readFrontEndAccess } from './front-end-access.ts';
 import { type KeyFile, readKeyFile } from './key-file.ts';
@@ -110,16 +111,12 @@ export function readConfig(
   const sources = withoutOverruled(given);
   const { environment } = sources;
   // Settings of the relay as a whole are read again with each registration and front end.
-  const faults = new Set<string>();
-  const warnings = new Set<string>();
+  const faults = placedTexts();
+  const warnings = placedTexts();
   const unseen: Unseen[] = [];
-  const report = {
-    addUnseen: given.mayBeUnseen ? (one: Unseen) => void unseen.push(one) : undefined,
-    addFault: (fault: string) => void faults.add(fault),
-    addWarning: (warning: string) => void warnings.add(warning),
-  };
-  const file = readConfigFile(sources, given.readFile, report.addFault);
-  const readings = createReadings({ ...sources, ...report }, file);
+  const addUnseen = given.mayBeUnseen ? (one: Unseen) => void unseen.push(one) : undefined;
+  const file = readConfigFile(sources, given.readFile, faults);
+  const readings = createReadings({ ...sources, faults, warnings, addUnseen }, file);
   const { relay, providers } = readings;
 
   const baseUrl = baseUrlOf(relay);
@@ -148,19 +145,19 @@ export function readConfig(
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
   const sessions = readSessions(relay, sessionDelivery, baseUrl, keyFile.isNamed);
   if (sessionDelivery !== undefined) {
-    reportSessionEndpoints(file, registrations, sessionDelivery, report.addFault);
+    reportSessionEndpoints(file, registrations, sessionDelivery, faults);
   }
   const observability = readObservability(relay);
   for (const { reading } of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
   reportCmses(registrations, frontEnds);
   if (file !== undefined) {
-    reportUnused(file, frontEnds, report.addFault);
+    reportUnused(file, frontEnds, faults);
     warnOfSharedScopes(registrations, frontEnds);
     warnOfSecrets(file, providers);
   }
-  const proxy = readProxy(environment, report.addFault);
+  const proxy = readProxy(environment, faults.add);
   for (const fault of runtimeFaults(environment)) faults.add(fault);
-  if (faults.size > 0) throw new ConfigError([...faults]);
+  expectNone(faults);
 
   const keys = keyFile.settle();
   const config: Config = {
@@ -186,11 +183,17 @@ export function readConfig(
     })),
   };
   // The key file is created only if everything else is right. That can fail, too.
-  if (faults.size > 0) throw new ConfigError([...faults]);
+  expectNone(faults);
   return {
     config: Object.freeze(config),
-    warnings: [...warnings],
+    warnings: warnings.inOrder(),
     unseen,
     namingOf: (registration, frontEnd) => namingOf(readings, registration, frontEnd),
   };
+}
+
+/** @throws {ConfigError} */
+function expectNone(faults: PlacedTexts): void {
+  const found = faults.inOrder();
+  if (found.length > 0) throw new ConfigError(found);
 }

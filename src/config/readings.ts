@@ -1,7 +1,14 @@
 import { describeFault } from './fault.ts';
 import type { ConfigFile, FileEntry, Position } from './file/config-file.ts';
-import { describeEntry, describePlace, describeSetting, pathOfSetting } from './file/describe.ts';
+import {
+  describeEntry,
+  describePlace,
+  describeSetting,
+  pathOfSetting,
+  positionOfSetting,
+} from './file/describe.ts';
 import { fileSettings } from './file/keys.ts';
+import type { PlacedTexts } from './file/placed-texts.ts';
 import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
 import { describeOption, type OptionName, options } from './options.ts';
 import type { Naming, Reading, Unseen } from './reading.ts';
@@ -29,9 +36,8 @@ export interface Readings {
 export interface Given extends OptionSources {
   readonly readFile: ReadFile;
   readonly newFiles?: NewFiles;
-  /** Gets every fault. It may get the same one several times. */
-  readonly addFault: (fault: string) => void;
-  readonly addWarning: (warning: string) => void;
+  readonly faults: PlacedTexts;
+  readonly warnings: PlacedTexts;
   /** Undefined: what cannot be read is a fault. */
   readonly addUnseen: ((unseen: Unseen) => void) | undefined;
 }
@@ -51,16 +57,20 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
   const read = (entry: FileEntry): EntryReading => ({
     entry,
     faultOfProviders: (message) =>
-      given.addFault(`${describeSetting(file, entry, 'providers')} ${message}`),
+      given.faults.add(
+        `${describeSetting(file, entry, 'providers')} ${message}`,
+        positionOfSetting(file, entry, 'providers'),
+      ),
     faultAt: (position, setting, message) =>
-      given.addFault(
+      given.faults.add(
         `${describePlace(file.path, position)} ${entry.kind}.${entry.name}.${setting} ${message}`,
+        position,
       ),
     reading: createReading(given, ofEntry(settings, entry), (name) => {
       if (isOf(entry.kind, name)) return namesOf(file, entry, name);
       if (name === 'pathName' && entry.kind === 'providers') {
         const described = `the name of ${describeEntry(file, entry)}`;
-        return { described, path: described };
+        return { described, path: described, position: entry.position };
       }
       return isOf('relay', name) ? namesOf(file, undefined, name) : undefined;
     }),
@@ -106,25 +116,31 @@ export function namingOf(
 interface FileNames {
   readonly described: string;
   readonly path: string;
+  readonly position: Position | undefined;
 }
 
 function namesOf(file: ConfigFile, entry: FileEntry | undefined, name: OptionName): FileNames {
-  return { described: describeSetting(file, entry, name), path: pathOfSetting(entry, name) };
+  return {
+    described: describeSetting(file, entry, name),
+    path: pathOfSetting(entry, name),
+    position: positionOfSetting(file, entry, name),
+  };
 }
 
 /** @param inFile how the file names a setting; undefined: it cannot have the setting */
 function createReading(
-  { environment, readFile, newFiles, addFault, addWarning, addUnseen }: Given,
+  { environment, readFile, newFiles, faults, warnings, addUnseen }: Given,
   sources: OptionSources,
   inFile: (name: OptionName) => FileNames | undefined,
 ): Reading {
   const source = (name: OptionName) => sourceOf(name, sources);
-  const describe = (name: OptionName): string => {
+  const placeOf = (name: OptionName): FileNames | undefined => {
     const isOutside = source(name) === 'flag' || source(name) === 'environment';
-    return (isOutside ? undefined : inFile(name)?.described) ?? describeOption(name);
+    return isOutside ? undefined : inFile(name);
   };
+  const describe = (name: OptionName) => placeOf(name)?.described ?? describeOption(name);
   const fault: Report = (name, message) =>
-    addFault(describeFault(name, message, sources, describe(name)));
+    faults.add(describeFault(name, message, sources, describe(name)), placeOf(name)?.position);
   return {
     values: readOptionValues(sources, fault),
     environment,
@@ -134,7 +150,7 @@ function createReading(
     describe,
     describeMissing: (name) => inFile(name)?.path ?? describeOption(name),
     fault,
-    warn: (name, message) => addWarning(`${describe(name)} ${message}`),
+    warn: (name, message) => warnings.add(`${describe(name)} ${message}`, placeOf(name)?.position),
     unseen:
       addUnseen &&
       ((name, message, fix) => addUnseen({ message: `${describe(name)} ${message}`, fix })),
@@ -166,7 +182,9 @@ function reportBoth(given: Given, { path, providers, frontEnds }: ConfigFile): v
       const isOfProvider = isOf('providers', name) || name === 'pathName';
       const isOutside = kind === 'providers' ? isOfProvider : isOf(kind, name) && !isOfProvider;
       if (!isOutside || sourceOf(name, given) === undefined) continue;
-      given.addFault(`${describeOption(name)} is given, but ${path} has ${kind}: drop one of them`);
+      given.faults.add(
+        `${describeOption(name)} is given, but ${path} has ${kind}: drop one of them`,
+      );
     }
   }
 }

@@ -163,9 +163,9 @@ front-ends:
       .replace('github', 'session')
       .replace('key-file: /key\n', '');
     expect(faults(withFile(faulty))).to.deep.equal([
-      'config.yaml:6:10 front-ends.app.origin "https://app.example.org" must be on the same site as config.yaml:1:1 base-url with config.yaml:6:43 front-ends.app.token-delivery session: both https, under one domain of your own, such as app.example.com and login.example.com',
       'config.yaml key-file is required with config.yaml:6:43 front-ends.app.token-delivery session: otherwise anyone who knows the client secret could decrypt sessions',
       'config.yaml:4:3 providers.session has the name of an endpoint of config.yaml:6:43 front-ends.app.token-delivery session: choose another name',
+      'config.yaml:6:10 front-ends.app.origin "https://app.example.org" must be on the same site as config.yaml:1:1 base-url with config.yaml:6:43 front-ends.app.token-delivery session: both https, under one domain of your own, such as app.example.com and login.example.com',
     ]);
   });
 

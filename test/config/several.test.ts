@@ -124,9 +124,10 @@ describe('a configuration file with several registrations and front ends', () =>
     ]);
   });
 
-  it('reports every fault with its place, and values unless they may be secret', () => {
+  it('reports every fault with its place and in its order, and values unless they may be secret', () => {
     expect(
-      faults(`
+      faults(
+        `
 port: lots
 providers:
   github:
@@ -138,8 +139,11 @@ providers:
 front-ends:
   app: { origin: https://app.example.com/x, providers: [github, stafff] }
   blog: { providers: [staff] }
-`),
-    ).to.have.members([
+`,
+        { flags: { tlsCert: 'cert.pem' } },
+      ),
+    ).to.deep.equal([
+      'config.yaml tls-key is required with --tls-cert (TLS_CERT)',
       'config.yaml:2:1 port "lots" must be a whole number from 0 to 65535',
       'config.yaml:6:5 providers.github.client-secret must be one line of printable ASCII characters',
       'config.yaml:7:5 providers.github.pkce "maybe" must be one of: on, off',
@@ -168,6 +172,17 @@ front-ends:
     expect(read(team).warnings.join()).to.not.contain('client-secret');
   });
 
+  it('warns in the order of the file', () => {
+    const text = `${team}  dev: { origin: 'http://localhost:*', token-delivery: code, providers: [staff] }\n`;
+    const files = { 'config.yaml': { text, readableByGroup: true } };
+    const places = read(text, { files }).warnings.map((one) => one.split(' ')[1]);
+    expect(places).to.deep.equal([
+      'refused-exchanges',
+      'providers.github.client-secret',
+      'front-ends.dev.origin',
+    ]);
+  });
+
   it('warns of front ends with different scopes that share an application at GitHub', () => {
     const warning =
       /^config.yaml:6:13 providers.github.client-id is used with different scopes: a login that asks for no scope/;
@@ -189,7 +204,7 @@ front-ends:
 });
 
 describe('a configuration file with faults of its form and of its values', () => {
-  it('is told all of them, and nothing that follows from them', () => {
+  it('is told all of them in order, and nothing that follows from them', () => {
     const faults = faultsOfFile(`prot: 1
 base-url: ftp://login.example.com
 key-file: key
@@ -204,17 +219,17 @@ front-ends:
     const places = faults.map((fault) => /^config\.yaml:(\S+ \S+) /.exec(fault)?.[1]);
     expect(places).to.deep.equal([
       '1:1 prot',
+      '2:1 base-url',
       '3:1 key-file',
       '4:1 max-connections',
       '6:13 providers.github.client-idd',
       '6:28 providers.github.client-secret-file',
       '6:56 providers.github.state-check',
-      '9:10 front-ends.app.origin',
-      '10:46 front-ends.blog.providers',
-      '2:1 base-url',
       '7:44 providers.staff.issuer',
+      '9:10 front-ends.app.origin',
       '9:58 front-ends.app.token-delivery',
       '10:11 front-ends.blog.origin',
+      '10:46 front-ends.blog.providers',
     ]);
   });
 

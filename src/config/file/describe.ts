@@ -18,13 +18,22 @@ export function describeEntry({ path }: ConfigFile, entry: FileEntry): string {
  * @param entry undefined: a setting of the relay as a whole
  */
 export function describeSetting(
-  { path, relay }: ConfigFile,
+  file: ConfigFile,
   entry: FileEntry | undefined,
   name: SettingName,
 ): string {
-  const position = (entry ?? relay).positions[name] ?? entry?.position;
-  const place = position === undefined ? path : describePlace(path, position);
+  const position = positionOfSetting(file, entry, name);
+  const place = position === undefined ? file.path : describePlace(file.path, position);
   return `${place} ${pathOfSetting(entry, name)}`;
+}
+
+/** Where a setting is; undefined: it is one of the relay as a whole, and not in the file. */
+export function positionOfSetting(
+  { relay }: ConfigFile,
+  entry: FileEntry | undefined,
+  name: SettingName,
+): Position | undefined {
+  return (entry ?? relay).positions[name] ?? entry?.position;
 }
 
 /** Names a setting for people, without its place: `providers.github.scope`. */

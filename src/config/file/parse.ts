@@ -1,8 +1,9 @@
 import { isMap, isScalar, type Node } from 'yaml';
-import type { ConfigFile, Position } from './config-file.ts';
+import type { ConfigFile } from './config-file.ts';
 import { describePlace } from './describe.ts';
 import { readEntries } from './entries.ts';
 import { pairsOf, positionOf, resolved } from './pairs.ts';
+import { placedTexts } from './placed-texts.ts';
 import { readSettings, type Source } from './settings.ts';
 import { parseYaml, type ReportAt } from './yaml.ts';
 
@@ -11,18 +12,19 @@ import { parseYaml, type ReportAt } from './yaml.ts';
  * schemas do not check them yet.
  *
  * @param path where the text is from. It begins every fault, and paths in the file are relative to its directory
+ * @param faults gets the faults; none is in it yet
  * @returns the file, or all faults of its form, which never quote a value. If it is clear what the rest means, both
  */
 export function parseConfigFile(
   text: string,
   path: string,
+  faults = placedTexts(),
 ):
   | { readonly file: ConfigFile }
   | { readonly faults: readonly string[]; readonly file: ConfigFile | undefined } {
   // The faults of a map are found again in each map that it is merged into.
-  const faults = new Map<string, Position>();
   const report: ReportAt = (position, message) =>
-    faults.set(`${describePlace(path, position)} ${message}`, position);
+    faults.add(`${describePlace(path, position)} ${message}`, position);
   const yaml = parseYaml(text, report);
   let isClear = true;
   const giveUp: ReportAt = (position, message) => {
@@ -30,9 +32,9 @@ export function parseConfigFile(
     report(position, message);
   };
   const file = yaml && readFile({ path, yaml, report, giveUp });
-  if (file !== undefined && faults.size === 0) return { file };
-  const inOrder = [...faults].sort(([, a], [, b]) => a.line - b.line || a.column - b.column);
-  return { faults: inOrder.map(([fault]) => fault), file: isClear ? file : undefined };
+  const found = faults.inOrder();
+  if (file !== undefined && found.length === 0) return { file };
+  return { faults: found, file: isClear ? file : undefined };
 }
 
 function readFile(source: Source): ConfigFile | undefined {

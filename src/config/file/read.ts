@@ -4,6 +4,7 @@ import { type OptionSources, rawValue } from '../option-values.ts';
 import { type ReadFile, reasonOf, unreadableFile } from '../secret-file.ts';
 import type { ConfigFile } from './config-file.ts';
 import { parseConfigFile } from './parse.ts';
+import type { PlacedTexts } from './placed-texts.ts';
 
 /** A configuration file that was read. */
 export interface ReadConfigFile extends ConfigFile {
@@ -14,24 +15,22 @@ export interface ReadConfigFile extends ConfigFile {
 /**
  * Reads the configuration file that a flag or a variable names.
  *
- * @param addFault gets the faults of its form, if it is clear what the rest means. The settings with faults have no texts
+ * @param faults gets the faults of its form, if it is clear what the rest means. The settings with faults have no texts
  * @returns undefined if none is named
  * @throws {ConfigError} if it cannot be read, or has other faults of form
  */
 export function readConfigFile(
   sources: OptionSources,
   readFile: ReadFile,
-  addFault?: (fault: string) => void,
+  faults?: PlacedTexts,
 ): ReadConfigFile | undefined {
   const path = rawValue('config', sources);
   if (path === undefined) return undefined;
   const { text, readableByGroup, readableByOthers } = textOf(path, sources, readFile);
-  const parsed = parseConfigFile(text, path);
+  const parsed = parseConfigFile(text, path, faults);
   const { file } = parsed;
-  if ('faults' in parsed) {
-    if (file === undefined || addFault === undefined) throw new ConfigError(parsed.faults);
-    for (const fault of parsed.faults) addFault(fault);
-  }
+  const isUnclear = file === undefined || faults === undefined;
+  if ('faults' in parsed && isUnclear) throw new ConfigError(parsed.faults);
   return file && { ...file, isPrivate: !readableByGroup && !readableByOthers };
 }
 

@@ -38,14 +38,8 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
 /** What comes after the name of a registration in a route. */
 const loginRoute = /^\/auth\/[^/]+(\/callback|\/token|\/revoke|\/:frontEnd)?$/;
 
-/**
- * @param registrations the names of the registrations at the start
- * @param situation called for every scrape
- */
-export function createMetrics(
-  registrations: readonly string[],
-  situation: () => Situation,
-): Metrics {
+/** @param situation called for every scrape */
+export function createMetrics(situation: () => Situation): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'login_relay_' });
@@ -78,15 +72,17 @@ export function createMetrics(
     labelNames: ['route', 'status'],
     registers,
   });
-  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
-  const ends = ['', '/callback', '/token', '/revoke'];
-  const loginRoutes = registrations.flatMap((name) => ends.map((end) => `/auth/${name}${end}`));
-  for (const route of [...loginRoutes, paths.user]) requests.inc({ route, status: 500 }, 0);
   const requestDuration = new Histogram({
     name: 'login_relay_request_duration_seconds',
     help: 'Time from a request to the end of its response.',
     labelNames: ['route', 'status'],
     buckets,
+    registers,
+  });
+  // A provider's API may answer 500, too. The status does not tell whose error it is.
+  const unexpectedErrors = new Counter({
+    name: 'login_relay_unexpected_errors_total',
+    help: 'Requests that met an error of the relay itself.',
     registers,
   });
   const providerCalls = new Counter({
@@ -124,6 +120,7 @@ export function createMetrics(
     labelNames: ['reason'],
     registers,
   });
+  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
   failed.inc({ reason: 'client_refused' }, 0);
   const redemptions = new Counter({
     name: 'login_relay_redemptions_total',
@@ -185,6 +182,7 @@ export function createMetrics(
       const answered = { route: route ?? 'none', status };
       requests.inc(answered);
       requestDuration.observe(answered, durationMs / 1000);
+      if (outcome === 'internal_error') unexpectedErrors.inc();
       if (provider !== undefined) {
         const called = { endpoint: provider.endpoint, outcome: provider.outcome };
         providerCalls.inc({ ...called, status: statusClass(provider.status) });

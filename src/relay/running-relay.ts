@@ -123,13 +123,12 @@ function warnOfUnixSocket(
 
 // Loaded only if metrics are enabled.
 async function createMetricsFor(
-  { metrics: wanted, registrations }: Config,
+  { metrics: wanted }: Config,
   situation: () => Situation,
 ): Promise<Metrics | undefined> {
   if (wanted === undefined) return undefined;
   const { createMetrics } = await import('../observability/metrics.ts');
-  const names = registrations.map(({ name }) => name);
-  return createMetrics(names, situation);
+  return createMetrics(situation);
 }
 
 function serverObserver(

@@ -334,15 +334,16 @@ describe("the provider's API in logs and metrics", () => {
   const api = relayedApi('', { 'metrics-port': '0' });
 
   it('has one route, and an error of its own is none of the relay', async () => {
-    api.answer = (_, response) => response.writeHead(503).end();
+    api.answer = (_, response) => response.writeHead(500).end();
     await api.send('made-up-path');
     const metrics = await api.relay.metrics();
-    expect(metrics).to.contain('login_relay_requests_total{route="proxy",status="503"} 1');
+    expect(metrics).to.contain('login_relay_requests_total{route="proxy",status="500"} 1');
+    expect(metrics).to.contain('login_relay_unexpected_errors_total 0\n');
     expect(metrics).to.match(
       /provider_calls_total\{endpoint="api",outcome="answered",status="5xx"\} 1/,
     );
     expect(metrics).not.to.contain('made-up');
-    expect(await api.lineOf('ok')).to.include({ level: 'info', status: 503 });
+    expect(await api.lineOf('ok')).to.include({ level: 'info', status: 500 });
   });
 });
 

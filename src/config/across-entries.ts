@@ -1,3 +1,4 @@
+import { matches } from '../origins/origin-pattern.ts';
 import { sessionPaths } from '../paths.ts';
 import { describeEntry } from './file/describe.ts';
 import type { PlacedTexts } from './file/placed-texts.ts';
@@ -115,6 +116,29 @@ export function warnOfSharedScopes(
     sharing[0]?.reading.warn(
       'clientId',
       'is used with different scopes: a login that asks for no scope gets all that its user ever granted this application. Register one application at GitHub for each scope',
+    );
+  }
+}
+
+/**
+ * Warns of pages with sessions that can get tokens all the same: at their origin, another front end can log in, and a
+ * script in the page can start that login.
+ */
+export function warnOfTokensBesideSessions(frontEnds: readonly FrontEndEntry[]): void {
+  const others = frontEnds.filter(({ one }) => one.reading.values.tokenDelivery !== 'session');
+  for (const { one, access } of frontEnds) {
+    const { tokenDelivery, origin } = one.reading.values;
+    if (tokenDelivery !== 'session' || !origin) continue;
+    const other = others.find(
+      ({ one: { reading }, access: { registrations } }) =>
+        reading.values.origin !== undefined &&
+        matches(reading.values.origin, origin) &&
+        registrations.some((name) => access.registrations.includes(name)),
+    );
+    if (other === undefined) continue;
+    one.reading.warn(
+      'origin',
+      `is also in ${other.one.reading.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
     );
   }
 }

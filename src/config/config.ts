@@ -6,6 +6,7 @@ import {
   reportUnused,
   warnOfSecrets,
   warnOfSharedScopes,
+  warnOfTokensBesideSessions,
 } from './across-entries.ts';
 import { type ApiConfig, readApis, reportApiPaths } from './api-proxy.ts';
 import { reportCmses } from './cms.ts';
@@ -154,6 +155,7 @@ export function readConfig(
     reportUnused(file, frontEnds, faults);
     warnOfSharedScopes(registrations, frontEnds);
     warnOfSecrets(file, providers);
+    warnOfTokensBesideSessions(frontEnds);
   }
   const proxy = readProxy(environment, faults.add);
   for (const fault of runtimeFaults(environment)) faults.add(fault);

@@ -4,7 +4,7 @@ const most = 16_384;
 export interface Logouts {
   /**
    * @param session its id
-   * @param until when every cookie of the session is over, in seconds since 1970
+   * @param until when the session ends at the latest, in seconds since 1970
    */
   add(session: string, until: number): void;
   has(session: string): boolean;

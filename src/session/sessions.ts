@@ -110,9 +110,9 @@ export function createSessions(
       return isWritten ? renewed : undefined;
     },
     clear: cookies.clear,
-    end({ id, idleEndsAt }) {
-      // A refresh in flight at another relay may still make a cookie that lasts for the whole idle time.
-      logouts.add(id, Math.max(idleEndsAt, seconds() + settings.idle));
+    end({ id, endsAt }) {
+      // Refreshes at other relays may go on until then.
+      logouts.add(id, endsAt);
     },
   };
 }

@@ -110,7 +110,7 @@ describe('proxy of a front end', () => {
 
   for (const [url, message] of [
     ['http://api.github.com/', 'must start with https://'],
-    ['https://api.github.com/v3', 'must end with a slash'],
+    ['https://api.github.com/v3', 'must end with a slash: add one'],
     ['https://api.github.com/?a=/', 'must not have a query'],
     ['https://api.github.com/?', 'must not have a query'],
     ['https://api.github.com/#/', 'must not have a fragment'],

@@ -169,6 +169,41 @@ front-ends:
     ]);
   });
 
+  it('warn of another front end that brings tokens to the same page', () => {
+    const warningsOf = (blog: string) =>
+      read(withFile(text.replace('{ origin: https://blog.example.com }', blog))).warnings.filter(
+        (warning) => warning.includes('a script in the page can log in there'),
+      );
+    for (const blog of [
+      '{ origin: https://app.example.com }',
+      '{ origin: https://app.example.com, token-delivery: cms }',
+      '{ origin: "https://*.example.com", token-delivery: code }',
+    ]) {
+      expect(warningsOf(blog), blog).to.have.length(1);
+      expect(warningsOf(blog)[0]).to.match(
+        /^config\.yaml:7:10 front-ends\.app\.origin .* is also in config\.yaml:8:11 front-ends\.blog\.origin: /,
+      );
+    }
+    for (const blog of [
+      '{ origin: https://blog.example.com }',
+      '{ origin: https://app.example.com, token-delivery: session }',
+      '{ origin: "https://*.preview.example.com", token-delivery: code }',
+    ]) {
+      expect(warningsOf(blog), blog).to.deep.equal([]);
+    }
+  });
+
+  it('do not warn of a front end with other providers', () => {
+    const apart = text
+      .replace(
+        '{ client-id: client, client-secret: secret }',
+        '{ client-id: a, client-secret: b }\n  gitlab: { client-id: c, client-secret: d }',
+      )
+      .replace('token-delivery: session', 'token-delivery: session, providers: [github]')
+      .replace('https://blog.example.com', 'https://app.example.com, providers: [gitlab]');
+    expect(read(withFile(apart)).warnings.join()).not.to.contain('a script in the page');
+  });
+
   it('leave the names of endpoints to relays without them', () => {
     const without = text.replace(', token-delivery: session', '').replace('github', 'session');
     expect(faults(withFile(without.replace('session-idle: 12\n', '')))).to.deep.equal([]);

@@ -216,6 +216,23 @@ describe('a session', () => {
     expect(await sessions.read(koaContext({ cookie: stolen }), 'app')).to.equal(undefined);
   });
 
+  it('that is logged out is not brought back by a copy that another relay goes on refreshing', async () => {
+    await start();
+    const session = await read();
+    if (session === undefined) throw new Error('there is no session');
+    sessions.end(session);
+    const elsewhere = createSessions(
+      settings,
+      keys,
+      createLogouts(() => time * 1000),
+      () => time * 1000,
+    );
+    for (time = noon; time < session.endsAt; time += 80_000) {
+      expect(await refresh(token, elsewhere)).to.have.property('id', session.id);
+      expect(await read()).to.equal(undefined);
+    }
+  });
+
   it('is not brought back by a refresh that was in flight during the logout', async () => {
     await start();
     await request(async (ctx) => {

@@ -39,7 +39,10 @@ export function overlap(one: string, other: string): boolean {
 const url = v.pipe(
   providerUrl,
   v.check(({ href }) => !href.includes('?'), 'must not have a query'),
-  v.check(({ pathname }) => pathname.endsWith('/'), 'must end with a slash'),
+  v.check(
+    ({ pathname }) => pathname.endsWith('/'),
+    'must end with a slash: add one. The rest of the path of a request comes after it',
+  ),
 );
 
 const methodNames = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

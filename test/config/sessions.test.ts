@@ -181,7 +181,7 @@ front-ends:
     ]) {
       expect(warningsOf(blog), blog).to.have.length(1);
       expect(warningsOf(blog)[0]).to.match(
-        /^config\.yaml:7:10 front-ends\.app\.origin .* is also in config\.yaml:8:11 front-ends\.blog\.origin: /,
+        /^config\.yaml:7:10 front-ends\.app\.origin is also in config\.yaml:8:11 front-ends\.blog\.origin: /,
       );
     }
     for (const blog of [

@@ -8,7 +8,7 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import type { RedirectUri } from '../origins/redirect-uri.ts';
 import type { CmsBackend, Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/call.ts';
-import type { StreamedRequest, StreamedResponse } from '../upstream/streaming.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/streamed-messages.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { LoginProtection } from './protection.ts';
 

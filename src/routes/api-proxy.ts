@@ -8,7 +8,7 @@ import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { awaitBody } from '../http/read-body.ts';
 import { limits } from '../limits.ts';
-import type { StreamedRequest, StreamedResponse } from '../upstream/streaming.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/streamed-messages.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';
 import type { TakeShare } from './session-share.ts';
 

@@ -8,7 +8,8 @@ import { createConnectionPool, type ProxyEnvironment } from './connection-pool.t
 import { onceSending } from './once-sending.ts';
 import { openRequest } from './open-request.ts';
 import { createRoom, type Endpoint } from './room.ts';
-import { createStreaming, type StreamedRequest, type StreamedResponse } from './streaming.ts';
+import type { StreamedRequest, StreamedResponse } from './streamed-messages.ts';
+import { createStreaming } from './streaming.ts';
 
 /** A request to one of the provider's endpoints. */
 export interface UpstreamRequest {

@@ -10,7 +10,7 @@ import { RelayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { UpstreamCall } from '../../src/upstream/call.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
-import type { StreamedRequest, StreamedResponse } from '../../src/upstream/streaming.ts';
+import type { StreamedRequest, StreamedResponse } from '../../src/upstream/streamed-messages.ts';
 
 describe('a streamed call', () => {
   let server: Server;

@@ -94,7 +94,7 @@ async function serve(ports: DemoPorts, own: OwnPage | undefined, log: Logger) {
     port.serve(createFrontEnd({ relayUrl: relay.url, registration, pages, pictureOrigin, steps }));
   }
   const config = readDemoConfig(setup);
-  const { listener, close } = await createRelay(config, log, Date.now, [steps.observe]);
+  const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
   relay.serve(listener);
   return { configuration: configurationFile(setup), close };
 }

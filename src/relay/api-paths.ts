@@ -1,4 +1,3 @@
-import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Config } from '../config/config.ts';
 import { allow } from '../http/allow.ts';
@@ -13,19 +12,17 @@ import { shareBySession } from '../routes/session-share.ts';
 /** The name of all its routes in the log and in metrics. */
 const routeName = 'proxy';
 
-type Routes = ReturnType<Router<RequestState>['routes']>;
-
-interface ApiRoutes {
+interface ApiPath {
   readonly hasOrigin: (origin: string) => boolean;
-  readonly routes: Routes;
+  readonly handle: Middleware<RequestState>;
 }
 
 /** The paths that lead to the APIs of providers. */
 export interface ApiPaths {
   /** Passes a request below one of the paths to its API. */
-  readonly route: (...request: Parameters<Routes>) => unknown;
+  readonly route: Middleware<RequestState>;
   /** Who may read a path; undefined if it leads to no API. */
-  find(path: string): Pick<ApiRoutes, 'hasOrigin'> | undefined;
+  find(path: string): Pick<ApiPath, 'hasOrigin'> | undefined;
 }
 
 /**
@@ -41,26 +38,23 @@ export function createApiPaths(
 ): ApiPaths | undefined {
   if (access === undefined) return undefined;
   const takeShare = shareBySession(limits.apiCallsOfSession);
-  const byPath = new Map<string, ApiRoutes>();
+  const byPath = new Map<string, ApiPath>();
   for (const { name, origin, apis } of frontEnds) {
     for (const { path, url, methods, registration } of apis) {
       const api = { path, url: new URL(url), methods, registration, frontEnd: name };
-      const router = new Router<RequestState>();
-      router.all(
-        // The path is found already.
-        /^/,
+      const handle = inOrder([
         answerSessionFailures,
         allow(...methods),
         ...limited,
         proxyApi(api, access, takeShare, baseUrl),
-      );
-      byPath.set(path, { hasOrigin: (given) => matches(origin, given), routes: router.routes() });
+      ]);
+      byPath.set(path, { hasOrigin: (given) => matches(origin, given), handle });
     }
   }
   if (byPath.size === 0) return undefined;
   const longest = Math.max(...[...byPath.keys()].map(({ length }) => length));
 
-  function find(path: string): ApiRoutes | undefined {
+  function find(path: string): ApiPath | undefined {
     const within = path.slice(0, longest);
     for (let end = within.indexOf('/', 1); end > 0; end = within.indexOf('/', end + 1)) {
       const found = byPath.get(within.slice(0, end + 1));
@@ -75,7 +69,14 @@ export function createApiPaths(
       const found = find(ctx.path);
       if (found === undefined) return next();
       ctx.state.route = routeName;
-      return found.routes(ctx, next);
+      return found.handle(ctx, next);
     },
   };
+}
+
+/** One middleware that runs several. */
+function inOrder(middleware: readonly Middleware<RequestState>[]): Middleware<RequestState> {
+  return middleware.reduceRight((following, one) => (ctx, next) => {
+    return one(ctx, async () => following(ctx, next));
+  });
 }

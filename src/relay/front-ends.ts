@@ -2,7 +2,6 @@ import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { cmsDelivery } from '../delivery/cms-delivery.ts';
 import { codeDelivery } from '../delivery/code-delivery.ts';
-import { failurePage } from '../delivery/failure-page.ts';
 import { inPlaceDelivery } from '../delivery/in-place-delivery.ts';
 import { redirectDelivery } from '../delivery/redirect-delivery.ts';
 import { sessionDelivery } from '../delivery/session-delivery.ts';
@@ -12,15 +11,11 @@ import type { Delivery, FrontEnd, FrontEndRequest, FrontEnds } from '../login/lo
 import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { failurePageOf } from './failure-answers.ts';
 import { issuesRefreshTokens } from './grants.ts';
-import { audienceOf } from './registrations.ts';
+import { audienceOf, frontEndsOf, issuerOf } from './registration-config.ts';
 
 const unknownRequest: FrontEndRequest = { state: undefined, oauth: undefined, returnTo: undefined };
-
-/** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
-export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
-  return `${baseUrl}/auth/${name}`;
-}
 
 /**
  * The configured front ends that may use one registration.
@@ -34,7 +29,7 @@ export function createFrontEnds(
   codes: Codes,
   sessions: Sessions | undefined,
 ): FrontEnds {
-  const users = usersOf(config, registration);
+  const users = frontEndsOf(config, registration);
   const byName = new Map(users.map((frontEnd) => [frontEnd.name, frontEnd]));
   const firstOf = (...deliveries: FrontEndConfig['tokenDelivery'][]) =>
     users.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
@@ -56,10 +51,6 @@ export function createFrontEnds(
     isOnlyOne: users.length === 1,
     hasOrigin: matchesAny(users.map(({ origin }) => origin)),
   };
-}
-
-function usersOf({ frontEnds }: Config, { name }: RegistrationConfig): readonly FrontEndConfig[] {
-  return frontEnds.filter(({ registrations }) => registrations.includes(name));
 }
 
 function takesOAuth({ tokenDelivery }: FrontEndConfig): boolean {
@@ -134,47 +125,4 @@ function plainDelivery(
   // The front end may have another origin since the login was started.
   const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
   return sessionDelivery(sessions, { registration, frontEnd: name }, page, fail);
-}
-
-/** How a failure at a registration is answered if no front end is known. */
-export function failureAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
-  const [frontEnd = config.frontEnds[0]] = usersOf(config, registration);
-  // A popup has only people in front of it.
-  const isPage = frontEnd.errorDelivery === 'page' || frontEnd.tokenDelivery === 'cms';
-  return isPage ? failurePageOf(config, registration, frontEnd) : answerJson;
-}
-
-/** The same with a page for people, whatever is configured. */
-export function failurePageAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
-  const [frontEnd = config.frontEnds[0]] = usersOf(config, registration);
-  return failurePageOf(config, registration, frontEnd);
-}
-
-/** A page for people, JSON for programs. */
-function failurePageOf(
-  config: Config,
-  registration: RegistrationConfig,
-  frontEnd: FrontEndConfig,
-): AnswerFailure {
-  const { origin, frontendUrl } = frontEnd;
-  const loginRoute = `/auth/${registration.name}`;
-  return (ctx, failure) => {
-    const loginUrl = loginUrlOf(config, registration, frontEnd);
-    failurePage({ origin, frontendUrl, loginRoute, loginUrl })(ctx, failure);
-  };
-}
-
-/** @returns undefined if a person cannot start a login of the front end by a link */
-function loginUrlOf(
-  config: Config,
-  registration: RegistrationConfig,
-  { name, tokenDelivery }: FrontEndConfig,
-): string | undefined {
-  // Without PKCE, or without the window of a CMS, the login would fail. A registration that was removed
-  // starts no login at all.
-  const isConfigured = config.registrations.some((one) => one.name === registration.name);
-  const startsByLink = tokenDelivery !== 'code' && tokenDelivery !== 'cms';
-  if (!startsByLink || !isConfigured) return undefined;
-  const url = issuerOf(config, registration);
-  return usersOf(config, registration).length > 1 ? `${url}/${name}` : url;
 }

@@ -1,9 +1,10 @@
-import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import type { Config, RegistrationConfig } from '../config/config.ts';
 import { codeLifetime } from '../grants/codes.ts';
 import { limits } from '../limits.ts';
 import { loginLifetime } from '../login/cookies.ts';
 import type { Provider } from '../providers/provider.ts';
 import { lastKnown, type Memory } from './memory.ts';
+import { frontEndsOf } from './registration-config.ts';
 
 /** After this time, in milliseconds, neither the state nor the code of a login is valid. */
 const longestLogin = (loginLifetime + codeLifetime) * 1000;
@@ -43,7 +44,7 @@ export function leavingAfter(
     if (provider === undefined || registration.stateCheck === 'off') return [];
     // A callback without a state could belong to a login that starts now.
     const registered: RegistrationConfig = { ...registration, stateCheck: 'always' };
-    const users = before.config.frontEnds.filter(mayUse(registration));
+    const users = frontEndsOf(before.config, registration);
     const frontEnds = new Set(users.map(({ name }) => name));
     return [{ registered, provider, frontEnds, until: now + longestLogin }];
   });
@@ -72,8 +73,4 @@ export function configOfLeaving(
     .filter(({ name, tokenDelivery }) => frontEnds.has(name) && tokenDelivery !== 'session')
     .map((frontEnd) => ({ ...frontEnd, registrations: [registered.name] }));
   return first && { ...config, frontEnds: [first, ...others] };
-}
-
-function mayUse({ name }: RegistrationConfig): (frontEnd: FrontEndConfig) => boolean {
-  return ({ registrations }) => registrations.includes(name);
 }

@@ -14,19 +14,15 @@ import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths } from '../routes/metadata.ts';
 import { frontEndInPath, onlyFirstCms } from '../routes/select-front-end.ts';
 import { startLogin } from '../routes/start-login.ts';
-import { addOAuthEndpoints, addTokenEndpoint } from './oauth-endpoints.ts';
+import { addOAuthEndpoints, addTokenEndpoint, type EndpointContext } from './oauth-endpoints.ts';
 import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
 
 /** What the routes of every registration need. */
-export interface LoginDependencies {
+export interface LoginDependencies extends EndpointContext {
   /** The relay's public address. */
   readonly baseUrl: string;
   /** Called with the host of a login that starts under another host name than the base URL's. */
   readonly onOtherHost: (host: string) => void;
-  /** The rate limit, if there is one. */
-  readonly limited: readonly Middleware[];
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
 }
 
 type Routes = ReturnType<Router<RequestState>['routes']>;
@@ -104,10 +100,8 @@ export function createLoginPaths(
   };
 }
 
-function createRoutes(
-  served: ServedRegistration,
-  { baseUrl, onOtherHost, limited, now }: LoginDependencies,
-): LoginRoutes {
+function createRoutes(served: ServedRegistration, dependencies: LoginDependencies): LoginRoutes {
+  const { baseUrl, onOtherHost, limited } = dependencies;
   const { registration, frontEnds, answerInPlace } = served;
   const loginPath = `/auth/${registration.name}`;
   const router = newRouter();
@@ -123,7 +117,7 @@ function createRoutes(
   addCallback(router, served, limited);
   // Without a state check, a code could be redeemed in another browser than the login's.
   if (registration.protection !== undefined) {
-    addOAuthEndpoints(router, served, limited, baseUrl, now);
+    addOAuthEndpoints(router, served, baseUrl, dependencies);
   }
   // A router of its own: its pattern also matches the endpoints.
   const ofFrontEnd = newRouter();
@@ -140,13 +134,10 @@ function createRoutes(
 }
 
 /** The routes of a registration that leaves: a login can end there, not start. */
-function createFinishingRoutes(
-  served: ServedRegistration,
-  { limited, now }: LoginDependencies,
-): LoginRoutes {
+function createFinishingRoutes(served: ServedRegistration, context: EndpointContext): LoginRoutes {
   const router = newRouter();
-  addCallback(router, served, limited);
-  addTokenEndpoint(router, served, limited, now);
+  addCallback(router, served, context.limited);
+  addTokenEndpoint(router, served, context);
   return { served, byDefault: router.routes(), ofFrontEnd: router.routes() };
 }
 

@@ -10,23 +10,29 @@ import { revocationEndpoint } from '../routes/revoke.ts';
 import { tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './served-registrations.ts';
 
+/** What the endpoints of every registration need. */
+export interface EndpointContext {
+  /** The rate limit, if there is one. */
+  readonly limited: readonly Middleware[];
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
 /**
  * Adds the endpoints of the relay as an authorization server, besides the start of a login.
  *
- * @param limited the rate limit, if there is one
  * @param baseUrl the relay's public address
- * @param now milliseconds since 1970
  */
 export function addOAuthEndpoints(
   router: Router<RequestState>,
   served: ServedRegistration,
-  limited: readonly Middleware[],
   baseUrl: string,
-  now: () => number,
+  context: EndpointContext,
 ): void {
+  const { limited } = context;
   const { registration, frontEnds, grants, issuer } = served;
   const path = `/auth/${registration.name}`;
-  addTokenEndpoint(router, served, limited, now);
+  addTokenEndpoint(router, served, context);
   router.all(
     `${path}/revoke`,
     answerOAuthErrors,
@@ -40,17 +46,11 @@ export function addOAuthEndpoints(
   }
 }
 
-/**
- * Adds the token endpoint alone.
- *
- * @param limited the rate limit, if there is one
- * @param now milliseconds since 1970
- */
+/** Adds the token endpoint alone. */
 export function addTokenEndpoint(
   router: Router<RequestState>,
   { registration, frontEnds, grants, issuer }: ServedRegistration,
-  limited: readonly Middleware[],
-  now: () => number,
+  { limited, now }: EndpointContext,
 ): void {
   const tokenUrl = `${issuer}/token`;
   router.all(

@@ -13,21 +13,27 @@ import { lookUpUser } from '../upstream/look-up-user.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
 import { refreshToken } from '../upstream/refresh-token.ts';
 import { revokeToken } from '../upstream/revoke-token.ts';
+import { audienceOf, issuerOfProvider } from './registration-config.ts';
 
 /**
  * Creates a configured registration.
  *
- * @param now milliseconds since 1970
+ * @param by.source what is known of its provider
+ * @param by.client makes the calls to its provider
+ * @param by.now milliseconds since 1970
  */
 export function createRegistration(
-  config: Config,
   registration: RegistrationConfig,
-  source: ProviderSource,
-  client: UpstreamClient,
-  keys: Keys,
-  memory: LoginMemory,
-  now: () => number,
+  by: {
+    readonly config: Config;
+    readonly source: ProviderSource;
+    readonly client: UpstreamClient;
+    readonly keys: Keys;
+    readonly memory: LoginMemory;
+    readonly now: () => number;
+  },
 ): Registration {
+  const { config, source, client, keys, memory, now } = by;
   const { baseUrl } = config;
   const { name, clientId, clientSecret, redirectUri, stateCheck } = registration;
   const registered = { clientId, clientSecret, redirectUri };
@@ -65,21 +71,6 @@ export function createRegistration(
     lookUpUser: async (accessToken, observe, clientGone) =>
       lookUpUser(client, source.current(), accessToken, observe, clientGone),
   };
-}
-
-/**
- * What codes, refresh tokens and sessions are bound to. The name alone would not do: an operator may give it to another
- * client, or move it to another issuer, and the tokens of the one must not reach the provider of the other.
- */
-export function audienceOf(registration: RegistrationConfig): string {
-  const { name, clientId } = registration;
-  const issuer = issuerOfProvider(registration);
-  return issuer === undefined ? `${name} ${clientId}` : `${name} ${issuer} ${clientId}`;
-}
-
-/** The configured issuer of a provider, if there is one. Client identifiers are unique only at one issuer. */
-function issuerOfProvider({ provider }: RegistrationConfig): string | undefined {
-  return 'discovered' in provider ? provider.discovered.issuer : undefined;
 }
 
 function refusalLimit(

@@ -15,7 +15,7 @@ import { createApiPaths } from './api-paths.ts';
 import { createApp } from './app.ts';
 import type { LeavingRegistration } from './leaving.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { serveLeaving, serveRegistration } from './served-registrations.ts';
+import { type ServingContext, serveLeaving, serveRegistration } from './served-registrations.ts';
 import { createRelaySessions, createSessionAccess } from './sessions.ts';
 
 /** A relay that can answer requests but does not listen. */
@@ -28,31 +28,33 @@ export interface Relay {
   close(): void;
 }
 
-/**
- * Creates a relay: its registrations, its front ends, its application.
- *
- * @param now milliseconds since 1970
- * @param observers called with every request once it is over, besides the log
- * @param memory what this process remembers of earlier requests
- * @param leaving registrations that are no longer configured, and finish their logins
- */
+/** What a relay has besides its configuration. */
+export interface RelaySurroundings {
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Called with every request once it is over, besides the log. */
+  readonly observers?: readonly ((record: RequestRecord) => void)[];
+  /** What this process remembers of earlier requests. */
+  readonly memory?: Memory;
+  /** Registrations that are no longer configured, and finish their logins. */
+  readonly leaving?: readonly LeavingRegistration[];
+}
+
+/** Creates a relay: its registrations, its front ends, its application. */
 export async function createRelay(
   config: Config,
   logger: Logger,
-  now: () => number = Date.now,
-  observers: readonly ((record: RequestRecord) => void)[] = [],
-  memory: Memory = createMemory(now),
-  leaving: readonly LeavingRegistration[] = [],
+  surroundings: RelaySurroundings = {},
 ): Promise<Relay> {
+  const { now = Date.now, observers = [], leaving = [] } = surroundings;
+  const { memory = createMemory(now) } = surroundings;
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
   const sessions = await createRelaySessions(config, memory.logouts, now);
-  const serve = (registered: RegistrationConfig) =>
-    serveRegistration(config, registered, logger, now, memory, sessions);
+  const context: ServingContext = { config, logger, now, memory, sessions };
+  const serve = (registered: RegistrationConfig) => serveRegistration(registered, context);
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);
-  const finishing = await Promise.all(
-    leaving.map((one) => serveLeaving(config, one, logger, now, memory, sessions)),
-  );
+  const finishing = await Promise.all(leaving.map((one) => serveLeaving(one, context)));
   const servedLeaving = finishing.filter((one) => one !== undefined);
   const all = [...served, ...servedLeaving.map((one) => one.served)];
   const awaited = served.map(({ registration: { name }, source: { missing } }) => ({

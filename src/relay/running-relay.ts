@@ -50,7 +50,7 @@ export async function startRelay(
   const observers = metrics === undefined ? [] : [metrics.observe];
   const memory = createMemory(Date.now);
   const create = (by: Config, leaving: readonly LeavingRegistration[]) =>
-    createRelay(by, logger, Date.now, observers, memory, leaving);
+    createRelay(by, logger, { observers, memory, leaving });
   // Open it first, so that it serves metrics while the relay waits for the issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics);
   let relay = await create(config, []);

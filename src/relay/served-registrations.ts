@@ -16,10 +16,12 @@ import {
   type ProviderSource,
 } from '../upstream/provider-source.ts';
 import { version } from '../version.ts';
-import { createFrontEnds, failureAnswer, failurePageAnswer, issuerOf } from './front-ends.ts';
+import { failureAnswer, failurePageAnswer } from './failure-answers.ts';
+import { createFrontEnds } from './front-ends.ts';
 import { createGrants } from './grants.ts';
 import { configOfLeaving, type LeavingRegistration } from './leaving.ts';
 import { keyOfProvider, type Memory } from './memory.ts';
+import { issuerOf } from './registration-config.ts';
 import { createRegistration } from './registrations.ts';
 
 /** A registration with all that its routes need. */
@@ -40,36 +42,46 @@ export interface ServedRegistration {
   close(): void;
 }
 
+/** What the registrations of a relay share. */
+export interface ServingContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** What this process remembers of earlier requests. */
+  readonly memory: Memory;
+  /** Undefined if no front end has sessions. */
+  readonly sessions: Sessions | undefined;
+}
+
 /**
  * Creates a configured registration with its own connections, so that a slow provider does not slow down
  * the logins at others.
  *
- * @param now milliseconds since 1970
- * @param memory what this process remembers of earlier requests
- * @param sessions undefined if no front end has sessions
  * @param known what is known of its provider, if it is not to be discovered
  */
 export async function serveRegistration(
-  config: Config,
   registered: RegistrationConfig,
-  logger: Logger,
-  now: () => number,
-  memory: Memory,
-  sessions: Sessions | undefined,
+  context: ServingContext,
   known?: Provider,
 ): Promise<ServedRegistration> {
+  const { config, now, memory, sessions } = context;
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
   const [keys, source] = await Promise.all([
     keysOf(config.keySecrets, registered.clientSecret),
-    known === undefined
-      ? providerSource(config, registered, client, logger, memory)
-      : knownProvider(known),
+    known === undefined ? providerSource(registered, client, context) : knownProvider(known),
   ]);
   const grants = createGrants(config, keys, memory.grants, now);
-  const { logins } = memory;
   return {
-    registration: createRegistration(config, registered, source, client, keys, logins, now),
+    registration: createRegistration(registered, {
+      config,
+      source,
+      client,
+      keys,
+      memory: memory.logins,
+      now,
+    }),
     frontEnds: createFrontEnds(config, registered, grants.codes, sessions),
     grants,
     issuer: issuerOf(config, registered),
@@ -97,31 +109,24 @@ export interface ServedLeaving {
  * @returns undefined if no front end is left that could use it
  */
 export async function serveLeaving(
-  config: Config,
   leaving: LeavingRegistration,
-  ...context: [logger: Logger, now: () => number, memory: Memory, sessions: Sessions | undefined]
+  context: ServingContext,
 ): Promise<ServedLeaving | undefined> {
-  const configured = configOfLeaving(config, leaving);
-  if (configured === undefined) return undefined;
-  const served = await serveRegistration(
-    configured,
-    leaving.registered,
-    ...context,
-    leaving.provider,
-  );
+  const config = configOfLeaving(context.config, leaving);
+  if (config === undefined) return undefined;
+  const { registered, provider } = leaving;
+  const served = await serveRegistration(registered, { ...context, config }, provider);
   const grants = { ...served.grants, refreshPolicy: undefined };
   return { served: { ...served, grants }, until: leaving.until };
 }
 
 async function providerSource(
-  { registrations }: Config,
   { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
   client: UpstreamClient,
-  logger: Logger,
-  { providers }: Memory,
+  { config: { registrations }, logger, memory: { providers } }: ServingContext,
 ): Promise<ProviderSource> {
   if ('known' in settings) return knownProvider(settings.known);
-  const context = {
+  const discovery = {
     ...settings.discovered,
     encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
@@ -130,7 +135,7 @@ async function providerSource(
   const key = keyOfProvider(settings.discovered);
   return discoveredProvider(
     async () => {
-      const provider = await discoverProvider(client, context);
+      const provider = await discoverProvider(client, discovery);
       providers.set(key, provider);
       return provider;
     },

@@ -5,7 +5,7 @@ import type { SessionAccess } from '../routes/open-session.ts';
 import { createSessionGuard } from '../routes/session-guard.ts';
 import type { Logouts } from '../session/logouts.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
-import { audienceOf } from './registrations.ts';
+import { audienceOf } from './registration-config.ts';
 
 /**
  * Creates the sessions of the front ends that hold no token.

@@ -89,7 +89,8 @@ describe('the registrations that reloads have removed', () => {
       start,
     );
     let now = start;
-    const relay = await createRelay(next, pino({ enabled: false }), () => now, [], memory, leaving);
+    const surroundings = { now: () => now, memory, leaving };
+    const relay = await createRelay(next, pino({ enabled: false }), surroundings);
     const server = await serve(relay.listener);
     try {
       const callback = { path: '/auth/two/callback?code=any' };

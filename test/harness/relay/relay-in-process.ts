@@ -25,5 +25,5 @@ export async function createRelayHere(
     environment: {},
     readFile: readTextFile,
   });
-  return { config, ...(await createRelay(config, pino({}, { write: onLine }), now)) };
+  return { config, ...(await createRelay(config, pino({}, { write: onLine }), { now })) };
 }

@@ -1,0 +1,47 @@
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { failurePage } from '../delivery/failure-page.ts';
+import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
+import { frontEndsOf, issuerOf } from './registration-config.ts';
+
+/** How a failure at a registration is answered if no front end is known. */
+export function failureAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
+  const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
+  // A popup has only people in front of it.
+  const isPage = frontEnd.errorDelivery === 'page' || frontEnd.tokenDelivery === 'cms';
+  return isPage ? failurePageOf(config, registration, frontEnd) : answerJson;
+}
+
+/** The same with a page for people, whatever is configured. */
+export function failurePageAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
+  const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
+  return failurePageOf(config, registration, frontEnd);
+}
+
+/** A page for people, JSON for programs. */
+export function failurePageOf(
+  config: Config,
+  registration: RegistrationConfig,
+  frontEnd: FrontEndConfig,
+): AnswerFailure {
+  const { origin, frontendUrl } = frontEnd;
+  const loginRoute = `/auth/${registration.name}`;
+  return (ctx, failure) => {
+    const loginUrl = loginUrlOf(config, registration, frontEnd);
+    failurePage({ origin, frontendUrl, loginRoute, loginUrl })(ctx, failure);
+  };
+}
+
+/** @returns undefined if a person cannot start a login of the front end by a link */
+function loginUrlOf(
+  config: Config,
+  registration: RegistrationConfig,
+  { name, tokenDelivery }: FrontEndConfig,
+): string | undefined {
+  // Without PKCE, or without the window of a CMS, the login would fail. A registration that was removed
+  // starts no login at all.
+  const isConfigured = config.registrations.some((one) => one.name === registration.name);
+  const startsByLink = tokenDelivery !== 'code' && tokenDelivery !== 'cms';
+  if (!startsByLink || !isConfigured) return undefined;
+  const url = issuerOf(config, registration);
+  return frontEndsOf(config, registration).length > 1 ? `${url}/${name}` : url;
+}

@@ -1,7 +1,7 @@
 import type { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { answerWith } from '../http/error-responder.ts';
-import type { Delivery } from '../login/login.ts';
+import type { Delivery } from '../login/front-end.ts';
 import { type PopupTexts, popupPage, popupPolicy } from './cms-popup.ts';
 import { failureHeading } from './failure-page.ts';
 

@@ -1,6 +1,6 @@
 import type { Codes } from '../grants/codes.ts';
 import { redirect } from '../http/redirect.ts';
-import type { Delivery, OAuthRequest } from '../login/login.ts';
+import type { Delivery, OAuthRequest } from '../login/front-end.ts';
 import { withPart } from './redirect-delivery.ts';
 
 /**

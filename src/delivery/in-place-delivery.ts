@@ -1,6 +1,6 @@
 import { type FailureCode, RelayError } from '../errors.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
-import type { Delivery } from '../login/login.ts';
+import type { Delivery } from '../login/front-end.ts';
 
 /**
  * The delivery of logins that must not reach a front end: every answer is a failure, in place.

@@ -1,6 +1,6 @@
 import type { Context } from '../http/context.ts';
 import { limits } from '../limits.ts';
-import type { FrontEndRequest } from '../login/login.ts';
+import type { FrontEndRequest } from '../login/front-end.ts';
 import { parseState } from '../login/state.ts';
 import { isOAuthRequest } from '../oauth/front-end-request.ts';
 import { parseQuery, type Query, withParameters } from '../oauth/query.ts';

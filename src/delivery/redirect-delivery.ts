@@ -1,6 +1,6 @@
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
-import type { Delivery } from '../login/login.ts';
+import type { Delivery } from '../login/front-end.ts';
 import { withParameters } from '../oauth/query.ts';
 
 /** The part of the front end's URL that carries the parameters. */

@@ -1,5 +1,5 @@
 import { redirect } from '../http/redirect.ts';
-import type { Delivery } from '../login/login.ts';
+import type { Delivery } from '../login/front-end.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 /**

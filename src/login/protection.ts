@@ -4,7 +4,8 @@ import type { Context } from '../http/context.ts';
 import type { KeyRing } from '../keys.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import { createLoginCookies, type LoginCookies, loginLifetime } from './cookies.ts';
-import type { FrontEndRequest, Login } from './login.ts';
+import type { FrontEndRequest } from './front-end.ts';
+import type { Login } from './login.ts';
 import { codeVerifier } from './pkce.ts';
 import {
   createStateSigner,

@@ -1,6 +1,6 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from '../keys.ts';
-import type { FrontEndRequest } from './login.ts';
+import type { FrontEndRequest } from './front-end.ts';
 
 const version = 4;
 const issuedAtLength = 4;

@@ -13,7 +13,7 @@ import { originForm } from '../http/origin-form.ts';
 import type { Readiness } from '../http/readiness.ts';
 import { requireHost } from '../http/require-host.ts';
 import { responseHeaders } from '../http/response-headers.ts';
-import type { Registration } from '../login/login.ts';
+import type { Registration } from '../login/registration.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import { clientModule, clientTypes } from '../routes/client.ts';

@@ -7,7 +7,7 @@ import { redirectDelivery } from '../delivery/redirect-delivery.ts';
 import { sessionDelivery } from '../delivery/session-delivery.ts';
 import type { Codes } from '../grants/codes.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
-import type { Delivery, FrontEnd, FrontEndRequest, FrontEnds } from '../login/login.ts';
+import type { Delivery, FrontEnd, FrontEndRequest, FrontEnds } from '../login/front-end.ts';
 import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';

@@ -6,7 +6,7 @@ import { reportOtherHost } from '../http/other-host.ts';
 import { refuseFrames } from '../http/refuse-frames.ts';
 import { refusePrefetch } from '../http/refuse-prefetch.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
-import type { FrontEnds } from '../login/login.ts';
+import type { FrontEnds } from '../login/front-end.ts';
 import { parseQuery } from '../oauth/query.ts';
 import { paths } from '../paths.ts';
 import { deliverCallbackFailures, deliverCmsFailures } from '../routes/deliver-failures.ts';

@@ -1,10 +1,10 @@
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { ownAddressBehind } from '../http/client-address.ts';
 import type { Keys } from '../keys.ts';
-import type { Registration } from '../login/login.ts';
 import type { LoginMemory } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import type { RefusedExchanges } from '../login/refused-exchanges.ts';
+import type { Registration } from '../login/registration.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { UpstreamClient } from '../upstream/client.ts';

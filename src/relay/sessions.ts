@@ -1,6 +1,6 @@
 import type { Config, FrontEndConfig } from '../config/config.ts';
 import { keysOf } from '../keys.ts';
-import type { Registration } from '../login/login.ts';
+import type { Registration } from '../login/registration.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
 import { createSessionGuard } from '../routes/session-guard.ts';
 import type { Logouts } from '../session/logouts.ts';

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { Registration } from '../login/login.ts';
+import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import { parseQuery, type Query } from '../oauth/query.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Context, RequestState } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
-import type { Delivery, FrontEnds } from '../login/login.ts';
+import type { Delivery, FrontEnds } from '../login/front-end.ts';
 import { parseState } from '../login/state.ts';
 import { parseQuery } from '../oauth/query.ts';
 import { findForPlainStart, frontEndInPath } from './select-front-end.ts';

@@ -5,7 +5,7 @@ import { forbidReading } from '../http/cors.ts';
 import { type AnswerFailure, answerWith } from '../http/error-responder.ts';
 import { readBody } from '../http/read-body.ts';
 import { limits } from '../limits.ts';
-import type { FrontEnd, FrontEnds } from '../login/login.ts';
+import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 
 const badGateway = 502;

@@ -1,7 +1,9 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { Delivery, FrontEnds, Login, Registration } from '../login/login.ts';
+import type { Delivery, FrontEnds } from '../login/front-end.ts';
+import type { Login } from '../login/login.ts';
+import type { Registration } from '../login/registration.ts';
 import {
   type AuthorizationResponse,
   authorizationCode,

@@ -4,7 +4,7 @@ import { RelayError } from '../errors.ts';
 import type { GrantMemory } from '../grants/grants.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { limits } from '../limits.ts';
-import type { Registration } from '../login/login.ts';
+import type { Registration } from '../login/registration.ts';
 import type { SessionContent } from '../session/content.ts';
 import type { SessionAccess } from './open-session.ts';
 

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Grants } from '../grants/grants.ts';
 import { proofAlgorithms } from '../grants/proofs.ts';
-import type { Registration } from '../login/login.ts';
+import type { Registration } from '../login/registration.ts';
 
 const wellKnown = '/.well-known/oauth-authorization-server';
 

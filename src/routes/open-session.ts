@@ -1,6 +1,6 @@
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import type { Registration } from '../login/login.ts';
+import type { Registration } from '../login/registration.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { SessionContent } from '../session/content.ts';
 import type { Sessions } from '../session/sessions.ts';

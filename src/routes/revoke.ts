@@ -3,7 +3,8 @@ import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { RequestState } from '../http/context.ts';
-import type { FrontEnds, Registration } from '../login/login.ts';
+import type { FrontEnds } from '../login/front-end.ts';
+import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
 

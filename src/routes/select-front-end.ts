@@ -1,5 +1,5 @@
 import { RelayError } from '../errors.ts';
-import type { FrontEnd, FrontEnds } from '../login/login.ts';
+import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { Query } from '../oauth/query.ts';
 
 /**

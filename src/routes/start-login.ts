@@ -3,8 +3,9 @@ import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
-import type { FrontEnd, FrontEndRequest, FrontEnds, Registration } from '../login/login.ts';
+import type { FrontEnd, FrontEndRequest, FrontEnds } from '../login/front-end.ts';
 import { codeChallenge } from '../login/pkce.ts';
+import type { Registration } from '../login/registration.ts';
 import { newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
 import {
   codeChallengeOf,

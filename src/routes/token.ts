@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { FrontEnd, FrontEnds } from '../login/login.ts';
+import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';

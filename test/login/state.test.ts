@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { FrontEndRequest } from '../../src/login/login.ts';
+import type { FrontEndRequest } from '../../src/login/front-end.ts';
 import {
   createStateSigner,
   type LoginState,

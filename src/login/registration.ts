@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import type { RevocableTokens } from '../oauth/revocation.ts';
+import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { ObserveCall } from '../upstream/call.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/streamed-messages.ts';
+import type { Exchanges } from './exchanges.ts';
+import type { LoginProtection } from './protection.ts';
+
+/** The relay as an OAuth client at one provider: all that a request needs of it. */
+export interface Registration {
+  /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
+  readonly name: string;
+  /** What codes and refresh tokens are bound to: its name and its client identifier. */
+  readonly audience: string;
+  /** Undefined: the state check is off. */
+  readonly protection: LoginProtection | undefined;
+  /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */
+  provider(): Provider;
+  /** The authorization request without the parameters of one login. Throws as `provider` does. */
+  authorizationRequestUrl(): string;
+  /**
+   * The same with another scope. With `refresh`, it also has what the provider needs to grant a refresh
+   * token. Throws as `provider` does.
+   */
+  authorizationRequestUrlFor(request: {
+    readonly scope: string | undefined;
+    readonly refresh: boolean;
+  }): string;
+  /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
+  expectRoom(): void;
+  /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
+  exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse>;
+  /** Asks for a new access token. Throws `refresh_refused`, and as `provider` and the call itself do. */
+  refreshToken(grant: RefreshGrant, observe: ObserveCall): Promise<TokenResponse>;
+  /**
+   * Revokes the tokens of a login. Throws as `provider` and the call itself do.
+   *
+   * @throws {RelayError} `token_invalid` if the provider does not know the token
+   */
+  revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void>;
+  /**
+   * Runs an exchange, unless the provider has refused too many exchanges of this client. Waits while
+   * exchanges in flight may still reach the limit.
+   *
+   * @throws {RelayError} `too_many_refusals` or `rate_limited`
+   */
+  limitExchange<Result>(request: IncomingMessage, exchange: () => Promise<Result>): Promise<Result>;
+  /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
+  limitRevocation<Result>(
+    request: IncomingMessage,
+    revocation: () => Promise<Result>,
+  ): Promise<Result>;
+  /** The exchanges of this process, one per login. */
+  readonly exchanges: Exchanges<TokenResponse>;
+  /**
+   * The page that logs a person out of the provider itself; undefined if it has none. Throws as `provider`
+   * does.
+   *
+   * @see OpenID Connect RP-Initiated Logout 1.0 §2
+   */
+  logoutUrl(): string | undefined;
+  /** Passes a request on to the provider's API. Throws as `provider` and the call itself do. */
+  callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse>;
+  /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */
+  lookUpUser(
+    accessToken: string,
+    observe: ObserveCall,
+    clientGone: AbortSignal,
+  ): Promise<Uint8Array>;
+}

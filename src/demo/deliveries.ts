@@ -46,7 +46,7 @@ const cms: Delivery = {
   name: 'cms',
   path: '/cms',
   title: 'CMS popup',
-  lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, as they are.',
+  lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, unchanged.',
   guide: 'docs/cms.md',
   settings: { 'token-delivery': 'cms' },
 };

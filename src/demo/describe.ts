@@ -7,10 +7,10 @@ export function describeDemo(demo: DemoDescription): string {
     addresses(demo),
     demo.movedOn &&
       '  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.',
+    `  Open ${demo.frontEndUrl} and click “Log in”. At the provider any name will do.`,
     demo.own && yourPage(demo.relayUrl, demo.own),
     demo.second && configuration(demo),
-    `  Open ${demo.frontEndUrl} and click “Log in”.
-  At the provider any name will do. Ctrl-C stops the demo.`,
+    '  Each request to the relay appears below. Ctrl-C stops the demo.',
   ]
     .filter((part) => part)
     .join('\n\n')}\n\n`;
@@ -43,15 +43,16 @@ function yourPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string 
   Put this into the page:
 
     <button id="log-in">Log in</button>
+    <p id="result"></p>
     <script type="module">
       import { createLogin } from '${relayUrl}/client.js';
       const login = createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app'${mode} });
-      document.querySelector('#log-in').onclick = () => login.login();
-      await login.ready; // fails if the person cancelled
-      if (login.session) console.log(await login.user());
-    </script>
-
-  Each request to the relay appears below.`;
+      const show = (text) => { document.querySelector('#result').textContent = text; };
+      const greet = (user) => show(user ? \`Hello, \${user.login}\` : 'Not logged in');
+      const fail = ({ message }) => show(message); // such as: the person cancelled
+      document.querySelector('#log-in').onclick = () => login.login().catch(fail);
+      login.ready.then(() => login.user()).then(greet, fail);
+    </script>`;
 }
 
 function configuration({ configuration }: DemoDescription): string {

@@ -1,6 +1,5 @@
 import { effectOf, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
-import { paths } from '../paths.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
 /** A request to the relay, as the demo's pages show it. Like the record, it holds no secret. */
@@ -64,25 +63,12 @@ function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
   return {
     request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
-    effect: effectOf(record) ?? wordsFor(record),
+    effect: effectOf(record) ?? 'done',
     call: provider && callOf(provider),
     frontEnd,
     // Pages ask for their session when they load.
     failed: outcome !== 'ok' && outcome !== 'session_missing',
   };
-}
-
-/** The log has no words for these: method and route say it all. */
-const effects: Readonly<Record<string, string>> = {
-  [paths.user]: 'the user’s record',
-  [paths.session]: 'somebody is logged in',
-  [paths.sessionRefresh]: 'the session is renewed',
-  [paths.logout]: 'the session is over',
-};
-
-function wordsFor({ route }: RequestRecord): string {
-  if (route?.endsWith('/revoke')) return 'the login is revoked';
-  return effects[route ?? ''] ?? 'done';
 }
 
 function callOf({ endpoint, status, outcome }: UpstreamCall): string {

@@ -13,7 +13,8 @@ describe('the log for people', () => {
     const line = { msg: 'request', requestId: 'an-id', method: 'GET', route: '/api/user' };
     const provider = { endpoint: 'user', outcome: 'answered', status: 200, durationMs: 2 };
     expect(read({ ...line, status: 200, durationMs: 3, outcome: 'ok', provider })).to.equal(
-      'INFO: GET /api/user 200 ok in 3 ms\n  ' + "provider's user endpoint: 200 in 2 ms",
+      'INFO: GET /api/user 200 ok in 3 ms\n  the user record\n  ' +
+        "provider's user endpoint: 200 in 2 ms",
     );
   });
 
@@ -46,6 +47,14 @@ describe('the log for people', () => {
       call,
     ]);
     expect(shown({ ...token, grant: 'refresh_token' })).to.deep.equal(['new tokens', call]);
+    for (const [route, effect] of [
+      ['/auth/provider/revoke', 'the login is revoked'],
+      ['/auth/session', 'somebody is logged in'],
+      ['/auth/session/refresh', 'the session is renewed'],
+      ['/auth/logout', 'the session is over'],
+    ]) {
+      expect(shown({ route, status: 200 })).to.deep.equal([effect]);
+    }
     expect(shown({ route: '/healthz', status: 200 })).to.deep.equal([]);
   });
 
@@ -70,11 +79,20 @@ describe('the log for people', () => {
     );
   });
 
-  it('calls a preflight a preflight', () => {
-    const line = { msg: 'request', method: 'OPTIONS', route: null, status: 204, outcome: 'ok' };
-    expect(read({ ...line, durationMs: 1 })).to.equal(
-      'INFO: OPTIONS (any address) 204 ok in 1 ms\n  a preflight of the browser',
+  it('calls a preflight a preflight, and says why the browser is refused', () => {
+    const line = { msg: 'request', method: 'OPTIONS', status: 204, outcome: 'ok', durationMs: 1 };
+    const preflight = 'a preflight of the browser';
+    expect(read({ ...line, route: null })).to.equal(
+      `INFO: OPTIONS (any address) 204 ok in 1 ms\n  ${preflight}`,
     );
+    for (const [route, reason] of [
+      ['/api/user', 'no front end has this origin'],
+      ['/auth/session', 'no front end with sessions has this origin'],
+    ]) {
+      expect(read({ ...line, route })).to.equal(
+        `INFO: OPTIONS ${route} 204 ok in 1 ms\n  ${preflight}, refused: ${reason}`,
+      );
+    }
   });
 
   it('shows why a request failed, and its request ID', () => {

@@ -18,10 +18,14 @@ export async function checkFrontEnd(
   }
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
   const isCms = tokenDelivery === 'cms';
+  const options = [
+    'frontendUrl' as const,
+    ...(redirectUris.length > 0 ? ['redirectUri' as const] : []),
+  ];
   const ofPages = await Promise.all(
     [...pages].map((url, index) => {
       const subject = index === 0 ? 'front end' : `page ${url}`;
-      return checkPage(probe, { subject, url, origin, isCms }, naming);
+      return checkPage(probe, { subject, url, origin, isCms, options }, naming);
     }),
   );
   return [...ofPages, ...checkSession(config)];
@@ -39,10 +43,12 @@ async function checkPage(
     readonly url: string;
     readonly origin: string;
     readonly isCms: boolean;
+    /** The settings that name the pages. */
+    readonly options: readonly ('frontendUrl' | 'redirectUri')[];
   },
   { describe }: Naming,
 ): Promise<Finding> {
-  const { subject, url, origin, isCms } = page;
+  const { subject, url, origin, isCms, options } = page;
   const headers = { accept: 'text/html' };
   const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers });
   if ('unreached' in probed) {
@@ -71,6 +77,6 @@ async function checkPage(
   return warning(
     subject,
     `answers with status ${status}`,
-    `compare ${describe('frontendUrl')} and ${describe('redirectUri')}: a login ends there`,
+    `compare ${options.map(describe).join(' and ')}: a login ends there`,
   );
 }

@@ -42,13 +42,13 @@ function checkRefresh(config: LoginConfig, provider: Provider, { describe }: Nam
   if (provider.refreshTokens === 'by-setting') {
     return notChecked(
       subject,
-      `the provider gives refresh tokens if the application is set up for it${asked && `; ${asked}`}; otherwise ${untilEnd}`,
+      `the provider gives refresh tokens if the application is set up for it${asked && `; ${asked}`}; without one, ${untilEnd}`,
       'look at the settings of the application at the provider',
     );
   }
   return notChecked(
     subject,
-    `only a login shows whether the provider gives refresh tokens${asked && `; ${asked}`}; otherwise ${untilEnd}`,
+    `only a login shows whether the provider gives refresh tokens${asked && `; ${asked}`}; without one, ${untilEnd}`,
     `if the provider wants another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`,
   );
 }
@@ -64,7 +64,7 @@ function askedFor(
     ...(scope === undefined ? [] : [`scope ${scope}`]),
     ...parameters.map((parameter) => parameter.join('=')),
   ];
-  return added.length === 0 ? '' : `${logins} ask for them by ${added.join(' and ')}`;
+  return added.length === 0 ? '' : `${logins} ask for them with ${added.join(' and ')}`;
 }
 
 function checkRevocation({ revocation }: Provider, { describe }: Naming): Finding {

@@ -40,7 +40,10 @@ export function reportCmses(
 
 function reportProvider({ frontEnd: { one }, registration, preset }: CmsLogin): void {
   if (preset !== undefined) return;
-  const which = one.entry === undefined ? '' : `, which ${registration.name} is not: set providers`;
+  const which =
+    one.entry === undefined
+      ? ''
+      : `. ${registration.name} uses none of them: set its provider, or leave it out of providers`;
   one.reading.fault(
     'tokenDelivery',
     `works with the provider presets ${cmsPresetNames} only${which}`,

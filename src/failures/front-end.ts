@@ -4,7 +4,8 @@ import type { Failures } from './failure.ts';
 export const frontEndFailures = {
   client_unknown: {
     status: 400,
-    detail: 'The client_id is missing, given more than once, or not that of a front end here.',
+    detail:
+      'The client_id is missing or given more than once, or no front end of this relay has it.',
     oauthError: 'unauthorized_client',
   },
   client_unauthorized: {

@@ -25,7 +25,7 @@ describe('login-relay check, about tokens', () => {
   it('says what a page gets from a provider that gives refresh tokens', () => {
     expect(about('refresh', {})).to.equal('ok refresh: the provider gives refresh tokens');
     expect(about('refresh', { provider: 'google' })).to.equal(
-      'ok refresh: the provider gives refresh tokens; logins with PKCE ask for them by access_type=offline and prompt=consent',
+      'ok refresh: the provider gives refresh tokens; logins with PKCE ask for them with access_type=offline and prompt=consent',
     );
   });
 
@@ -35,7 +35,7 @@ describe('login-relay check, about tokens', () => {
       /^not_checked .* is set up for it; .* → look at/,
     );
     const okta = { provider: 'okta', providerHost: 'example.okta.com' };
-    expect(about('refresh', okta)).to.include('by scope offline_access; otherwise');
+    expect(about('refresh', okta)).to.include('with scope offline_access; without one,');
   });
 
   it('reports it as not checked if the provider is configured by hand', () => {
@@ -74,7 +74,7 @@ describe('login-relay check, about tokens', () => {
       providerTenant: 'common',
     };
     expect(about('refresh', flags)).to.equal(
-      'ok refresh: the provider gives refresh tokens; logins ask for them by scope offline_access; without a refresh token, a session ends with its access token',
+      'ok refresh: the provider gives refresh tokens; logins ask for them with scope offline_access; without a refresh token, a session ends with its access token',
     );
     expect(about('logout', flags)).to.match(/names the logout page of the provider: https:/);
     const { providerTenant: _, ...atGitHub } = { ...flags, provider: 'github' };

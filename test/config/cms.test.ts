@@ -137,7 +137,7 @@ front-ends:
 
   it('has a fault for each provider that no CMS knows', () => {
     expect(faults(app + blog('blog', 'github, staff'))).to.deep.equal([
-      'config.yaml:11:45 front-ends.blog.token-delivery "cms" works with the provider presets github, github-enterprise, gitlab, bitbucket only, which staff is not: set providers',
+      'config.yaml:11:45 front-ends.blog.token-delivery "cms" works with the provider presets github, github-enterprise, gitlab, bitbucket only. staff uses none of them: set its provider, or leave it out of providers',
     ]);
   });
 

@@ -148,6 +148,14 @@ front-ends:
 
   const tricks: Record<string, [text: string, ...faults: string[]]> = {
     'a tab as indentation': ['providers:\n\ta: {}\n', '2:1 is indented with a tab: use spaces'],
+    'a tab as indentation, before right lines': [
+      'front-ends:\n  app:\n\torigin: https://a.example\n    token-delivery: code\n',
+      '3:1 is indented with a tab: use spaces',
+    ],
+    'wrong indentation, before right lines': [
+      'front-ends:\n  app:\n    origin: https://a.example\n   token-delivery: code\n    scope: a\n',
+      '4:1 has the wrong indentation, or a bracket before it is not closed',
+    ],
     'a tab in a map in braces': [
       'providers: {\n\ta: {} }\n',
       '2:2 is indented with a tab: use spaces',

@@ -72,7 +72,10 @@ function syntaxFaults(document: Document.Parsed, text: string): [offset: number,
   const aliases = faults.size === 0 ? aliasesOf(document) : [];
   const beyond = aliases[limits.configFileAliases];
   if (beyond !== undefined) add(beyond, `has more than ${limits.configFileAliases} aliases`);
-  return [...faults.values()];
+  const found = [...faults.values()];
+  // After wrong indentation, the library takes the lines that follow for something else.
+  const indentation = found.findIndex(([, message]) => indentationFaults.has(message));
+  return indentation === -1 ? found : found.slice(0, indentation + 1);
 }
 
 function aliasesOf(document: Document.Parsed): number[] {
@@ -94,6 +97,11 @@ const messages = {
   RESOURCE_EXHAUSTION: 'is nested too deeply',
   TAG_RESOLVE_FAILED: 'has a tag: the file must have none',
 } satisfies Partial<Record<YAMLError['code'], string>>;
+
+const indentationFaults: ReadonlySet<string> = new Set([
+  messages.TAB_AS_INDENT,
+  messages.BAD_INDENT,
+]);
 
 function messageOf({ code }: YAMLError): string {
   return code in messages ? messages[code as keyof typeof messages] : 'is not valid YAML';

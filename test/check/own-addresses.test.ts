@@ -19,10 +19,10 @@ async function findingOn(subject: string, changes: Flags) {
 }
 
 /** The same while a server listens at that address. */
-async function whileServing(subject: string, flag: string, reply: Reply) {
+async function whileServing(subject: string, flag: string, reply: Reply, flags = {}) {
   const server = await serve((_request, response) => reply(response));
   try {
-    return await findingOn(subject, { [flag]: `http://127.0.0.1:${server.port}` });
+    return await findingOn(subject, { [flag]: `http://127.0.0.1:${server.port}`, ...flags });
   } finally {
     await server.close();
   }
@@ -158,7 +158,13 @@ describe('login-relay check, about the front end', () => {
   it('warns if the page that a login ends at is missing', async () => {
     const finding = await whileServing(subject, 'origin', answer(404));
     expect(finding).to.include({ code: 0, verdict: 'warning', message: 'answers with status 404' });
-    expect(finding.fix).to.contain('--frontend-url (FRONTEND_URL)');
+    expect(finding.fix).to.contain('--frontend-url (FRONTEND_URL)').and.contain('--redirect-uri');
+  });
+
+  it('names no redirect URI if the front end takes none', async () => {
+    const flags = { 'token-delivery': 'session', 'base-url': 'http://127.0.0.1:8000' };
+    const { fix } = await whileServing(subject, 'origin', answer(404), flags);
+    expect(fix).to.contain('--frontend-url').and.not.contain('--redirect-uri');
   });
 
   it('asks for each page that a login can end at', async () => {

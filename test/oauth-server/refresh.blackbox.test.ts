@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
-import { expectNoneRemembered } from '../harness/expect/canaries.ts';
 import { expectOAuthError, issuer } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import {
   frontendOrigin,
   type Relay,
@@ -18,7 +18,10 @@ const line = 'the line of a key file with 32 characters or more';
 const previousLine = 'the previous line of a key file, of 32 characters';
 
 describe('the refresh of a login', () => {
-  const startRelay = useRelays();
+  const { underTest } = useRefreshingRelay(async () => {
+    keyFile = await secretFile(`${line}\n${previousLine}`);
+    return { 'key-file': keyFile };
+  });
   let keyFile: string;
   let provider: RefreshingProvider;
   let relay: Relay;
@@ -26,24 +29,14 @@ describe('the refresh of a login', () => {
   let page: OAuthPage;
   let tokens: Tokens;
 
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
-    keyFile = await secretFile(`${line}\n${previousLine}`);
+  before(async () => {
+    ({ provider, relay } = underTest());
     key = await newProofKey();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, 'key-file': keyFile },
-    });
   });
   beforeEach('log in', async () => {
-    provider.forget();
     page = new OAuthPage(relay, provider, key);
     tokens = await page.logIn();
     provider.forget();
-  });
-  after('stop the provider; nothing secret is in the log', async () => {
-    await provider.stop();
-    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
   });
 
   function expectNoCall(): void {

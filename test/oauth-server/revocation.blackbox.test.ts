@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
-import { canary, expectNoneRemembered } from '../harness/expect/canaries.ts';
+import { canary } from '../harness/expect/canaries.ts';
 import {
   expectOAuthError,
   logInTo,
@@ -13,6 +13,7 @@ import {
 import { OAuthPage, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import {
   frontendOrigin,
   loginPath,
@@ -25,28 +26,21 @@ const line = 'the line of a key file with 32 characters or more';
 const path = `${loginPath}/revoke`;
 
 describe('the revocation of a token', () => {
-  const startRelay = useRelays();
+  const { startRelay, underTest } = useRefreshingRelay(async () => ({
+    'key-file': await secretFile(line),
+  }));
   let provider: RefreshingProvider;
   let relay: Relay;
   let page: OAuthPage;
   let tokens: Tokens;
 
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, 'key-file': await secretFile(line) },
-    });
+  before(async () => {
+    ({ provider, relay } = underTest());
     page = new OAuthPage(relay, provider, await newProofKey());
   });
   beforeEach('log in', async () => {
-    provider.forget();
     tokens = await page.logIn();
     provider.calls.length = 0;
-  });
-  after('stop the provider; nothing secret is in the log', async () => {
-    await provider.stop();
-    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
   });
 
   function revoke(token: string | undefined, changes: Parameters = {}): Promise<Answer> {

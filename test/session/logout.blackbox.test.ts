@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
-import { expectNoneRemembered } from '../harness/expect/canaries.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
@@ -11,34 +10,26 @@ import {
 } from '../harness/login/session-page.ts';
 import { metadata, openIdPath } from '../harness/provider/metadata.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import type { Relay } from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
 
 const pieces = [sessionCookie, `${sessionCookie}.1`, `${sessionCookie}.2`];
 
 describe('the logout of a session', () => {
-  const startRelay = useRelays();
+  const { startRelay, underTest } = useRefreshingRelay(sessionFlags);
   let provider: RefreshingProvider;
   let relay: Relay;
   let page: SessionPage;
 
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()) },
-    });
+  before(() => {
+    ({ provider, relay } = underTest());
   });
   beforeEach('log in', async () => {
-    provider.forget();
     page = new SessionPage(() => relay, provider);
     await page.logIn();
     provider.calls.length = 0;
-  });
-  after('stop the provider; nothing secret is in the log', async () => {
-    await provider.stop();
-    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
   });
 
   it('clears every piece of the cookie, and revokes both tokens', async () => {

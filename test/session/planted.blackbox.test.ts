@@ -7,34 +7,29 @@ import {
   sessionOf,
 } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import type { Relay } from '../harness/relay/relay-under-test.ts';
 
 const plainCookie = 'lr_session_app';
 
 describe('a session that an attacker plants', () => {
-  const startRelay = useRelays();
+  const { underTest } = useRefreshingRelay(sessionFlags);
   let provider: RefreshingProvider;
   let relay: Relay;
   let attacker: SessionPage;
   let victim: SessionPage;
 
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()) },
-    });
+  before(() => {
+    ({ provider, relay } = underTest());
   });
   beforeEach('both log in', async () => {
-    provider.forget();
     attacker = new SessionPage(() => relay, provider);
     victim = new SessionPage(() => relay, provider);
     await attacker.logIn();
     await victim.logIn();
     provider.calls.length = 0;
   });
-  after(() => provider.stop());
 
   /** The session of a page, without the name of its cookie. */
   const valueIn = (page: SessionPage) => page.browser.cookies.get(sessionCookie) ?? '';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import type { Answer } from '../harness/client/http-client.ts';
-import { expectNoneRemembered } from '../harness/expect/canaries.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
@@ -10,31 +9,26 @@ import {
   sessionFlags,
   sessionOf,
 } from '../harness/login/session-page.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import type { Relay } from '../harness/relay/relay-under-test.ts';
 
 describe('the refresh of a session', () => {
-  const startRelay = useRelays();
+  const { startRelay, underTest } = useRefreshingRelay(async () => ({
+    ...(await sessionFlags()),
+    'refresh-tokens': 'off',
+  }));
   let provider: RefreshingProvider;
   let relay: Relay;
   let page: SessionPage;
 
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()), 'refresh-tokens': 'off' },
-    });
+  before(() => {
+    ({ provider, relay } = underTest());
   });
   beforeEach('log in', async () => {
-    provider.forget();
     page = new SessionPage(() => relay, provider);
     await page.logIn();
     provider.calls.length = 0;
-  });
-  after('stop the provider; nothing secret is in the log', async () => {
-    await provider.stop();
-    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
   });
 
   /** The access token that the relay uses for a page. */

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { callback } from '../harness/browser/fake-browser.ts';
-import { expectNoneRemembered } from '../harness/expect/canaries.ts';
 import { expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
@@ -14,29 +13,24 @@ import {
   sessionOrigin,
 } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { loginPath, type Relay, useRelays, userPath } from '../harness/relay/relay-under-test.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import { loginPath, type Relay, userPath } from '../harness/relay/relay-under-test.ts';
 
 describe('a front end with sessions', () => {
-  const startRelay = useRelays();
+  const { startRelay, underTest } = useRefreshingRelay(async () => ({
+    ...(await sessionFlags()),
+    'error-delivery': 'page',
+  }));
   let provider: RefreshingProvider;
   let relay: Relay;
   let page: SessionPage;
 
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()), 'error-delivery': 'page' },
-    });
+  before(() => {
+    ({ provider, relay } = underTest());
   });
   beforeEach(() => {
-    provider.forget();
     page = new SessionPage(() => relay, provider);
-  });
-  after('stop the provider; nothing secret is in the log', async () => {
-    await provider.stop();
-    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
   });
 
   it('logs in: the page gets a cookie, and nothing in its address', async () => {

@@ -1,13 +1,11 @@
 import { secretFile } from '../../test/harness/relay/relay-under-test.ts';
-import { frontEnds, frontEndsFile } from './front-ends.ts';
+import { frontEnds, registrations, relayFile } from './front-ends.ts';
 import { createMaterial, type MaterialSource } from './material.ts';
 import { type RelayUnderAttack, startRelayUnderAttack, stateKey } from './relay.ts';
 import type { Targets } from './rules.ts';
 
-const clientId = 'client-1';
 const baseUrl = 'https://relay.example';
 const issuer = `${baseUrl}/auth/provider`;
-const redirectUri = `${issuer}/callback`;
 
 /** A relay and its provider, and what an attacker must know about them. */
 export interface Battlefield {
@@ -27,34 +25,26 @@ export async function openBattlefield(
   flags: Readonly<Record<string, string>> = {},
 ): Promise<Battlefield> {
   const relay = await startRelayUnderAttack({
-    config: await secretFile(frontEndsFile()),
+    config: await secretFile(relayFile(provider.origin)),
     'base-url': baseUrl,
-    'client-id': clientId,
-    'authorize-url': `${provider.origin}/authorize`,
-    'token-url': `${provider.origin}/token`,
-    'user-url': `${provider.origin}/user`,
-    'revocation-url': `${provider.origin}/revoke`,
     'refresh-tokens': 'bearer',
-    scope: 'read write',
     ...flags,
   });
-  const query = new URLSearchParams({
-    response_type: 'code',
-    client_id: clientId,
-    redirect_uri: redirectUri,
+  const authorizationRequests = Object.entries(registrations).map(([name, clientId]) => {
+    const redirectUri = `${baseUrl}/auth/${name}/callback`;
+    const query = { response_type: 'code', client_id: clientId, redirect_uri: redirectUri };
+    return `${provider.origin}/authorize?${new URLSearchParams(query)}`;
   });
-  const tokenUrl = `${issuer}/token`;
   return {
     relay,
     targets: {
-      provider: `${provider.origin}/authorize?${query}`,
+      authorizationRequests,
       issuer,
     },
     material: await createMaterial({
       stateKey,
-      clientId,
-      redirectUri,
-      tokenUrl,
+      baseUrl,
+      tokenUrl: `${issuer}/token`,
       pages: frontEnds.app.pages,
     }),
     async close() {

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { plainPayloads } from '../../test/harness/client/redirect-payloads.ts';
-import { allPages, type FrontEndName, frontEnds } from './front-ends.ts';
+import { allPages, frontEnds, type OAuthFrontEndName } from './front-ends.ts';
 import type { Material, TokenRequest } from './material.ts';
 import type { Random } from './random.ts';
 import { fieldValue, type Header, render, visible } from './render.ts';
@@ -10,7 +10,7 @@ type Pair = readonly [name: string, value: string];
 
 /** The target of an OAuth request that starts a login, valid or not. */
 export function startTarget(random: Random): string {
-  const name = random.pick<FrontEndName>(['app', 'app', 'shop']);
+  const name = random.pick<OAuthFrontEndName>(['app', 'app', 'shop']);
   const page = random.oneIn(8) ? random.pick(allPages) : random.pick(frontEnds[name].pages);
   const challenge = Buffer.from(Array.from({ length: 32 }, () => random.below(256)));
   const pairs = disturbed(random, [

@@ -1,29 +1,65 @@
 /** A front end of the relay under attack. */
 interface FrontEndUnderAttack {
   readonly origin: string;
-  readonly tokenDelivery: 'query' | 'fragment';
-  /** Its redirect URIs, as they are registered. */
+  readonly tokenDelivery: 'query' | 'fragment' | 'session';
+  /** The registration that it logs in at. */
+  readonly registration: RegistrationName;
+  /** Its redirect URIs, as they are registered. A front end with sessions has none: a login may end at its first page. */
   readonly pages: readonly [string, ...string[]];
   readonly scope: readonly string[];
 }
+
+/** The registrations of the relay under attack: their names, and their client identifiers. */
+export const registrations = { provider: 'client-1', house: 'client-2' } as const;
+
+export type RegistrationName = keyof typeof registrations;
 
 /** The front ends of the relay under attack, by name. */
 export const frontEnds = {
   app: {
     origin: 'https://app.example',
     tokenDelivery: 'query',
+    registration: 'provider',
     pages: ['https://app.example/signed-in?theme=dark', 'https://app.example/'],
     scope: ['read', 'write'],
   },
   shop: {
     origin: 'https://shop.example',
     tokenDelivery: 'fragment',
+    registration: 'provider',
     pages: ['https://shop.example/in'],
     scope: ['read'],
   },
+  wiki: {
+    origin: 'https://wiki.relay.example',
+    tokenDelivery: 'session',
+    registration: 'house',
+    pages: ['https://wiki.relay.example/'],
+    scope: ['read'],
+  },
+  desk: {
+    origin: 'https://desk.relay.example',
+    tokenDelivery: 'session',
+    registration: 'house',
+    pages: ['https://desk.relay.example/'],
+    scope: ['read', 'write'],
+  },
 } as const satisfies Readonly<Record<string, FrontEndUnderAttack>>;
 
-export type FrontEndName = keyof typeof frontEnds;
+/** The front ends that take OAuth requests. */
+export type OAuthFrontEndName = 'app' | 'shop';
+
+/** The front ends with sessions. */
+export type SessionFrontEndName = 'wiki' | 'desk';
+
+/** The path of the relay that leads the pages of `wiki` to the API of the provider. */
+export const apiPath = '/house-api/';
+
+/** Where that path leads to at the provider. */
+export const apiOfProvider = '/api/v1/';
+
+/** The methods that may reach the API. */
+export const apiMethods = ['GET', 'HEAD', 'POST'] as const;
 
 /** The redirect URIs of all front ends. */
 export const allPages = [...frontEnds.app.pages, ...frontEnds.shop.pages] as const;
@@ -31,20 +67,41 @@ export const allPages = [...frontEnds.app.pages, ...frontEnds.shop.pages] as con
 /** The front end that has a name. */
 export function frontEndOf(name: string | undefined): FrontEndUnderAttack | undefined {
   return name !== undefined && Object.hasOwn(frontEnds, name)
-    ? frontEnds[name as FrontEndName]
+    ? frontEnds[name as keyof typeof frontEnds]
     : undefined;
 }
 
-/** The front ends as a configuration file has them. JSON is YAML. */
-export function frontEndsFile(): string {
-  const entries = Object.entries(frontEnds).map(([name, one]) => [
+/**
+ * Providers and front ends as a configuration file has them. JSON is YAML.
+ *
+ * @param origin of the provider
+ */
+export function relayFile(origin: string): string {
+  const urls = {
+    'authorize-url': `${origin}/authorize`,
+    'token-url': `${origin}/token`,
+    'user-url': `${origin}/user`,
+    'revocation-url': `${origin}/revoke`,
+  };
+  const providers = Object.entries(registrations).map(([name, clientId]) => [
     name,
-    {
+    { ...urls, 'client-id': clientId, 'client-secret': 'attacked', scope: 'read write' },
+  ]);
+  const entries = Object.entries(frontEnds).map(([name, one]) => {
+    const hasSessions = one.tokenDelivery === 'session';
+    const proxy = [{ path: apiPath, url: origin + apiOfProvider, methods: apiMethods }];
+    const settings = {
       origin: one.origin,
       'token-delivery': one.tokenDelivery,
-      'redirect-uris': one.pages,
+      providers: [one.registration],
       scope: one.scope,
-    },
-  ]);
-  return JSON.stringify({ 'front-ends': Object.fromEntries(entries) });
+      ...(!hasSessions && { 'redirect-uris': one.pages }),
+      ...(name === 'wiki' && { proxy }),
+    };
+    return [name, settings];
+  });
+  return JSON.stringify({
+    providers: Object.fromEntries(providers),
+    'front-ends': Object.fromEntries(entries),
+  });
 }

@@ -1,42 +1,58 @@
 import { keysFromFile } from '../../src/keys.ts';
 import { createStateSigner } from '../../src/login/state.ts';
 import { Secret } from '../../src/secret.ts';
-import { allPages } from './front-ends.ts';
+import { allPages, frontEnds, type RegistrationName, registrations } from './front-ends.ts';
 import type { Random } from './random.ts';
 
 /** State and cookie of a login in the browser that started it. */
 export interface LoginMaterial {
+  /** The path that the provider sends the browser to. */
+  readonly callback: string;
   readonly state: string;
   readonly cookie: string;
 }
 
+const returnTo = [
+  'https://evil.example/',
+  `${frontEnds.wiki.origin}.evil.example/`,
+  `${frontEnds.wiki.origin}/pages/1?edit#top`,
+  `${frontEnds.desk.origin}/`,
+] as const;
+
 /** Makes logins like the relay, with the relay's key. */
 export function createLogins(settings: {
   readonly stateKey: string;
-  readonly clientId: string;
-  readonly redirectUri: string;
+  readonly baseUrl: string;
 }): (random: Random) => LoginMaterial {
-  const signer = createStateSigner(keysFromFile([new Secret(settings.stateKey)]).state, settings);
-  const prefix = settings.redirectUri.startsWith('https:') ? '__Host-Http-lr_login_' : 'lr_login_';
+  const keys = keysFromFile([new Secret(settings.stateKey)]).state;
+  const callbackOf = (name: RegistrationName) => `/auth/${name}/callback`;
+  const signerOf = (name: RegistrationName) => {
+    const redirectUri = settings.baseUrl + callbackOf(name);
+    return createStateSigner(keys, { clientId: registrations[name], redirectUri });
+  };
+  const signers = { provider: signerOf('provider'), house: signerOf('house') };
   return (random) => {
+    const registration = random.oneIn(3) ? 'house' : 'provider';
     const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
     const id = bytes(16);
     const browserSecret = bytes(32);
     const issuedAt = Math.floor(Date.now() / 1000);
-    const frontEnd = random.oneIn(16) ? 'other' : random.pick(['app', 'app', 'shop'] as const);
+    const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
+    const frontEnd = random.pick(random.oneIn(8) ? (['other', 'app', 'wiki'] as const) : own);
     const state = random.oneIn(2)
       ? undefined
       : `${frontEnd} own&state=${random.below(1000)}\u{1f511}`;
     // A foreign URI may have been registered when the login was started.
     const redirectUri = random.oneIn(8) ? 'https://evil.example/' : random.pick(allPages);
     const codeChallenge = bytes(32).toString('base64url');
-    const oauth = random.oneIn(2) ? undefined : { redirectUri, codeChallenge };
-    const returnTo = random.oneIn(8) ? 'https://evil.example/' : undefined;
-    const request = { state, oauth, returnTo };
-    const login = { id, issuedAt, registration: 'provider', frontEnd, request };
+    const isOAuth = random.oneIn(registration === 'house' ? 16 : 2);
+    const oauth = isOAuth ? { redirectUri, codeChallenge } : undefined;
+    const request = { state, oauth, returnTo: random.oneIn(3) ? random.pick(returnTo) : undefined };
+    const login = { id, issuedAt, registration, frontEnd, request };
     return {
-      state: signer.sign(login, browserSecret),
-      cookie: `${prefix}${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,
+      callback: callbackOf(registration),
+      state: signers[registration].sign(login, browserSecret),
+      cookie: `__Host-Http-lr_login_${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,
     };
   };
 }

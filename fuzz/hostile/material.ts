@@ -8,9 +8,11 @@ import {
 import { keysFromFile } from '../../src/keys.ts';
 import { Secret } from '../../src/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
+import { registrations } from './front-ends.ts';
 import { createLogins, type LoginMaterial } from './login-material.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
 import type { Random } from './random.ts';
+import { createSessionMaterial, type SessionMaterial } from './session-material.ts';
 
 /** The parameters of a token request. */
 export type TokenRequest = Readonly<Record<string, string>>;
@@ -26,6 +28,7 @@ export interface Material {
   readonly foreign: readonly [TokenRequest, ...TokenRequest[]];
   /** Proofs that the relay accepts once. */
   readonly proofs: readonly [string, ...string[]];
+  readonly sessions: SessionMaterial;
 }
 
 /** Makes the material of one connection. */
@@ -34,8 +37,8 @@ export type MaterialSource = (random: Random) => Promise<Material>;
 /** The attacker's knowledge about the relay. */
 export interface RelaySecrets {
   readonly stateKey: string;
-  readonly clientId: string;
-  readonly redirectUri: string;
+  /** The public address of the relay. */
+  readonly baseUrl: string;
   /** The public address of the token endpoint. */
   readonly tokenUrl: string;
   /** The front end's redirect URIs. */
@@ -54,7 +57,8 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   const refreshTokens = createRefreshTokens(keys.refreshToken, Date.now);
   const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
   const login = createLogins(secrets);
-  const names = { registration: `provider ${secrets.clientId}`, frontEnd: 'app' };
+  const sessions = createSessionMaterial(keys.session);
+  const names = { registration: `provider ${registrations.provider}`, frontEnd: 'app' };
   let count = 0;
 
   function codeFor(verifier: string, marker: string): CodeContent {
@@ -129,7 +133,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   }
 
   return async (random) => {
-    const [redeem, renew, hopeless, lost, foreign, proof, another] = await Promise.all([
+    const [redeem, renew, hopeless, lost, foreign, proof, another, ofSessions] = await Promise.all([
       redemptionOf(random, hidden),
       goodRefresh(random),
       hopelessRedemption(random),
@@ -139,6 +143,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
         : refresh({ providerToken: renewable(forbidden) }),
       makeProof(key, secrets.tokenUrl, seconds()),
       makeProof(key, secrets.tokenUrl, seconds() - random.below(200)),
+      sessions(random),
     ]);
     return {
       login,
@@ -146,6 +151,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
       hopeless: [hopeless, lost],
       foreign: [foreign],
       proofs: [proof, another],
+      sessions: ofSessions,
     };
   };
 }

@@ -31,7 +31,6 @@ export async function startRelayUnderAttack(
   const faults: string[] = [];
   const { relay, port } = await listening({
     flags: { port: '0', 'key-file': await secretFile(stateKey), 'log-format': 'json', ...flags },
-    env: { PROVIDER_CLIENT_SECRET: 'attacked' },
   });
   relay.passOn((line) => {
     if (secrets.some((secret) => line.includes(secret))) faults.push(`in the log: ${line}`);

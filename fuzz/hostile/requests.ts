@@ -4,6 +4,7 @@ import { endpointRequest, startTarget } from './front-end-requests.ts';
 import type { Material } from './material.ts';
 import type { Random } from './random.ts';
 import { fieldValue, type Header, render, tokenCharacters, visible } from './render.ts';
+import { sessionRequest } from './session-requests.ts';
 import { hostileText, spoilt } from './text.ts';
 import { headerNames, parameters, paths } from './vocabulary.ts';
 
@@ -24,13 +25,14 @@ export function hostileConnection(random: Random, material: Material): HostileCo
 }
 
 function readableRequest(random: Random, material: Material): string {
-  const { cookie, state } = material.login(random);
+  const { callback, cookie, state } = material.login(random);
   const headers: Header[] = [
     ['Host', random.oneIn(10) ? fieldValue(hostileText(random)) : 'relay.example'],
     ...random.some(0, 6, () => readableHeader(random, cookie)),
   ];
+  if (random.oneIn(4)) return sessionRequest(random, material, headers);
   if (random.oneIn(4)) return endpointRequest(random, material, headers);
-  if (random.oneIn(8)) return finishedLogin(state, cookie);
+  if (random.oneIn(8)) return finishedLogin(callback, state, cookie);
   const method = random.oneIn(4) ? random.pick(readableMethods) : 'GET';
   const body = random.oneIn(100) ? hostileText(random) : undefined;
   if (body !== undefined) headers.push(['Content-Length', String(body.length)]);
@@ -39,8 +41,8 @@ function readableRequest(random: Random, material: Material): string {
 }
 
 /** The callback of an undisturbed login. */
-function finishedLogin(state: string, cookie: string): string {
-  return render('GET', `/auth/provider/callback?code=good&state=${state}`, 'HTTP/1.1', [
+function finishedLogin(callback: string, state: string, cookie: string): string {
+  return render('GET', `${callback}?code=good&state=${state}`, 'HTTP/1.1', [
     ['Host', 'relay.example'],
     ['Cookie', cookie],
   ]);
@@ -48,6 +50,16 @@ function finishedLogin(state: string, cookie: string): string {
 
 // CONNECT and Upgrade change the protocol of the connection, so they come last.
 const readableMethods = METHODS.filter((method) => method !== 'CONNECT') as [string, ...string[]];
+
+const pagesToReturnTo = [
+  '/profile',
+  'https://wiki.relay.example/edit',
+  '//evil.example',
+  '/%5cevil.example',
+  'https://wiki.relay.example@evil.example/',
+  'https://wiki.relay.example.evil.example/',
+  'javascript:alert(1)',
+] as const;
 
 function readableTarget(random: Random, state: string): string {
   const path = random.oneIn(10) ? `/${visible(hostileText(random))}` : random.pick(paths);
@@ -59,7 +71,8 @@ function readableTarget(random: Random, state: string): string {
     () => visible(hostileText(random)),
     () => encodeURIComponent(hostileText(random)),
     () => 'access_denied',
-    () => random.pick(['app', 'shop']),
+    () => random.pick(['app', 'shop', 'wiki']),
+    () => random.pick(pagesToReturnTo),
   ] as const;
   const pairs = random.some(
     0,

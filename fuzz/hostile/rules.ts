@@ -6,8 +6,8 @@ import { granted, hidden } from './markers.ts';
 
 /** The allowed targets of redirects. */
 export interface Targets {
-  /** The authorization request without the parameters of one login. */
-  readonly provider: string;
+  /** The authorization request of each registration, without the parameters of one login. */
+  readonly authorizationRequests: readonly string[];
   /** The relay's name in `iss`. */
   readonly issuer: string;
 }
@@ -25,26 +25,30 @@ const once: readonly string[] = [
   'X-Content-Type-Options',
   'X-Request-Id',
 ];
-const permitted: ReadonlySet<string> = new Set([
-  ...once,
-  'Access-Control-Allow-Credentials',
-  'Access-Control-Allow-Headers',
-  'Access-Control-Allow-Methods',
-  'Access-Control-Allow-Origin',
-  'Access-Control-Expose-Headers',
-  'Access-Control-Max-Age',
-  'Allow',
-  'Connection',
-  'Content-Length',
-  'Content-Type',
-  'Date',
-  'Keep-Alive',
-  'Location',
-  'Retry-After',
-  'Set-Cookie',
-  'Vary',
-  'WWW-Authenticate',
-]);
+const permitted: ReadonlySet<string> = new Set(
+  [
+    ...once,
+    'Access-Control-Allow-Credentials',
+    'Access-Control-Allow-Headers',
+    'Access-Control-Allow-Methods',
+    'Access-Control-Allow-Origin',
+    'Access-Control-Expose-Headers',
+    'Access-Control-Max-Age',
+    'Allow',
+    'Connection',
+    'Content-Length',
+    'Content-Type',
+    'Date',
+    'Keep-Alive',
+    'Location',
+    'Retry-After',
+    'Set-Cookie',
+    'Vary',
+    'WWW-Authenticate',
+    // The API's.
+    'X-Total-Count',
+  ].map((name) => name.toLowerCase()),
+);
 
 /** The fault of an answer as text; undefined if it has none. */
 export function faultOf(
@@ -52,11 +56,13 @@ export function faultOf(
   targets: Targets,
 ): string | undefined {
   const values = (name: string) =>
-    headers.filter(([one]) => one === name).map(([, value]) => value);
+    headers.filter(([one]) => one.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
   for (const [name] of headers) {
-    if (!permitted.has(name)) return `header ${name}`;
+    if (!permitted.has(name.toLowerCase())) return `header ${name}`;
     if (name !== 'Set-Cookie' && values(name).length > 1) return `header ${name} twice`;
   }
+  const faultOfCookies = faultOfSetCookies(status, values('Set-Cookie'));
+  if (faultOfCookies !== undefined) return faultOfCookies;
   for (const name of once) if (values(name).length !== 1) return `no header ${name}`;
   const text = `${headers.join('\n')}\n${body}`;
   if (text.includes(hidden)) return `a hidden credential in ${text}`;
@@ -76,16 +82,17 @@ export function faultOf(
 function faultOfTarget(location: string | undefined, targets: Targets): string | undefined {
   const url = URL.parse(location ?? '');
   if (location === undefined || url === null) return `redirect to ${location}`;
-  const isRight = location.startsWith(`${targets.provider}&`)
-    ? isAuthorizationRequest(url.searchParams, targets)
+  const request = targets.authorizationRequests.find((one) => location.startsWith(`${one}&`));
+  const isRight = request
+    ? isAuthorizationRequest(url.searchParams, new URL(request).searchParams)
     : isOfFrontEnd(url, targets);
   return isRight ? undefined : `redirect to ${location}`;
 }
 
 const added = ['scope', 'state', 'code_challenge', 'code_challenge_method', 'nonce'];
 
-function isAuthorizationRequest(query: URLSearchParams, { provider }: Targets): boolean {
-  const names = [...new URL(provider).searchParams.keys(), ...added];
+function isAuthorizationRequest(query: URLSearchParams, known: URLSearchParams): boolean {
+  const names = [...known.keys(), ...added];
   const words = new Set(query.get('scope')?.split(' '));
   const login = parseState(query.get('state') ?? '')?.login;
   const frontEnd = frontEndOf(login?.frontEnd);
@@ -108,12 +115,34 @@ function isOfFrontEnd(url: URL, targets: Targets): boolean {
     if (page !== undefined && url.href.startsWith(page)) {
       return isAuthorizationResponse(new URL(page), url, targets);
     }
+    if (tokenDelivery === 'session') return url.href.startsWith(`${origin}/`) && !hasToken(url);
     const isFragment = tokenDelivery === 'fragment';
     return (
       url.href.startsWith(`${origin}/${isFragment ? '#' : '?'}access_token=`) &&
       hasEachOnce(isFragment ? fragment : url.searchParams, ['access_token', 'state'])
     );
   });
+}
+
+function hasToken({ href }: URL): boolean {
+  return href.includes(granted) || href.includes('access_token');
+}
+
+const loginCookie = /^__Host-Http-lr_login_\w+=[^;]*; (?:.*; )?SameSite=Lax/;
+const sessionCookie =
+  /^__Host-Http-lr_session_(?:wiki|desk)(?:\.[12])?=([\w.-]*); Max-Age=(\d+); Path=\/; HttpOnly; Secure; SameSite=Strict$/;
+
+/** Only a login, a refresh and a logout set the cookie of a session. */
+function faultOfSetCookies(status: number, cookies: readonly string[]): string | undefined {
+  for (const cookie of cookies) {
+    if (loginCookie.test(cookie)) continue;
+    const [isOfSession, value, maxAge] = sessionCookie.exec(cookie) ?? [];
+    if (isOfSession === undefined) return `cookie ${cookie}`;
+    if ((value === '') !== (maxAge === '0')) return `cookie ${cookie}`;
+    if (status !== 200 && (status !== 307 || value === undefined))
+      return `${status} with ${cookie}`;
+  }
+  return undefined;
 }
 
 const response = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
@@ -139,13 +168,16 @@ function faultOfPage(body: string): string | undefined {
   return isPage && !/<script|javascript:|granted-/i.test(body) ? undefined : `page: ${body}`;
 }
 
-const errors = ['detail', 'error,error_description,detail'];
+const errors = ['detail', 'error,error_description,detail', 'error,detail'];
+const ofSession = ['provider,expires_in,renewable', 'provider,renewable'];
 
 function faultOfBody(status: number, body: string): string | undefined {
   try {
     const value: unknown = JSON.parse(body);
     if (typeof value !== 'object' || value === null) return 'a body that is no object';
-    const isError = errors.includes(Object.keys(value).join());
+    const keys = Object.keys(value).join();
+    if (keys.includes('renewable') && !ofSession.includes(keys)) return `session: ${body}`;
+    const isError = errors.includes(keys);
     if (isError !== status >= 400) return `body of a ${status}: ${body}`;
     return isError && body.includes(granted) ? `a token in a ${status}: ${body}` : undefined;
   } catch {

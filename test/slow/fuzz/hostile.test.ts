@@ -61,7 +61,8 @@ describe('a relay among enemies', function () {
     expect(memory).to.be.at.most(mostMemory);
     // A few requests, which repeat a failure, need not be of every kind.
     if (requests < 1000) return;
-    expect(provider.calls).to.have.all.keys('callback', 'redemption', 'refresh', 'revocation');
+    const kinds = ['callback', 'redemption', 'refresh', 'revocation', 'user', 'api'];
+    expect(provider.calls).to.have.all.keys(kinds);
     expect(report.answered).to.be.greaterThan(report.sent / 2);
   });
 

@@ -1,0 +1,92 @@
+import type { KeyRing } from '../../src/keys.ts';
+import { createSessionSeal, type SessionContent } from '../../src/session/content.ts';
+import { pieceLength } from '../../src/session/cookies.ts';
+import { registrations, type SessionFrontEndName } from './front-ends.ts';
+import { forbidden, granted, hidden } from './markers.ts';
+import type { Random } from './random.ts';
+
+/** Cookies of sessions, as a `Cookie` header has them, that only the relay can make. */
+export interface SessionMaterial {
+  /** The front end of `good` and `foreign`. */
+  readonly frontEnd: SessionFrontEndName;
+  readonly good: string;
+  /** A session that is good, but that no provider may see: for requests that do not come from the front end's page. */
+  readonly foreign: string;
+  /** A session that the relay must not open. */
+  readonly hopeless: string;
+}
+
+const prefix = '__Host-Http-lr_session_';
+const hour = 3600;
+const seconds = () => Math.floor(Date.now() / 1000);
+
+/**
+ * Makes sessions like the relay.
+ *
+ * @param keys the relay's keys for sessions
+ */
+export function createSessionMaterial(keys: KeyRing): (random: Random) => Promise<SessionMaterial> {
+  const seal = createSessionSeal(keys);
+  let count = 0;
+
+  function contentOf(frontEnd: string, marker: string | undefined): SessionContent {
+    count += 1;
+    const now = seconds();
+    return {
+      id: `session-${count}`,
+      registration: `house ${registrations.house}`,
+      frontEnd,
+      accessToken: `${marker ?? granted}session-${count}`,
+      // Only a few, so that many tabs refresh the same session.
+      refreshToken: `${marker ?? hidden}refresh-${count % 500}`,
+      accessTokenEndsAt: now + hour,
+      loggedInAt: now - hour,
+      endsAt: now + 2 * hour,
+      idleEndsAt: now + hour,
+    };
+  }
+
+  async function cookieOf(frontEnd: string, content: SessionContent): Promise<string> {
+    const text = await seal.seal(content);
+    const count = Math.ceil(text.length / pieceLength);
+    return Array.from({ length: count }, (_, index) => {
+      const piece = text.slice(index * pieceLength, (index + 1) * pieceLength);
+      return `${prefix}${frontEnd}${index === 0 ? '' : `.${index}`}=${piece}`;
+    }).join('; ');
+  }
+
+  function goodContent(random: Random, frontEnd: string): SessionContent {
+    const content = contentOf(frontEnd, undefined);
+    return random.pick<() => SessionContent>([
+      () => content,
+      () => content,
+      () => ({ ...content, refreshToken: undefined }),
+      () => ({ ...content, accessTokenEndsAt: undefined }),
+      () => ({ ...content, accessToken: content.accessToken + 'x'.repeat(random.below(7000)) }),
+    ])();
+  }
+
+  function hopelessContent(random: Random, frontEnd: string): SessionContent {
+    const content = contentOf(frontEnd, forbidden);
+    const now = seconds();
+    return random.pick<() => SessionContent>([
+      () => ({ ...content, frontEnd: 'app' }),
+      () => ({ ...content, frontEnd: frontEnd === 'wiki' ? 'desk' : 'wiki' }),
+      () => ({ ...content, registration: `provider ${registrations.provider}` }),
+      () => ({ ...content, registration: `house ${registrations.provider}` }),
+      () => ({ ...content, endsAt: now - 1 }),
+      () => ({ ...content, idleEndsAt: now - 1 }),
+      () => ({ ...content, loggedInAt: now - 8 * 24 * hour }),
+    ])();
+  }
+
+  return async (random) => {
+    const frontEnd = random.pick<SessionFrontEndName>(['wiki', 'wiki', 'desk']);
+    const [good, foreign, hopeless] = await Promise.all([
+      cookieOf(frontEnd, goodContent(random, frontEnd)),
+      cookieOf(frontEnd, contentOf(frontEnd, forbidden)),
+      cookieOf(frontEnd, hopelessContent(random, frontEnd)),
+    ]);
+    return { frontEnd, good, foreign, hopeless };
+  };
+}

@@ -16,10 +16,12 @@ export async function call(
 ): Promise<RawAnswer> {
   // A redirect may carry a long token.
   const maxHeaderSize = 64 * 1024;
-  const sending = { path, headers: Object.entries(headers), agent, maxHeaderSize };
+  const { Host: authority, ...further } = headers;
+  const named = authority === undefined ? {} : { authority };
+  const sending = { path, headers: Object.entries(further), agent, maxHeaderSize, ...named };
   const { status, rawHeaders, body } = await request(
     port,
-    form === undefined ? sending : { ...sending, ...posted(form, headers) },
+    form === undefined ? sending : { ...sending, ...posted(form, further) },
   );
   const pairs = rawHeaders.flatMap((name, index) =>
     index % 2 ? [] : [[name, rawHeaders[index + 1] ?? ''] as const],

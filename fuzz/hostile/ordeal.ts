@@ -7,6 +7,7 @@ import { call } from './call.ts';
 import { endpointCall } from './endpoint-call.ts';
 import type { HostileProvider } from './hostile-provider.ts';
 import { faultOf, type Targets } from './rules.ts';
+import { sessionCall } from './session-call.ts';
 
 /** The settings of a run of hostile answers. */
 export interface Ordeal {
@@ -44,10 +45,11 @@ export async function endure(plan: Ordeal): Promise<OrdealReport> {
     while (plan.provider.answers < plan.answers) {
       number += 1;
       const [name, end] = await within(number, () => {
-        const kind = number % 6;
+        const kind = number % 8;
         if (kind === 0) return token(plan, number, agent);
         if (kind === 1) return user(plan, number, agent);
         if (kind === 2) return metadata(plan.provider.origin, number, client);
+        if (kind > 5) return sessionCall(plan, number, agent);
         return endpointCall(plan, number, agent);
       });
       count(report, `${name} ${end}`);

@@ -61,7 +61,7 @@ export function sessionRequest(
     ...headers.filter(([name]) => !['Origin', 'Sec-Fetch-Site'].includes(name)),
     ['Cookie', isForeign ? foreign : fieldValue(ownCookie)] as const,
   ];
-  const isAlteredHost = random.oneIn(10) && givenHost !== undefined;
+  const isAlteredHost = !isForeign && random.oneIn(10) && givenHost !== undefined;
   const sent = isAlteredHost ? [givenHost, ...all.slice(1)] : all;
   const target = path + (random.oneIn(3) && path.startsWith('/auth/') ? query(random) : '');
   const sentMethod = random.oneIn(16) ? random.pick(['PUT', 'DELETE', 'PATCH', 'OPTIONS']) : method;

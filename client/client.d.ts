@@ -12,6 +12,7 @@ export interface LoginOptions {
   readonly scope?: string;
 }
 
+/** What one login differs in from the others of the page. Each field may be left out. */
 export interface LoginRequest {
   /** Where to go after the login: a page of this origin that has the client. By default, the present one. */
   readonly returnTo?: string;
@@ -34,6 +35,7 @@ export interface Session {
   readonly provider?: string;
 }
 
+/** The login of this page, and of all tabs with the same relay and front end. */
 export interface Login {
   /** Null: nobody is logged in. It is right once `ready` has settled. */
   readonly session: Session | null;
@@ -48,7 +50,8 @@ export interface Login {
    * Starts a login. A login in this page leaves it, so the promise stays open. A login in a popup resolves
    * when the person is logged in. If they close the popup, the promise stays open.
    *
-   * @throws {LoginError} if the login in the popup fails, or if `returnTo` is at another origin
+   * @throws {LoginError} if the login in the popup fails, if `returnTo` is at another origin, or if the browser
+   *   blocks storage
    */
   login(request?: LoginRequest): Promise<void>;
 
@@ -61,16 +64,17 @@ export interface Login {
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
 
   /**
-   * The provider's record of the person. Null if nobody is logged in.
+   * The provider's record of the person. Null if nobody is logged in, also if the person logs out meanwhile.
    *
    * @throws {LoginError} if the lookup fails. The person is still logged in.
    */
   user<T = Record<string, unknown>>(): Promise<T | null>;
 
   /**
-   * Logs out, in all tabs.
+   * Logs out, in all tabs. The relay revokes the tokens at the provider, if the provider can.
    *
    * @returns in session mode: the address of the provider's own logout, if it has one
+   * @throws {LoginError} in session mode: if the relay does not answer. The person is still logged in.
    */
   logout(): Promise<string | undefined>;
 

@@ -1,6 +1,6 @@
 import type { Login, LoginOptions, LoginRequest, Session } from '../client.d.ts';
 import { keepCookie } from './cookie.ts';
-import { LoginError } from './errors.ts';
+import { failAsBlocked, LoginError } from './errors.ts';
 import { failAsNetwork, read } from './relay.ts';
 import { type Pending, scrollBack, takePending } from './returning.ts';
 import { keepTokens } from './tokens.ts';
@@ -17,21 +17,22 @@ interface Message {
 export function createLogin(options: LoginOptions): Login {
   const { relay, clientId } = options;
   const name = `login-relay ${relay} ${clientId}`;
-  const registration = relay.slice(relay.lastIndexOf('/') + 1);
-  const userUrl = `${new URL('../api/user', relay)}?provider=${registration}&client_id=${clientId}`;
+  const registration = relay.replace(/.*\//, '');
+  const userUrl = `${relay}/../../api/user?provider=${registration}&client_id=${clientId}`;
   const keeper = options.mode === 'session' ? keepCookie(options) : keepTokens(options, name);
   const tabs = new BroadcastChannel(name);
   const tell = (message: Message) => tabs.postMessage(message);
-  const popups: Record<string, (failure: Message['failure']) => void> = {};
   const listeners = new Set<(session: Session | null) => void>();
   let session: Session | null = null;
 
   /** One tab at a time. */
-  const alone = <T>(task: () => Promise<T>): Promise<T> => navigator.locks.request(name, task);
+  const alone = <T>(task: () => Promise<T>): Promise<T> =>
+    navigator.locks.request(name, task).catch(failAsBlocked);
 
   function set(next: Session | null): void {
     session = next;
-    for (const listener of listeners) listener(next);
+    // An error of a listener is not one of the login.
+    for (const listener of listeners) queueMicrotask(() => listener(next));
   }
 
   /** Changes the session in all tabs. */
@@ -45,7 +46,7 @@ export function createLogin(options: LoginOptions): Login {
     alone(async () => {
       if (session !== used) return;
       const next = await keeper.renew(used);
-      if (next || used) setEverywhere(next);
+      if (next !== used) setEverywhere(next);
     });
 
   const end = () =>
@@ -55,9 +56,8 @@ export function createLogin(options: LoginOptions): Login {
       return url;
     });
 
-  tabs.onmessage = ({ data: { session: next, state, failure } }: MessageEvent<Message>) => {
-    if (next !== undefined) set(next);
-    popups[state ?? '']?.(failure);
+  tabs.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.session !== undefined) set(data.session);
   };
 
   // Another tab may have logged in or out while the browser kept this page for the back button.
@@ -68,23 +68,22 @@ export function createLogin(options: LoginOptions): Login {
   /** Finishes a login that has come back, and closes its popup. */
   async function finish({ response = {}, verifier, state, popup, scroll }: Pending): Promise<void> {
     const { code = '', error, error_description = '', request_id } = response;
-    try {
+    const done = alone(async () => {
       if (error) throw new LoginError(error, error_description, request_id);
-      await alone(async () => setEverywhere(await keeper.finish(code, verifier)));
-      tell({ state });
-      scrollBack(...scroll);
-    } catch (failure) {
-      const { code, message, requestId } = failure as LoginError;
-      tell({ state, failure: [code, message, requestId] });
-      throw failure;
-    } finally {
-      if (popup) close();
-    }
+      setEverywhere(await keeper.finish(code, verifier));
+    });
+    const failure = await done.then(
+      () => undefined,
+      ({ code, message, requestId }: LoginError): Message['failure'] => [code, message, requestId],
+    );
+    tell({ state, failure });
+    if (popup) close();
+    await done;
+    scrollBack(...scroll);
   }
 
   async function start(): Promise<Session | null> {
-    const pending = takePending(options, name);
-    if (pending === 'leaving') return new Promise(() => {});
+    const pending = await takePending(options, name);
     try {
       if (pending) await finish(pending);
     } finally {
@@ -111,13 +110,18 @@ export function createLogin(options: LoginOptions): Login {
       scroll: [scrollX, scrollY],
       popup: tab !== window,
     };
-    tab.sessionStorage[name] = JSON.stringify(pending);
     const parameters = await keeper.start(verifier, href);
     const query = new URLSearchParams({ client_id: clientId, state, scope, ...parameters });
+    // Without an await from here: after a double click, storage and address are of the same login.
+    tab.sessionStorage[name] = JSON.stringify(pending);
     tab.location.href = `${relay}?${query}`;
     // A page that is left waits for good. A closed popup says nothing: with COOP, an open one looks closed.
     await new Promise<void>((resolve, reject) => {
-      popups[state] = (failure) => (failure ? reject(new LoginError(...failure)) : resolve());
+      tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+        if (data.state !== state) return;
+        if (data.failure) reject(new LoginError(...data.failure));
+        else resolve();
+      });
     });
   }
 
@@ -140,11 +144,12 @@ export function createLogin(options: LoginOptions): Login {
 
   async function user<T>(): Promise<T | null> {
     const response = await fetchAsUser(userUrl);
+    const record = response.status === 401 ? null : await read(response);
     // The login may have ended meanwhile. A late answer must not greet the person again.
-    return session && response.status !== 401 ? await read(response) : null;
+    return session && record;
   }
 
-  const ready = start();
+  const ready = start().catch(failAsBlocked);
   // Listeners learn the session from its first change, or now that there is none.
   const settled = ready.catch(() => {}).then(() => session || set(null));
 
@@ -153,7 +158,7 @@ export function createLogin(options: LoginOptions): Login {
       return session;
     },
     ready,
-    login,
+    login: (request) => login(request).catch(failAsBlocked),
     fetch: fetchAsUser,
     user,
     logout: end,

@@ -9,3 +9,17 @@ export class LoginError extends Error implements api.LoginError {
     Object.assign(this, { name: 'LoginError', code, requestId });
   }
 }
+
+/** Handles the failure with this code, and throws every other error. */
+export const on =
+  <T>(code: string, handle: () => T) =>
+  (error: LoginError): T => {
+    if (error.code !== code) throw error;
+    return handle();
+  };
+
+/** The browser lets the page store nothing: its settings forbid it, or the page is in a sandboxed frame. */
+export function failAsBlocked(error: Error): never {
+  if (error.name !== 'SecurityError') throw error;
+  throw new LoginError('storage_blocked', 'This browser blocks cookies. Allow them for this site.');
+}

@@ -3,32 +3,23 @@ import { LoginError } from './errors.ts';
 /** In milliseconds. The relay's answers never take longer. */
 const patience = 30_000;
 
-const noAnswer = 'The login service does not answer. Try again in a moment.';
+const noAnswer = 'The login service does not answer. Try again.';
 
-/** How far the relay's clock is ahead of this device's, in milliseconds. */
-export let ahead = 0;
-
-/**
- * Sends a request to the relay, and reads the JSON of the answer.
- *
- * @throws {LoginError} if it is not 2xx, or if there is none
- */
-export async function ask(url: string, init: RequestInit) {
+/** Sends a request to the relay. @throws {LoginError} if there is no answer */
+export function ask(url: string, init: RequestInit): Promise<Response> {
   // Kept alive: it goes on if the person leaves the page.
   const signal = AbortSignal.timeout(patience);
-  const response = await fetch(url, { ...init, signal, keepalive: true }).catch(failAsNetwork);
-  ahead = Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0;
-  return await read(response);
+  return fetch(url, { ...init, signal, keepalive: true }).catch(failAsNetwork);
 }
 
-/** Reads the JSON of an answer. @throws {LoginError} if it is not 2xx */
+/** Reads the JSON of an answer. @throws {LoginError} if it is not 2xx, or not whole */
 export async function read(response: Response) {
-  const body = await response.json().catch(() => ({}));
-  if (response.ok) return body;
-  const code = response.status === 401 ? 'logged_out' : body.error;
+  const reading = response.json();
+  if (response.ok) return reading.catch(failAsNetwork);
+  const body = await reading.catch(() => null);
   throw new LoginError(
-    code ?? `http_${response.status}`,
-    body.detail ?? noAnswer,
+    body?.error ?? `http_${response.status}`,
+    body?.detail ?? noAnswer,
     response.headers.get('X-Request-Id'),
   );
 }

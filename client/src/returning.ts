@@ -9,43 +9,39 @@ export interface Pending {
   /** Whether this tab is the popup of another one. */
   readonly popup: boolean;
   /** What the relay added to the address. In session mode, it adds only failures. */
-  readonly response?: Readonly<Record<string, string>>;
+  response?: Readonly<Record<string, string>>;
 }
 
-const added = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
-
 /**
- * Takes a login that comes back off the address.
+ * Takes a login that comes back off the address. If it has to end at another page, the browser goes there.
  *
- * @returns undefined: none comes back. `leaving`: it does, but the browser goes to the page where it
- *   has to end
+ * @returns undefined: none comes back
  */
 export function takePending(
   { relay, mode }: LoginOptions,
   name: string,
-): Pending | 'leaving' | undefined {
+): Pending | Promise<never> | undefined {
   const pending: Pending | null = JSON.parse(sessionStorage[name] ?? null);
   const url = new URL(location.href);
   const response = Object.fromEntries(url.searchParams);
   const isFromRelay = response['iss'] === relay;
   const comesBack = pending && pending.state === response['state'] && (mode || isFromRelay);
 
+  // A link with another state is forged.
+  if (comesBack) pending.response = response;
   if (comesBack || isFromRelay) {
-    for (const parameter of added) url.searchParams.delete(parameter);
+    url.search = '';
     if (comesBack && !pending.popup && url.href !== pending.returnTo) {
+      sessionStorage[name] = JSON.stringify(pending);
       // A load, not a change of the history: routers read the address when they start.
-      sessionStorage[name] = JSON.stringify({ ...pending, response });
       location.replace(pending.returnTo);
-      return 'leaving';
+      return new Promise(() => {});
     }
     history.replaceState(history.state, '', url);
-    // Else it may be a forged link.
-    if (!comesBack) return undefined;
-  } else if (!pending || !(mode || pending.response)) {
-    return undefined;
   }
+  if (!pending || !(mode || pending.response)) return undefined;
   delete sessionStorage[name];
-  return comesBack ? { ...pending, response } : pending;
+  return pending;
 }
 
 /** Scrolls to where the person was. The page may need a second until it is long enough. */

@@ -11,19 +11,23 @@ export const load = (name: string) => access<Kept>((records) => records.get(name
 export const save = (name: string, kept?: Kept) => access((records) => records.put(kept, name));
 
 /** Without storage, a login lasts as long as the page. */
-function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promise<T | undefined> {
-  return new Promise((resolve) => {
+async function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promise<T | undefined> {
+  try {
     const opening = indexedDB.open('login-relay');
-    const fail = () => resolve(undefined);
     opening.onupgradeneeded = () => opening.result.createObjectStore('logins');
-    opening.onerror = fail;
-    opening.onsuccess = () => {
-      const database = opening.result;
-      const request = act(database.transaction('logins', 'readwrite').objectStore('logins'));
-      request.onerror = fail;
-      request.onsuccess = () => resolve(request.result);
-      // An open database keeps some browsers from restoring the page with the back button.
-      database.close();
-    };
-  });
+    const database = await resultOf(opening);
+    const records = database.transaction('logins', 'readwrite').objectStore('logins');
+    const result = resultOf(act(records));
+    // An open database keeps some browsers from restoring the page with the back button.
+    database.close();
+    return await result;
+  } catch {
+    return undefined;
+  }
 }
+
+const resultOf = <T>(request: IDBRequest<T>) =>
+  new Promise<T>((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = reject;
+  });

@@ -1,7 +1,8 @@
 import type { LoginOptions, Session } from '../client.d.ts';
+import { on } from './errors.ts';
 import type { Keeper } from './keeper.ts';
 import { challengeOf, newKey, prove } from './proof.ts';
-import { ahead, ask } from './relay.ts';
+import { ask, read } from './relay.ts';
 import { load, save } from './store.ts';
 
 /**
@@ -13,23 +14,30 @@ import { load, save } from './store.ts';
 export function keepTokens(options: LoginOptions, name: string): Keeper {
   const { relay, clientId, redirectUri = '' } = options;
 
-  const post = (endpoint: string, parameters: Record<string, string>, headers = {}) => {
+  /** How far the relay's clock is ahead of this device's, in milliseconds. */
+  let ahead = 0;
+
+  async function post(endpoint: string, parameters: Record<string, string>, headers = {}) {
     const body = new URLSearchParams({ client_id: clientId, ...parameters });
-    return ask(`${relay}/${endpoint}`, { method: 'POST', body, headers });
-  };
+    const response = await ask(`${relay}/${endpoint}`, { method: 'POST', body, headers });
+    ahead = Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0;
+    return read(response);
+  }
 
   async function getTokens(key: CryptoKeyPair, parameters: Record<string, string>) {
     const send = async () =>
       post('token', parameters, {
         DPoP: await prove(key, `${relay}/token`, (Date.now() + ahead) / 1000),
       });
-    const answer = await send().catch((error) => {
-      // The clock of this device may be wrong. The relay's is known by now.
-      if (error.code === 'invalid_dpop_proof') return send();
-      throw error;
-    });
+    // The clock of this device may be wrong. The relay's is known by now.
+    const answer = await send().catch(on('invalid_dpop_proof', send));
     await save(name, { key, refreshToken: answer.refresh_token });
     return { accessToken: answer.access_token, scope: answer.scope } satisfies Session;
+  }
+
+  async function forget() {
+    await save(name);
+    return null;
   }
 
   return {
@@ -49,16 +57,12 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
       const kept = await load(name);
       if (!kept?.refreshToken) return null;
       const parameters = { grant_type: 'refresh_token', refresh_token: kept.refreshToken };
-      return getTokens(kept.key, parameters).catch(async (error) => {
-        if (error.code !== 'invalid_grant') throw error;
-        await save(name);
-        return null;
-      });
+      return getTokens(kept.key, parameters).catch(on('invalid_grant', forget));
     },
 
     async end(session) {
       const token = (await load(name))?.refreshToken ?? session?.accessToken;
-      await save(name);
+      await forget();
       // Nobody waits for it: the page is logged out, whatever the provider says.
       if (token) post('revoke', { token }).catch(() => {});
       return undefined;

@@ -2,16 +2,25 @@ import { LoginError } from '../../../client/src/errors.ts';
 
 /** What a page of the front end finds in a browser, as far as the client uses it. */
 export class FakePage {
-  readonly sessionStorage: Record<string, string> = {};
+  /** Whether the settings of the browser forbid the page to store anything. */
+  blocksStorage = false;
+  /** Whether IndexedDB refuses keys, as in private windows of some browsers. */
+  keepsNoKeys = false;
   /** Where the page went. */
   readonly visits: string[] = [];
   /** The popup that the next `open` gives; null: it is blocked. */
   popup: FakePage | null = null;
   isClosed = false;
+  readonly #stored: Record<string, string> = {};
   #href: string;
 
   constructor(href: string) {
     this.#href = href;
+  }
+
+  get sessionStorage(): Record<string, string> {
+    if (this.blocksStorage) throw new DOMException('Access is denied.', 'SecurityError');
+    return this.#stored;
   }
 
   get href(): string {
@@ -61,6 +70,7 @@ const indexedDB = {
         return request;
       },
       put(value: unknown, name: string) {
+        if (page.keepsNoKeys) throw new DOMException('It cannot be cloned.', 'DataCloneError');
         records.set(name, structuredClone(value));
         const request = { result: name };
         succeed(request);
@@ -78,17 +88,31 @@ const last = new Map<string, Promise<unknown>>();
 
 /** Web Locks, which Node.js 22 does not have. */
 const locks = {
-  request<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
+  async request<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
+    if (page.blocksStorage) throw new DOMException('The request was denied.', 'SecurityError');
     const result = (last.get(name) ?? Promise.resolve()).then(task);
     last.set(
       name,
       result.catch(() => {}),
     );
-    return result;
+    return await result;
   },
 };
 
+const queueForReal = globalThis.queueMicrotask;
+let reported: unknown[] = [];
+
 const globals = {
+  queueMicrotask: {
+    value: (task: () => void) =>
+      queueForReal(() => {
+        try {
+          task();
+        } catch (error) {
+          reported.push(error);
+        }
+      }),
+  },
   navigator: { value: { locks } },
   BroadcastChannel: { value: Channel },
   indexedDB: { value: indexedDB },
@@ -132,6 +156,7 @@ export function useBrowserGlobals(): void {
   afterEach('close it', () => {
     leave();
     records.clear();
+    reported = [];
     for (const name of Object.keys(globals)) {
       Reflect.deleteProperty(globalThis, name);
       const original = before[name];
@@ -160,6 +185,9 @@ export function restoreFromCache(): void {
 
 /** The records that the browser keeps. */
 export const keptRecords = (): unknown[] => [...records.values()];
+
+/** The errors of listeners, which the browser shows in its console. */
+export const reportedErrors = (): readonly unknown[] => reported;
 
 /** The LoginError that a promise is rejected with. */
 export async function failureOf(promise: Promise<unknown>): Promise<LoginError> {

@@ -5,6 +5,8 @@ export const relay = 'https://login.example.com/auth/provider';
 interface Answer {
   readonly status?: number;
   readonly body?: object;
+  /** In place of the body: no JSON. */
+  readonly text?: string | null;
 }
 
 /** The relay as the client sees it: tokens `access-1`, `access-2`… that end when a test says so. */
@@ -12,7 +14,7 @@ export class FakeRelay {
   /** The requests so far: method, path, and the form. */
   readonly requests: { readonly line: string; readonly form: Record<string, string> }[] = [];
   /** The answers to the next requests of a path, before the usual ones. */
-  readonly next: Record<string, (Answer | Error)[]> = {};
+  readonly next: Record<string, (Answer | Promise<Answer> | Error)[]> = {};
   /** In milliseconds since 1970. */
   now = () => Date.now();
   /** The number of the newest token; only this one is good. */
@@ -32,10 +34,12 @@ export class FakeRelay {
     const { pathname } = new URL(request.url);
     const form = Object.fromEntries(new URLSearchParams(await request.text()));
     this.requests.push({ line: `${request.method} ${pathname}`, form });
-    const answer = this.next[pathname]?.shift() ?? (await this.#answer(request, pathname, form));
+    const answer =
+      (await this.next[pathname]?.shift()) ?? (await this.#answer(request, pathname, form));
     if (answer instanceof Error) throw answer;
-    const { status = 200, body = {} } = answer;
+    const { status = 200, body = {}, text } = answer;
     const headers = { Date: new Date(this.now()).toUTCString(), 'X-Request-Id': 'request-1' };
+    if (text !== undefined) return new Response(text, { status, headers });
     return Response.json(body, { status, headers });
   };
 
@@ -49,7 +53,7 @@ export class FakeRelay {
         return this.#isAuthorized(request) ? { body: { login: 'ada' } } : unauthorized;
     }
     if (request.headers.get('X-Login-Relay') !== '1') return { status: 403 };
-    if (!this.hasCookie) return unauthorized;
+    if (!this.hasCookie) return path === '/auth/logout' ? {} : unauthorized;
     switch (`${request.method} ${path}`) {
       case 'GET /auth/session':
         return { body: { provider: 'provider', renewable: true } };

@@ -10,7 +10,6 @@ const { describe } = needsChromium();
 describe('the browser client in session mode, in Chromium', () => {
   const openBrowser = useBrowser();
   const site = useClientSite('session');
-  const tokenCalls = () => site().provider.tokenRequests.length;
 
   async function openPage(path = '/'): Promise<Page> {
     const page = await openBrowser();
@@ -57,24 +56,6 @@ describe('the browser client in session mode, in Chromium', () => {
     await loggedOut(page);
     await page.reload();
     await loggedOut(page);
-  });
-
-  it('keeps 20 tabs logged in that refresh at once', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const tabs = await Promise.all(Array.from({ length: 19 }, () => anotherTab(page)));
-    for (const tab of tabs) await loggedIn(tab);
-    for (const tab of [page, ...tabs]) {
-      await tab.route('**/api/user*', (route) => route.fulfill({ status: 401, json: {} }), {
-        times: 1,
-      });
-    }
-    const calls = tokenCalls();
-    const users = await Promise.all(
-      [page, ...tabs].map((tab) => tab.evaluate('login.user().then(({ sub }) => sub)')),
-    );
-    expect(users).to.deep.equal(users.map(() => 'ada'));
-    expect(tokenCalls()).to.be.above(calls);
   });
 
   it('can be in one page with requests of its own, as docs/front-end.md shows them', async () => {

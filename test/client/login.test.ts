@@ -1,0 +1,294 @@
+import { expect } from 'chai';
+import { home, useClient, userUrl } from './support/client-under-test.ts';
+import {
+  FakePage,
+  failureOf,
+  reportedErrors,
+  restoreFromCache,
+  show,
+} from './support/fake-page.ts';
+
+const modes = { tokens: undefined, 'a session cookie': 'session' } as const;
+const cancelled = {
+  error: 'access_denied',
+  error_description: 'You cancelled.',
+  request_id: 'request-7',
+};
+
+for (const [name, mode] of Object.entries(modes)) {
+  describe(`a login with ${name}`, () => {
+    const client = useClient(mode);
+    const refreshes = () =>
+      client().server.requests.filter(
+        ({ line, form }) =>
+          line === 'POST /auth/session/refresh' || form['grant_type'] === 'refresh_token',
+      ).length;
+    const refresh = mode ? '/auth/session/refresh' : '/auth/provider/token';
+
+    it('finishes a login that comes back, and takes it off the address', async () => {
+      const login = await client().logIn();
+      expect(await login.user()).to.deep.equal({ login: 'ada' });
+      expect(client().page).to.deep.include({ href: home, sessionStorage: {} });
+    });
+
+    it('rejects with the reason of a failed login, and takes it off the address', async () => {
+      const started = await client().start(client().open());
+      const login = client().load(client().comesBackTo(started, cancelled));
+      expect(await failureOf(login.ready)).to.include({
+        name: 'LoginError',
+        code: 'access_denied',
+        message: 'You cancelled.',
+        requestId: 'request-7',
+      });
+      expect(client().page).to.deep.include({ href: home, sessionStorage: {} });
+    });
+
+    it('keeps an earlier login if a new one fails', async () => {
+      const started = await client().start(await client().logIn());
+      const login = client().load(client().comesBackTo(started, cancelled));
+      await failureOf(login.ready);
+      expect(await login.user()).to.deep.equal({ login: 'ada' });
+    });
+
+    it('restores the login after a reload', async () => {
+      await client().logIn();
+      expect(await client().load().ready).not.to.equal(null);
+    });
+
+    it('comes back to the last of several starts at once', async () => {
+      const login = client().open();
+      login.login().catch(() => {});
+      login.login().catch(() => {});
+      await client().start(login);
+      while (client().page.visits.length < 3) await new Promise((resolve) => setTimeout(resolve));
+      const after = client().load(client().comesBackTo(client().page.start));
+      expect(await after.ready).not.to.equal(null);
+    });
+
+    it('asks for no user if nobody is logged in', async () => {
+      const login = client().open();
+      expect(await login.ready).to.equal(null);
+      expect(await login.user()).to.equal(null);
+      expect((await login.fetch(userUrl)).status).to.equal(401);
+      expect(client().server.count('GET /api/user')).to.equal(0);
+    });
+
+    it('refreshes a token that has ended, once for all requests, and sends them again', async () => {
+      const login = await client().logIn();
+      client().server.next['/api/user'] = [{ status: 401 }, { status: 401 }, { status: 401 }];
+      const users = await Promise.all([login.user(), login.user(), login.user()]);
+      expect(users).to.deep.equal([{ login: 'ada' }, { login: 'ada' }, { login: 'ada' }]);
+      expect(refreshes()).to.equal(1);
+    });
+
+    it('ends the login after a second 401', async () => {
+      const login = await client().logIn();
+      client().server.next['/api/user'] = [{ status: 401 }, { status: 401 }];
+      expect(await login.user()).to.equal(null);
+      expect(login.session).to.equal(null);
+      expect(await client().load().ready).to.equal(null);
+    });
+
+    it('keeps the login while the relay does not answer', async () => {
+      const login = await client().logIn();
+      client().server.next['/api/user'] = [{ status: 401 }];
+      client().server.next[refresh] = [new TypeError('Failed to fetch')];
+      expect(await failureOf(login.user())).to.include({ code: 'network' });
+      expect(await login.user()).to.deep.equal({ login: 'ada' });
+    });
+
+    for (const [what, answer] of Object.entries({
+      'no JSON': { text: '<h1>Log in to the Wi-Fi</h1>' },
+      empty: { status: 204, text: null },
+    })) {
+      it(`keeps the login if the answer to a refresh is ${what}`, async () => {
+        const login = await client().logIn();
+        client().server.next['/api/user'] = [{ status: 401 }];
+        client().server.next[refresh] = [answer];
+        expect(await failureOf(login.user())).to.include({ code: 'network' });
+        expect(await client().load().ready).not.to.equal(null);
+      });
+    }
+
+    it('names the status of a failure that is no JSON', async () => {
+      const login = await client().logIn();
+      client().server.next['/api/user'] = [{ status: 502, text: '<h1>Bad gateway</h1>' }];
+      expect(await failureOf(login.user())).to.include({ code: 'http_502' });
+    });
+
+    it('keeps the login if only the lookup fails', async () => {
+      const login = await client().logIn();
+      client().server.next['/api/user'] = [
+        { status: 502, body: { detail: 'The provider is down.' } },
+      ];
+      expect(await failureOf(login.user())).to.include({
+        code: 'http_502',
+        message: 'The provider is down.',
+        requestId: 'request-1',
+      });
+      expect(login.session).not.to.equal(null);
+    });
+
+    it('passes on that a request was aborted', async () => {
+      const login = await client().logIn();
+      const error = await login
+        .fetch(userUrl, { signal: AbortSignal.abort() })
+        .catch(({ name }: Error) => name);
+      expect(error).to.equal('AbortError');
+    });
+
+    it('has no user if the person logs out during the lookup', async () => {
+      const login = await client().logIn();
+      const { promise: answer, resolve: send } = Promise.withResolvers<object>();
+      client().server.next['/api/user'] = [answer];
+      const user = login.user();
+      await login.logout();
+      send({ body: { login: 'ada' } });
+      expect(await user).to.equal(null);
+    });
+
+    it('can log out before it is ready, and twice', async () => {
+      await client().logIn();
+      const login = client().load();
+      await Promise.all([login.logout(), login.logout(), login.ready]);
+      expect(login.session).to.equal(null);
+      expect(await client().load().ready).to.equal(null);
+    });
+
+    it('shares the login with other tabs, without another call', async () => {
+      const first = await client().logIn();
+      const second = client().open();
+      await second.ready;
+      client().server.next['/api/user'] = [{ status: 401 }];
+      await second.user();
+      expect(await first.user()).to.deep.equal({ login: 'ada' });
+      const out = new Promise((resolve) => {
+        first.onChange((session) => session === null && resolve(null));
+      });
+      await second.logout();
+      await out;
+      expect(first.session).to.equal(null);
+    });
+
+    it('tells listeners once when it is ready, and at every change', async () => {
+      const login = client().open();
+      const seen: boolean[] = [];
+      login.onChange((session) => seen.push(session !== null));
+      await login.ready;
+      await login.user();
+      const after = client().load(client().comesBackTo(await client().start(login)));
+      const stop = after.onChange((session) => seen.push(session !== null));
+      await after.ready;
+      await after.logout();
+      stop();
+      await after.logout();
+      expect(seen).to.deep.equal([false, true, false]);
+    });
+
+    it('looks for a new login when the back button restores the page', async () => {
+      const login = await client().logIn();
+      const { session } = login;
+      const changed = new Promise<unknown>((resolve) => login.onChange(resolve));
+      restoreFromCache();
+      expect(await changed)
+        .to.be.an('object')
+        .and.not.equal(session);
+    });
+
+    it('fails with a code if the browser blocks storage', async () => {
+      client().page.blocksStorage = true;
+      const login = client().open();
+      for (const action of [login.ready, login.login(), login.user(), login.logout()]) {
+        expect(await failureOf(action)).to.include({ code: 'storage_blocked' });
+      }
+      expect(login.session).to.equal(null);
+      expect(client().page.visits).to.deep.equal([]);
+    });
+
+    it('refuses to return to another site', async () => {
+      const login = client().open();
+      for (const returnTo of [
+        'https://attacker.example.com/',
+        'https://app.example.com.attacker.example.com/',
+        'javascript:alert(1)',
+        'blob:https://app.example.com/1',
+        'https://user@app.example.com/',
+        '//attacker.example.com',
+      ]) {
+        const failure = await failureOf(login.login({ returnTo }));
+        expect(failure).to.include({ code: 'return_to_invalid' });
+      }
+      expect(client().page.visits).to.deep.equal([]);
+    });
+
+    describe('in a popup', () => {
+      let popup: FakePage;
+      beforeEach(() => {
+        popup = new FakePage('about:blank');
+        client().page.popup = popup;
+      });
+
+      it('logs in the page that opened it, and closes', async () => {
+        const login = client().open();
+        await login.ready;
+        const changed = new Promise((resolve) => login.onChange(resolve));
+        popup.href = client().comesBackTo(await client().start(login, { popup: true }));
+        show(popup);
+        await client().open().ready;
+        await changed;
+        expect(await login.user()).to.deep.equal({ login: 'ada' });
+        expect(popup).to.include({ isClosed: true, href: home });
+        expect(client().page).to.deep.include({ isClosed: false, visits: [] });
+      });
+
+      it('tells the page how the login ended, and closes', async () => {
+        const login = client().open();
+        for (const [failure, code] of [
+          [cancelled, 'access_denied'],
+          [undefined, undefined],
+        ] as const) {
+          show(client().page);
+          const done = login.login({ popup: true }).then(
+            () => undefined,
+            (error: { code: string }) => error.code,
+          );
+          const { length } = popup.visits;
+          while (popup.visits.length === length) await new Promise((go) => setTimeout(go));
+          popup.href = client().comesBackTo(popup.start, failure);
+          popup.isClosed = false;
+          show(popup);
+          await client()
+            .open()
+            .ready.catch(() => {});
+          expect(await done).to.equal(code);
+          expect(popup.isClosed).to.equal(true);
+        }
+      });
+
+      it('goes to the login as usual if the browser blocks the popup', async () => {
+        client().page.popup = null;
+        const started = await client().start(client().open(), { popup: true });
+        const after = client().load(client().comesBackTo(started));
+        await after.ready;
+        expect(after.session).not.to.equal(null);
+        expect(client().page.isClosed).to.equal(false);
+      });
+    });
+  });
+}
+
+describe('a login with a listener that throws', () => {
+  const client = useClient();
+
+  it('works, tells the other listeners, and lets the browser report the error', async () => {
+    const login = await client().logIn();
+    const bug = new Error('a bug of the page');
+    login.onChange(() => {
+      throw bug;
+    });
+    const told = new Promise((resolve) => login.onChange(resolve));
+    await login.logout();
+    expect(await told).to.equal(null);
+    expect(reportedErrors()).to.deep.equal([bug]);
+  });
+});

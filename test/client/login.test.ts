@@ -1,19 +1,6 @@
 import { expect } from 'chai';
-import { home, useClient, userUrl } from './support/client-under-test.ts';
-import {
-  FakePage,
-  failureOf,
-  reportedErrors,
-  restoreFromCache,
-  show,
-} from './support/fake-page.ts';
-
-const modes = { tokens: undefined, 'a session cookie': 'session' } as const;
-const cancelled = {
-  error: 'access_denied',
-  error_description: 'You cancelled.',
-  request_id: 'request-7',
-};
+import { cancelled, home, modes, useClient, userUrl } from './support/client-under-test.ts';
+import { failureOf, reportedErrors, restoreFromCache } from './support/fake-page.ts';
 
 for (const [name, mode] of Object.entries(modes)) {
   describe(`a login with ${name}`, () => {
@@ -219,60 +206,6 @@ for (const [name, mode] of Object.entries(modes)) {
         expect(failure).to.include({ code: 'return_to_invalid' });
       }
       expect(client().page.visits).to.deep.equal([]);
-    });
-
-    describe('in a popup', () => {
-      let popup: FakePage;
-      beforeEach(() => {
-        popup = new FakePage('about:blank');
-        client().page.popup = popup;
-      });
-
-      it('logs in the page that opened it, and closes', async () => {
-        const login = client().open();
-        await login.ready;
-        const changed = new Promise((resolve) => login.onChange(resolve));
-        popup.href = client().comesBackTo(await client().start(login, { popup: true }));
-        show(popup);
-        await client().open().ready;
-        await changed;
-        expect(await login.user()).to.deep.equal({ login: 'ada' });
-        expect(popup).to.include({ isClosed: true, href: home });
-        expect(client().page).to.deep.include({ isClosed: false, visits: [] });
-      });
-
-      it('tells the page how the login ended, and closes', async () => {
-        const login = client().open();
-        for (const [failure, code] of [
-          [cancelled, 'access_denied'],
-          [undefined, undefined],
-        ] as const) {
-          show(client().page);
-          const done = login.login({ popup: true }).then(
-            () => undefined,
-            (error: { code: string }) => error.code,
-          );
-          const { length } = popup.visits;
-          while (popup.visits.length === length) await new Promise((go) => setTimeout(go));
-          popup.href = client().comesBackTo(popup.start, failure);
-          popup.isClosed = false;
-          show(popup);
-          await client()
-            .open()
-            .ready.catch(() => {});
-          expect(await done).to.equal(code);
-          expect(popup.isClosed).to.equal(true);
-        }
-      });
-
-      it('goes to the login as usual if the browser blocks the popup', async () => {
-        client().page.popup = null;
-        const started = await client().start(client().open(), { popup: true });
-        const after = client().load(client().comesBackTo(started));
-        await after.ready;
-        expect(after.session).not.to.equal(null);
-        expect(client().page.isClosed).to.equal(false);
-      });
     });
   });
 }

@@ -4,6 +4,15 @@ import { FakePage, leave, show, useBrowserGlobals } from './fake-page.ts';
 import { FakeRelay, relay } from './fake-relay.ts';
 
 export const home = 'https://app.example.com/';
+export const modes = { tokens: undefined, 'a session cookie': 'session' } as const;
+
+/** What the relay tells of a login that the person cancelled. */
+export const cancelled = {
+  error: 'access_denied',
+  error_description: 'You cancelled.',
+  request_id: 'request-7',
+};
+
 export const userUrl = 'https://login.example.com/api/user';
 
 /** A page with the client, in a browser and at a relay of its own. */

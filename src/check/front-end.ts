@@ -2,11 +2,15 @@ import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
 import type { UpstreamResponse } from '../upstream/client.ts';
 import { isRedirect } from './answer.ts';
+import { checkApis } from './apis.ts';
 import { type Finding, notChecked, ok, warning } from './finding.ts';
 import type { Probe } from './probe.ts';
 import { checkSession } from './session.ts';
 
-/** Requests every page that a login can end at. The first is the front end's main page. */
+/**
+ * Requests every page that a login can end at, and the APIs that they use through the relay. The first page is the
+ * front end's main page.
+ */
 export async function checkFrontEnd(
   probe: Probe,
   config: LoginConfig,
@@ -22,13 +26,12 @@ export async function checkFrontEnd(
     'frontendUrl' as const,
     ...(redirectUris.length > 0 ? ['redirectUri' as const] : []),
   ];
-  const ofPages = await Promise.all(
-    [...pages].map((url, index) => {
-      const subject = index === 0 ? 'front end' : `page ${url}`;
-      return checkPage(probe, { subject, url, origin, isCms, options }, naming);
-    }),
-  );
-  return [...ofPages, ...checkSession(config)];
+  const ofPages = [...pages].map((url, index) => {
+    const subject = index === 0 ? 'front end' : `page ${url}`;
+    return checkPage(probe, { subject, url, origin, isCms, options }, naming);
+  });
+  const [ofApis, ...others] = await Promise.all([checkApis(probe, config), ...ofPages]);
+  return [...others, ...checkSession(config), ...ofApis];
 }
 
 /** @see https://html.spec.whatwg.org/multipage/browsers.html#cross-origin-opener-policies */

@@ -77,6 +77,41 @@ front-ends:
     });
   });
 
+  it('examines providers and front ends at the same time', async () => {
+    let openPage = () => {};
+    const pageIsOpened = new Promise<void>((resolve) => {
+      openPage = resolve;
+    });
+    const server = await serve(async ({ url = '' }, response) => {
+      if (url === '/page') openPage();
+      // A check of one after the other gets no answer in time.
+      else await pageIsOpened;
+      response.writeHead(url === '/page' ? 200 : 404).end();
+    });
+    const origin = `http://127.0.0.1:${server.port}`;
+    const file = await secretFile(`
+base-url: http://127.0.0.1:${await freePort()}
+provider-timeout: 5
+providers:
+  one: { issuer: ${origin}, client-id: a, client-secret: b }
+front-ends:
+  app: { origin: ${origin}, frontend-url: ${origin}/page }
+`);
+    try {
+      const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
+      const ofIssuer = report.findings.find(({ subject }) => subject === 'discovery (one)');
+      expect(ofIssuer?.message).to.not.contain('in time');
+      expect(report.findings).to.deep.include({
+        subject: 'front end (app)',
+        verdict: 'ok',
+        message: 'answers',
+        fix: null,
+      });
+    } finally {
+      await server.close();
+    }
+  });
+
   it('examines many front ends at once, and reports them in the order of the file', async () => {
     let open = 0;
     let most = 0;

@@ -25,6 +25,7 @@ export interface HeldAccessToken {
 export interface RefreshTokenContent {
   /** The audience of the registration. */
   readonly registration: string;
+  /** The audience of the front end. */
   readonly frontEnd: string;
   /** The thumbprint of the key that the front end must prove; undefined if the token is unbound. */
   readonly thumbprint?: string | undefined;

@@ -10,6 +10,8 @@ import type { CmsBackend } from '../providers/provider.ts';
 export interface FrontEnd {
   /** Its `client_id` towards the relay. */
   readonly name: string;
+  /** What its refresh tokens are bound to. */
+  readonly audience: string;
   /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
   readonly scope: string | undefined;
   /** Whether requests with this `Origin` are its own. */

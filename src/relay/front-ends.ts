@@ -76,6 +76,8 @@ function createFrontEnd(
   const cmsBackend = tokenDelivery === 'cms' ? cmsBackendOf(registration)?.name : undefined;
   return {
     name,
+    // The name alone would not do: an operator may give it to another page, or may have lost the domain.
+    audience: `${name} ${origin}`,
     scope,
     redirectUris,
     hasOrigin: (given) => matches(origin, given),

@@ -7,6 +7,7 @@ import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
+import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { withoutRefreshToken, withRefreshToken } from './granted-token.ts';
 import { proofOf } from './proof.ts';
 import type { ServeGrant } from './token.ts';
@@ -29,6 +30,8 @@ export function redeemCode(
     const login = await codes.open(required(parameters, 'code'));
     if (login === undefined || login.registration !== registration.audience) throw invalid();
     if (login.frontEnd !== frontEnd.name || !isSameRedirectUri(parameters, login)) throw invalid();
+    // A reload may have removed it since the login.
+    if (!findRedirectUri(login.redirectUri, frontEnd.redirectUris)) throw invalid();
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
       throw new RelayError('verifier_wrong');
     }
@@ -47,7 +50,11 @@ export function redeemCode(
       }),
     );
     if (refreshPolicy === undefined) return withoutRefreshToken(token);
-    const redeemed = { registration: registration.audience, frontEnd: frontEnd.name, thumbprint };
+    const redeemed = {
+      registration: registration.audience,
+      frontEnd: frontEnd.audience,
+      thumbprint,
+    };
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
     const content = firstRefreshToken(policy, token, redeemed, now);

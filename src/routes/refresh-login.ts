@@ -32,7 +32,7 @@ export function refreshLogin(
   const open = async (refreshToken: string, frontEnd: FrontEnd): Promise<RefreshTokenContent> => {
     const login = await refreshTokens.open(refreshToken);
     const isOfFrontEnd =
-      login?.registration === registration.audience && login.frontEnd === frontEnd.name;
+      login?.registration === registration.audience && login.frontEnd === frontEnd.audience;
     if (isOfFrontEnd && isStillGranted(policyFor(refreshPolicy, frontEnd), login, now))
       return login;
     throw new RelayError('grant_invalid');

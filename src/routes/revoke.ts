@@ -34,7 +34,7 @@ export function revocationEndpoint(
       await registration.limitRevocation(ctx.req, asked).catch(unlessUnknown);
     } else {
       const isForeign =
-        login.registration !== registration.audience || login.frontEnd !== frontEnd.name;
+        login.registration !== registration.audience || login.frontEnd !== frontEnd.audience;
       if (isForeign) throw new RelayError('grant_invalid');
       const tokens = await newestTokens(login);
       await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));

@@ -48,6 +48,11 @@ describe('an attacker with a code of the relay', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
+  it('cannot redeem one for a page that is not configured any more', async () => {
+    expectOAuthError(await redeem({ redirectUri: 'https://former.example/' }), 'invalid_grant');
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
+
   it('cannot use a refresh token as a code', async () => {
     expectOAuthError(await redeemText(await sealRefreshToken(key)), 'invalid_grant');
   });

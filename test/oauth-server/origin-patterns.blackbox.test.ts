@@ -119,7 +119,8 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
         expect(refreshToken !== '').to.equal(isGiven);
         if (isGiven) tokensOf(await page.refresh(refreshToken, { origin }));
       }
-      const unbound = await sealRefreshToken(line, { thumbprint: undefined });
+      const frontEnd = `app ${pattern}`;
+      const unbound = await sealRefreshToken(line, { thumbprint: undefined, frontEnd });
       const page = new OAuthPage(relay, provider, undefined);
       expectOAuthError(await page.refresh(unbound, { origin }), 'invalid_grant');
     });

@@ -210,7 +210,8 @@ describe('the refresh of a login', () => {
     const seconds = () => Math.floor(Date.now() / 1000);
     for (const [what, changes] of [
       ['of another registration', () => ({ registration: 'other' })],
-      ['of another front end', () => ({ frontEnd: 'other' })],
+      ['of another front end', () => ({ frontEnd: `other ${frontendOrigin}` })],
+      ['of this front end at another origin', () => ({ frontEnd: 'app https://former.example' })],
       ['of another key', () => ({ thumbprint: 'x'.repeat(43) })],
       ['of no key', () => ({ thumbprint: undefined })],
       ['that has expired', () => ({ endsAt: seconds() - 1 })],

@@ -118,7 +118,8 @@ describe('the revocation of a token', () => {
 
   for (const [whose, changes] of [
     ['another registration', { registration: 'other' }],
-    ['another front end', { frontEnd: 'other' }],
+    ['another front end', { frontEnd: `other ${frontendOrigin}` }],
+    ['this front end at another origin', { frontEnd: 'app https://former.example' }],
   ] as const) {
     it(`is refused for a refresh token of ${whose}, without a call`, async () => {
       expectOAuthError(await revoke(await sealRefreshToken(line, changes)), 'invalid_grant');

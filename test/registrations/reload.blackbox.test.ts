@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { encoded, expectOAuthError, requestToken } from '../harness/login/oauth-front-end.ts';
 import type { LogLine } from '../harness/relay/relay-process.ts';
-import { configOf, reloadWith, team } from './support/team.ts';
+import { configOf, origins, reloadWith, shopStart, team } from './support/team.ts';
 
 const docs = '  docs: { origin: https://docs.example }';
 
@@ -42,6 +43,31 @@ describe('a relay that reads its configuration file again', () => {
     expectError(answer, 400);
     expect(underTest().calls).to.deep.equal([]);
     expectError(await underTest().get('/auth/github/docs'), 404);
+  });
+
+  it('redeems no code for a page that was removed', async () => {
+    const { parameters, codeVerifier } = shopStart();
+    const start = `/auth/github?${encoded(parameters)}`;
+    const page = expectRedirect(await underTest().logInAt('github', start));
+    const text = await configOf(underTest().providers);
+    await reloadWith(underTest(), text.replace(`[${origins.shop}/in]`, `[${origins.shop}/other]`));
+    const redeem = () =>
+      requestToken(
+        underTest(),
+        {
+          grant_type: 'authorization_code',
+          client_id: 'shop',
+          code: page.searchParams.get('code') ?? '',
+          code_verifier: codeVerifier,
+        },
+        [],
+        { origin: origins.shop, path: '/auth/github/token' },
+      );
+    expectOAuthError(await redeem(), 'invalid_grant');
+    expect(underTest().calls).to.deep.equal([]);
+    // The code is unspent: it is the page that was missing.
+    await reloadWith(underTest(), text);
+    expect((await redeem()).status).to.equal(200);
   });
 
   it('warns of a changed setting that needs a restart', async () => {

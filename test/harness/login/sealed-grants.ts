@@ -7,6 +7,7 @@ import {
 import { keysFromFile } from '../../../src/keys.ts';
 import { Secret } from '../../../src/secret.ts';
 import { canary } from '../expect/canaries.ts';
+import { frontendOrigin } from '../relay/relay-under-test.ts';
 import { redirectUri } from './oauth-front-end.ts';
 
 /** The verifier of every code in this file. */
@@ -17,6 +18,7 @@ interface SealedCode {
   readonly key: string;
   readonly registration?: string;
   readonly frontEnd?: string;
+  readonly redirectUri?: string;
   readonly providerCode?: string;
   /** Seconds since it was issued. */
   readonly age?: number;
@@ -44,7 +46,7 @@ export async function sealRefreshToken(
   const now = Math.floor(Date.now() / 1000);
   const refreshToken = await refreshTokens.issue({
     registration: 'provider client-1',
-    frontEnd: 'app',
+    frontEnd: `app ${frontendOrigin}`,
     loggedInAt: now,
     endsAt: now + 3600,
     providerToken: { refreshToken: canary('token') },

@@ -8,7 +8,7 @@ import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
-import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import { failedCallbacks, key, openFailedCallback } from '../harness/provider/failed-callbacks.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import {
   callbackPath,
@@ -152,17 +152,13 @@ describe('a login with --token-delivery cms', () => {
   describe('that fails', () => {
     for (const [kind, failing] of Object.entries(failedCallbacks)) {
       it(`hands over the failure if ${kind}`, async () => {
-        const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
-        const login = sealLogin(underTest().provider, { key, age });
-        browser.cookies.set(login.cookie.name, login.cookie.value);
-        if (onToken) underTest().provider.onToken = onToken;
-        const { code, state } = login;
-        const path = (await prepare?.(login, browser)) ?? callback({ code, state });
-
-        const answered = await browser.open(path);
+        const { failure, proved, detail, onToken, age = 0 } = failing;
+        const { provider } = underTest();
+        const login = sealLogin(provider, { key, age });
+        const answered = await openFailedCallback(failing, login, browser, provider);
         const expected = onToken ? new RelayError(failure).onceSpent() : new RelayError(failure);
         expectFailure(answered, expected.status, detail ?? expected.detail);
-        expect(answered.body.toString()).not.to.contain(state).and.not.to.contain(code);
+        expect(answered.body.toString()).not.to.contain(login.state).and.not.to.contain(login.code);
         expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
       });
     }

@@ -13,7 +13,7 @@ import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
-import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import { failedCallbacks, key, openFailedCallback } from '../harness/provider/failed-callbacks.ts';
 import {
   baseUrl,
   callbackPath,
@@ -51,17 +51,13 @@ describe('a failure with --error-delivery page', () => {
   describe('of a callback', () => {
     for (const [kind, failing] of Object.entries(failedCallbacks)) {
       it(`is a page with the status of the failure if ${kind}`, async () => {
-        const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
-        const login = sealLogin(underTest().provider, { key, age, frontEndState: 'own "state"' });
-        browser.cookies.set(login.cookie.name, login.cookie.value);
-        if (onToken) underTest().provider.onToken = onToken;
-        const { code, state } = login;
-        const path = (await prepare?.(login, browser)) ?? callback({ code, state });
-
-        const answered = await browser.open(path);
+        const { failure, proved, detail, onToken, age = 0 } = failing;
+        const { provider } = underTest();
+        const login = sealLogin(provider, { key, age, frontEndState: 'own "state"' });
+        const answered = await openFailedCallback(failing, login, browser, provider);
         const expected = onToken ? new RelayError(failure).onceSpent() : new RelayError(failure);
         expectPage(answered, expected.status, detail ?? expected.detail);
-        expect(answered.body.toString()).not.to.contain(state).and.not.to.contain(code);
+        expect(answered.body.toString()).not.to.contain(login.state).and.not.to.contain(login.code);
         expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
         const requestId = answered.headers['x-request-id'];
         const line = await underTest().process.logLine((one) => one['requestId'] === requestId);

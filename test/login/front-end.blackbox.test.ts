@@ -12,7 +12,7 @@ import {
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
-import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import { failedCallbacks, key, openFailedCallback } from '../harness/provider/failed-callbacks.ts';
 import {
   callbackPath,
   frontendOrigin,
@@ -193,15 +193,11 @@ describe('a failed callback with --error-delivery redirect', () => {
 
       for (const [kind, failing] of Object.entries(failedCallbacks)) {
         it(`redirects with an error if ${kind}`, async () => {
-          const { failure, proved, detail, onToken, prepare, age = 0 } = failing;
+          const { failure, proved, detail, onToken, age = 0 } = failing;
+          const { provider } = underTest();
           const frontEndState = 'own & "state" – ✓';
-          const login = sealLogin(underTest().provider, { key, age, frontEndState });
-          browser.cookies.set(login.cookie.name, login.cookie.value);
-          if (onToken) underTest().provider.onToken = onToken;
-          const { code, state } = login;
-          const path = (await prepare?.(login, browser)) ?? callback({ code, state });
-
-          const answered = await browser.open(path);
+          const login = sealLogin(provider, { key, age, frontEndState });
+          const answered = await openFailedCallback(failing, login, browser, provider);
           expect(received(expectRedirect(answered))).to.deep.equal({
             error: failure,
             error_description: detail ?? new RelayError(failure).onceSpent().detail,
@@ -212,7 +208,7 @@ describe('a failed callback with --error-delivery redirect', () => {
           const requestId = answered.headers['x-request-id'];
           const line = await underTest().process.logLine((one) => one['requestId'] === requestId);
           expect(line['outcome']).to.equal(failure);
-          expect(underTest().provider.calls.length > 0).to.equal(onToken !== undefined);
+          expect(provider.calls.length > 0).to.equal(onToken !== undefined);
         });
       }
 

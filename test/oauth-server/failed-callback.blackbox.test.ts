@@ -5,7 +5,7 @@ import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { issuer, logInTo, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
-import { failedCallbacks, key } from '../harness/provider/failed-callbacks.ts';
+import { failedCallbacks, key, openFailedCallback } from '../harness/provider/failed-callbacks.ts';
 import {
   frontendOrigin,
   type RelayUnderTest,
@@ -33,25 +33,22 @@ describe('the callback of an OAuth login', () => {
   }
 
   for (const [kind, failing] of Object.entries(failedCallbacks)) {
-    const { failure, detail, onToken, prepare, age } = failing;
+    const { failure, detail, onToken, age } = failing;
     // The code is not exchanged here.
     if (onToken !== undefined) continue;
     const isForgotten = kind === 'the provider refuses and forgets the state';
     if (withoutState.has(failure) || isForgotten) {
       it(`is answered in place if ${kind}`, async () => {
-        const login = sealed(underTest());
-        const answer = await browser.open(
-          (await prepare?.(login, browser)) ?? callback({ code: login.code, state: login.state }),
-        );
+        const { provider } = underTest();
+        const answer = await openFailedCallback(failing, sealed(underTest()), browser, provider);
         expectError(answer, new RelayError(failure).status);
       });
       continue;
     }
     it(`redirects with an error if ${kind}`, async () => {
+      const { provider } = underTest();
       const login = sealed(underTest(), age);
-      const { code } = login;
-      const path = (await prepare?.(login, browser)) ?? callback({ code, state: login.state });
-      const answer = await browser.open(path);
+      const answer = await openFailedCallback(failing, login, browser, provider);
       const location = expectRedirect(answer);
       expect(Object.fromEntries(location.searchParams)).to.deep.equal({
         error: new RelayError(failure).oauthError,
@@ -61,7 +58,7 @@ describe('the callback of an OAuth login', () => {
         request_id: answer.headers['x-request-id'],
       });
       expect(location.origin + location.pathname).to.equal(redirectUri);
-      expect(underTest().provider.calls).to.deep.equal([]);
+      expect(provider.calls).to.deep.equal([]);
     });
   }
 

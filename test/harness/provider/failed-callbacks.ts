@@ -1,7 +1,8 @@
 import type { FailureCode } from '../../../src/errors.ts';
 import { callback, type FakeBrowser, type Login } from '../browser/fake-browser.ts';
+import type { Answer } from '../client/http-client.ts';
 import { answer, json, reset, silence } from './provider-behaviours.ts';
-import type { Behaviour } from './strict-provider.ts';
+import type { Behaviour, StrictProvider } from './strict-provider.ts';
 
 /** The key that seals the logins of these callbacks. */
 export const key = 'the-current-key-of-this-very-relay-1';
@@ -119,3 +120,16 @@ export const failedCallbacks: Record<string, FailedCallback> = {
   },
   'the provider is silent': { failure: 'provider_timeout', proved: true, onToken: silence },
 };
+
+/** Opens the callback of a login in its browser, so that it fails. */
+export async function openFailedCallback(
+  { onToken, prepare }: FailedCallback,
+  login: Login,
+  browser: FakeBrowser,
+  provider: StrictProvider,
+): Promise<Answer> {
+  browser.cookies.set(login.cookie.name, login.cookie.value);
+  if (onToken) provider.onToken = onToken;
+  const { code, state } = login;
+  return await browser.open((await prepare?.(login, browser)) ?? callback({ code, state }));
+}

@@ -7,23 +7,17 @@ import {
   scrollsSideways,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
-import { RelayProcess } from '../../harness/relay/relay-process.ts';
+import { useDemo } from './support/demo.ts';
 
 const { describe } = needsChromium();
 
 describe('the demo’s deliveries in Chromium', () => {
   const openPage = useBrowser();
-  let demo: RelayProcess;
+  const demo = useDemo();
   let frontEnd: string;
 
-  before('the demo starts', async () => {
-    demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
-    frontEnd = await demo.output((text) => /^ *front end +(http:\S+)$/m.exec(text)?.[1]);
-  });
-
-  after('the demo stops', async () => {
-    const { code, stderr } = await demo.stop('SIGINT');
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+  before(() => {
+    ({ frontEnd } = demo());
   });
 
   async function authorize(page: Page, name: string): Promise<void> {

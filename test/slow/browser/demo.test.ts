@@ -7,29 +7,20 @@ import {
   scrollsSideways,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
-import { RelayProcess } from '../../harness/relay/relay-process.ts';
+import { useDemo } from './support/demo.ts';
 
 const { describe } = needsChromium();
 
 describe('the demo’s page with the token in the address, in Chromium', () => {
   const openPage = useBrowser();
-  let demo: RelayProcess;
+  const demo = useDemo();
   let frontEnd: string;
   let contract: string;
   let provider: string;
 
-  before('the demo starts', async () => {
-    demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
-    const address = (name: string) =>
-      demo.output((stdout) => new RegExp(`^ *${name} +(http://\\S+)\n`, 'm').exec(stdout)?.[1]);
-    frontEnd = await address('front end');
+  before(() => {
+    ({ frontEnd, provider } = demo());
     contract = `${frontEnd}/contract`;
-    provider = await address('provider');
-  });
-
-  after('the demo stops', async () => {
-    const { code, stderr } = await demo.stop('SIGINT');
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
   });
 
   async function openFrontEnd(options?: BrowserContextOptions, path = ''): Promise<Page> {

@@ -1,4 +1,4 @@
-import type { UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { type Finding, problem, providerInTrouble } from './finding.ts';
 
 /** Whether the answer is an HTML page. */

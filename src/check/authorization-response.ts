@@ -1,7 +1,7 @@
 import type { OptionName } from '../config/options.ts';
 import type { Naming } from '../config/reading.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
-import type { UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isHtml, isRedirect } from './answer.ts';
 import { type Finding, problem, providerInTrouble } from './finding.ts';
 import { fixUrl } from './fix-url.ts';

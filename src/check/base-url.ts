@@ -4,7 +4,7 @@ import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { examplePage } from '../origins/redirect-uri.ts';
-import type { UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { type Finding, notChecked, ok, problem } from './finding.ts';
 import type { Probe } from './probe.ts';
 

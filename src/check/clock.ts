@@ -1,4 +1,4 @@
-import type { UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 const subject = 'clock';

@@ -1,11 +1,8 @@
 import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
 import type { Provider } from '../providers/provider.ts';
-import {
-  createUpstreamClient,
-  type UpstreamClient,
-  type UpstreamResponse,
-} from '../upstream/client.ts';
+import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { version } from '../version.ts';
 import { checkAddresses } from './addresses.ts';
 import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';

@@ -1,6 +1,6 @@
 import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
-import type { UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isRedirect } from './answer.ts';
 import { checkApis } from './apis.ts';
 import { type Finding, notChecked, ok, warning } from './finding.ts';

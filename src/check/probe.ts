@@ -1,7 +1,8 @@
 import type { Naming } from '../config/reading.ts';
 import { RelayError } from '../errors.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
-import type { UpstreamClient, UpstreamRequest, UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** The answer to a call, or why there is none. */

@@ -7,7 +7,7 @@ import { tokenRequest } from '../oauth/token-request.ts';
 import { github } from '../providers/github.ts';
 import type { ClientAuthentication, Provider } from '../providers/provider.ts';
 import { Secret } from '../secret.ts';
-import type { UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { wrongKind } from './answer.ts';
 import { describeClientSecret } from './client-secret-source.ts';
 import { type Finding, notChecked, ok, problem, warning } from './finding.ts';

@@ -1,6 +1,6 @@
 import { parseJsonObject } from '../oauth/json.ts';
 import { tokenError } from '../oauth/token-error.ts';
-import type { UpstreamResponse } from '../upstream/client.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 
 /**
  * What a provider refuses of a token request, as far as it tells. `credentials`: client identifier or

@@ -1,5 +1,6 @@
 import { limits } from '../limits.ts';
-import { type ListeningServer, listen, type Port } from '../server/server.ts';
+import type { Port } from '../server/port.ts';
+import { type ListeningServer, listen } from '../server/server.ts';
 import { ListenError } from '../start-errors.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -2,11 +2,12 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { CountedLimit, ServerLimits } from '../limits.ts';
-import { ConfigError, ListenError } from '../start-errors.ts';
 import type { Certificate } from './certificate.ts';
 import { close } from './close.ts';
-import { limitConnections } from './connections.ts';
+import { type Connections, limitConnections } from './connections.ts';
+import { listenError } from './listen-error.ts';
 import type { PassedSocket } from './passed-socket.ts';
+import type { Port } from './port.ts';
 import { tlsOptions } from './tls-options.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
@@ -25,13 +26,6 @@ export interface ServerObserver {
   unreadableRequest(request: UnreadableRequest, peer: string | undefined): void;
   /** Called for every connection that was closed at a limit. */
   limitHit(limit: CountedLimit): void;
-}
-
-/** A port to open. */
-export interface Port {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
 }
 
 /** A server that listens. */
@@ -93,39 +87,8 @@ export async function listen(
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.timeout = most.answerTime;
-  server.on('timeout', (socket: Socket) => {
-    const answering = connections.isAnswering(socket);
-    // A client that waits for its response may be idle.
-    if (connections.isBusy(socket) && !answering) return;
-    if (answering) observer.limitHit('answer_time');
-    socket.destroy();
-  });
-  const refuse = (reason: string, socket: Socket) => {
-    const { remoteAddress } = socket;
-    observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);
-  };
-  // After the first parse error, every further byte raises the same error again.
-  const refused = new WeakSet<Socket>();
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
-    if (refused.has(socket)) return;
-    refused.add(socket);
-    // Earlier requests on the same connection are answered first. @see RFC 9112 §9.3.2
-    connections.afterAnswers(socket, () => {
-      // Don't answer a client that has closed the connection or has sent nothing.
-      const silent = socket.bytesRead === 0 || !connections.has(socket);
-      const deaf = !socket.writable || error.code === 'ECONNRESET';
-      if (silent || deaf) socket.destroy();
-      else refuse(error.code ?? '', socket);
-    });
-  });
-  // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
-  server.on('connect', (_request, socket: Socket) => {
-    socket.on('error', () => socket.destroy());
-    connections.afterAnswers(socket, () => {
-      if (socket.writable) refuse('CONNECT', socket);
-    });
-  });
+  server.on('timeout', (socket: Socket) => closeIfSlow(socket, connections, observer));
+  refuseUnreadableRequests(server, connections, observer);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
     server.listen(where, backlog, resolve);
@@ -153,22 +116,6 @@ async function createSecureServer(
   return createServer({ ...options, ...tlsOptions(certificate) }, listener);
 }
 
-function listenError(error: Error, where: Port | PassedSocket): Error {
-  if ('fd' in where)
-    return new ConfigError(['the passed socket is not a stream socket that listens']);
-  const { host, port } = where;
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return new ListenError(`port ${port} on ${host} is already in use`);
-  if (code === 'EACCES')
-    return new ListenError(`port ${port} on ${host} may not be used by this user`);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new ListenError(
-      `${host} is not an address of this machine: there is nothing to listen on`,
-    );
-  }
-  return new ListenError(`cannot listen on ${host}, port ${port} (${code ?? error.name})`);
-}
-
 function addressOf(server: Server | SecureServer): string {
   const address = server.address();
   // Node does not know the path of a passed Unix socket.
@@ -176,4 +123,47 @@ function addressOf(server: Server | SecureServer): string {
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const scheme = 'setSecureContext' in server ? 'https' : 'http';
   return `${scheme}://${host}:${address.port}`;
+}
+
+/** Closes a connection whose client has neither sent nor read anything for the time of an answer. */
+function closeIfSlow(socket: Socket, connections: Connections, observer: ServerObserver): void {
+  const answering = connections.isAnswering(socket);
+  // A client that waits for its response may be idle.
+  if (connections.isBusy(socket) && !answering) return;
+  if (answering) observer.limitHit('answer_time');
+  socket.destroy();
+}
+
+/** Answers the requests that Node does not pass to the listener. */
+function refuseUnreadableRequests(
+  server: Server,
+  connections: Connections,
+  observer: ServerObserver,
+): void {
+  const refuse = (reason: string, socket: Socket) => {
+    const { remoteAddress } = socket;
+    observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);
+  };
+  // After the first parse error, every further byte raises the same error again.
+  const refused = new WeakSet<Socket>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    // Earlier requests on the same connection are answered first. @see RFC 9112 §9.3.2
+    connections.afterAnswers(socket, () => {
+      // Don't answer a client that has closed the connection or has sent nothing.
+      const silent = socket.bytesRead === 0 || !connections.has(socket);
+      const deaf = !socket.writable || error.code === 'ECONNRESET';
+      if (silent || deaf) socket.destroy();
+      else refuse(error.code ?? '', socket);
+    });
+  });
+  // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
+  server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    connections.afterAnswers(socket, () => {
+      if (socket.writable) refuse('CONNECT', socket);
+    });
+  });
 }

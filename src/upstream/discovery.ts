@@ -8,7 +8,8 @@ import {
   providerOf,
 } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { UpstreamClient, UpstreamResponse } from './client.ts';
+import type { UpstreamClient } from './client.ts';
+import type { UpstreamResponse } from './messages.ts';
 
 const mostRedirects = 3;
 

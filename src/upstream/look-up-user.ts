@@ -2,7 +2,8 @@ import { RelayError } from '../errors.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ObserveCall } from './call.ts';
-import type { UpstreamClient, UpstreamRequest } from './client.ts';
+import type { UpstreamClient } from './client.ts';
+import type { UpstreamRequest } from './messages.ts';
 
 /**
  * Asks the provider for the record of the token's user.

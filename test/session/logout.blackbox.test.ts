@@ -78,6 +78,21 @@ describe('the logout of a session', () => {
     expect(clearedCookies(answer)).to.deep.equal(pieces);
   });
 
+  it('goes on if the page goes away', async () => {
+    const { cookie } = page;
+    const asked = Promise.withResolvers<void>();
+    provider.onRevocation = () => asked.resolve();
+    const hangUp = new AbortController();
+    const lost = page.logOut({ cookie, signal: hangUp.signal }).catch(() => undefined);
+    await asked.promise;
+    hangUp.abort();
+    expect(await lost).to.equal(undefined);
+    expectSessionFailure(await page.describe({ cookie }), 'session_missing');
+    await eventually(async () => {
+      expect(provider.credentials('revocation')).to.have.lengthOf(2);
+    });
+  });
+
   it('leaves nothing that a copy of the cookie could open at this relay', async () => {
     const { cookie } = page;
     provider.onRevocation = (response) => void response.writeHead(503).end();

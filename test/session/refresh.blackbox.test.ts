@@ -88,6 +88,23 @@ describe('the refresh of a session', () => {
     expect(provider.accepts(newest)).to.equal(true);
   });
 
+  it('goes on if the page goes away, and the next one gets its result without a call', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    provider.mood.patience = promise;
+    const arrived = provider.arrivals(1);
+    const { cookie } = page;
+    const hangUp = new AbortController();
+    const lost = page.refresh({ cookie, signal: hangUp.signal }).catch(() => undefined);
+    await arrived;
+    hangUp.abort();
+    expect(await lost).to.equal(undefined);
+    const next = page.refresh({ cookie });
+    resolve();
+    sessionOf(await next);
+    expect(provider.credentials('refresh')).to.have.lengthOf(1);
+    expect(provider.accepts(await tokenOf({ cookie: cookieOf(await next) }))).to.equal(true);
+  });
+
   it('that lost a race at another relay is 401, and clears nothing', async () => {
     const other = await startRelay({
       client: provider.registration,

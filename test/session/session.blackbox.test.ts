@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { callback } from '../harness/browser/fake-browser.ts';
@@ -9,6 +10,7 @@ import {
   SessionPage,
   sessionCookie,
   sessionFlags,
+  sessionKey,
   sessionOf,
   sessionOrigin,
 } from '../harness/login/session-page.ts';
@@ -16,6 +18,8 @@ import { json } from '../harness/provider/provider-behaviours.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import { loginPath, type Relay, userPath } from '../harness/relay/relay-under-test.ts';
+
+const nextKey = 'the next line of a key file with 32 characters or more';
 
 describe('a front end with sessions', () => {
   const { startRelay, underTest } = useRefreshingRelay(async () => ({
@@ -129,6 +133,29 @@ describe('a front end with sessions', () => {
     const again = expectFailurePage(denied, 400).links['Log in again'] ?? '';
     const { pathname, search } = new URL(again);
     expect((await page.logIn(pathname + search)).href).to.equal(`${sessionOrigin}/profile`);
+  });
+
+  it('keeps its session while the key file changes, and loses it with the old secret', async () => {
+    const flags = await sessionFlags();
+    const changing = await startRelay({
+      client: provider.registration,
+      flags: { ...provider.flags, ...flags },
+    });
+    const lines = async (...secrets: string[]) => {
+      await writeFile(`${flags['key-file']}`, secrets.join('\n'), { mode: 0o600 });
+      expect((await changing.reload())['msg']).to.equal('reloaded: files have changed');
+    };
+    const early = new SessionPage(() => changing, provider);
+    await early.logIn();
+    await lines(sessionKey, nextKey);
+    await lines(nextKey, sessionKey);
+    const refreshed = new SessionPage(() => changing, provider);
+    for (const [name, value] of early.browser.cookies) refreshed.browser.cookies.set(name, value);
+    sessionOf(await refreshed.refresh());
+    sessionOf(await early.describe());
+    await lines(nextKey);
+    sessionOf(await refreshed.describe());
+    expectSessionFailure(await early.describe(), 'session_missing');
   });
 
   it('is told of a return_to that it does not have', async () => {

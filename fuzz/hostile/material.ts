@@ -8,7 +8,7 @@ import {
 import { keysFromFile } from '../../src/keys.ts';
 import { Secret } from '../../src/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
-import { registrations } from './front-ends.ts';
+import { frontEnds, registrations } from './front-ends.ts';
 import { createLogins, type LoginMaterial } from './login-material.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
 import type { Random } from './random.ts';
@@ -93,7 +93,8 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   }
 
   async function refresh(content: Partial<RefreshTokenContent>): Promise<TokenRequest> {
-    const usual = { ...names, loggedInAt: seconds() - 60, endsAt: seconds() + day };
+    const frontEnd = `app ${frontEnds.app.origin}`;
+    const usual = { ...names, frontEnd, loggedInAt: seconds() - 60, endsAt: seconds() + day };
     const providerToken = renewable(hidden);
     const token = await refreshTokens.issue({ ...usual, providerToken, ...content });
     return { grant_type: 'refresh_token', client_id: 'app', refresh_token: token ?? '' };
@@ -125,7 +126,10 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
     const tokenOf = random.oneIn(2) ? held : renewable;
     return await random.pick([
       () => refresh({ providerToken: tokenOf(forbidden), registration: 'other client-1' }),
-      () => refresh({ providerToken: tokenOf(forbidden), frontEnd: 'other' }),
+      () =>
+        refresh({ providerToken: tokenOf(forbidden), frontEnd: `app ${frontEnds.shop.origin}` }),
+      () =>
+        refresh({ providerToken: tokenOf(forbidden), frontEnd: `shop ${frontEnds.shop.origin}` }),
       () => refresh({ providerToken: tokenOf(locked), endsAt: seconds() - 1 }),
       () => refresh({ providerToken: tokenOf(locked), loggedInAt: seconds() - 31 * day }),
       () => refresh({ providerToken: tokenOf(locked), thumbprint: otherKey }),

@@ -10,8 +10,8 @@ import { findForPlainStart, frontEndInPath } from './select-front-end.ts';
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
  * claims what the login was started with. Nothing is proven: it only decides where a failure is shown.
  *
- * @param answerInPlace answers prefetches if the delivery redirects: browsers keep a prefetched redirect,
- *   and would show its error instead of the login
+ * @param answerInPlace answers if that front end is gone. It also answers prefetches if the delivery redirects:
+ *   browsers keep a prefetched redirect, and would show its error instead of the login
  */
 export function deliverCallbackFailures(
   frontEnds: FrontEnds,
@@ -19,9 +19,10 @@ export function deliverCallbackFailures(
 ): Middleware<RequestState> {
   return (ctx: Context, next) => {
     ctx.state.answerFailure = (_, failure) => {
-      const { redirects, fail } = claimedDelivery(ctx, frontEnds);
-      const isKept = redirects && failure.code === 'prefetch_refused';
-      (isKept ? answerInPlace : fail)(ctx, failure);
+      const delivery = claimedDelivery(ctx, frontEnds);
+      const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
+      const answer = delivery === undefined || isKept ? answerInPlace : delivery.fail;
+      answer(ctx, failure);
     };
     return next();
   };
@@ -39,13 +40,13 @@ export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestStat
   };
 }
 
-function claimedDelivery(ctx: Context, frontEnds: FrontEnds): Delivery {
+/** @returns undefined if the front end of the login is gone: the failure does not concern the others */
+function claimedDelivery(ctx: Context, frontEnds: FrontEnds): Delivery | undefined {
   const received = parseQuery(ctx.querystring)['state'];
   const claimed = typeof received === 'string' ? parseState(received)?.login : undefined;
-  const frontEnd = claimed && frontEnds.find(claimed.frontEnd);
-  if (claimed === undefined || frontEnd === undefined) {
-    return frontEnds.byDefault.deliveryOf(undefined);
-  }
+  if (claimed === undefined) return frontEnds.byDefault.deliveryOf(undefined);
+  const frontEnd = frontEnds.find(claimed.frontEnd);
+  if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
   return frontEnd.deliveryOf(claimed.request.oauth && claimed.request);
 }

@@ -30,6 +30,7 @@ const neverACode: readonly FailureCode[] = [
   'redirect_uri_unknown',
   'pkce_required',
   'cms_backend_wrong',
+  'front_end_gone',
   'prefetch_refused',
   // The answer has only a detail: /api/user, and what no route has seen.
   'provider_unknown',

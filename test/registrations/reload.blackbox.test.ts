@@ -45,6 +45,23 @@ describe('a relay that reads its configuration file again', () => {
     expectError(await underTest().get('/auth/github/docs'), 404);
   });
 
+  it('shows that to the person, and not to another front end', async () => {
+    const withDocs = (await configOf(underTest().providers, '', docs)).replace(
+      `{ origin: ${origins.app} }`,
+      `{ origin: ${origins.app}, error-delivery: redirect }`,
+    );
+    await reloadWith(underTest(), withDocs);
+    const browser = underTest().browser('github');
+    const request = expectRedirect(await browser.open('/auth/github/docs'));
+    await reloadWith(underTest(), withDocs.replace(docs, ''));
+    expectError(await browser.open(underTest().callbackOf('github', request)), 400);
+    // Without a state, the callback belongs to the first front end.
+    const { origin } = expectRedirect(
+      await browser.open('/auth/github/callback?error=access_denied'),
+    );
+    expect(origin).to.equal(origins.app);
+  });
+
   it('redeems no code for a page that was removed', async () => {
     const { parameters, codeVerifier } = shopStart();
     const start = `/auth/github?${encoded(parameters)}`;

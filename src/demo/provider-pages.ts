@@ -34,15 +34,49 @@ a { color: var(--accent); }
 /** The `style-src` source that allows the pages' one style sheet. */
 export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`;
 
-/** The form a person logs in with; `problem` says what was wrong with the name last sent. */
-export function loginPage(form: { brand: string; clientName: string; problem?: string }): string {
-  const { brand, clientName, problem } = form;
+/** The pages of a provider. */
+export interface ProviderPages {
+  /**
+   * The form a person logs in with.
+   *
+   * @param problem what was wrong with the name last sent
+   */
+  login(problem?: string): string;
+  /** A page that says one thing. */
+  message(title: string, text: string): string;
+  /** The page for an error of the provider itself. */
+  broken(): string;
+}
+
+/**
+ * Creates the pages of a provider.
+ *
+ * @param look.brand their heading
+ * @param look.clientName where a login leads to
+ * @param look.homeUrl where the reader of a message can go on
+ */
+export function createProviderPages(look: {
+  readonly brand: string;
+  readonly clientName: string;
+  readonly homeUrl: string | undefined;
+}): ProviderPages {
+  const { brand, clientName, homeUrl } = look;
+  const message = (title: string, text: string) => {
+    const link =
+      homeUrl === undefined ? '' : html`<p><a href="${homeUrl}">Back to the application</a></p>`;
+    return page(brand, title, html`<h1>${title}</h1><p>${text}</p>${link}`);
+  };
+  return {
+    login: (problem) => page(brand, 'Log in', loginForm(clientName, problem)),
+    message,
+    broken: () => message('The demo provider failed', 'Please start again.'),
+  };
+}
+
+function loginForm(clientName: string, problem: string | undefined): Markup {
   const alarm =
     problem === undefined ? '' : html`<p class="alarm" id="problem" role="alert">${problem}</p>`;
-  return page(
-    brand,
-    'Log in',
-    html`<h1>Log in</h1>
+  return html`<h1>Log in</h1>
 <p>to continue to <strong>${clientName}</strong></p>
 <form method="post" autocomplete="off">
 <label for="name">Your name</label>
@@ -53,21 +87,7 @@ ${alarm}<p class="hint" id="hint">Any name will do. There is no password.</p>
 <button class="primary" name="action" value="login">Log in</button>
 <button name="action" value="cancel" formnovalidate>Cancel</button>
 </div>
-</form>`,
-  );
-}
-
-/** A page that says one thing; `homeUrl` is where the reader can go on. */
-export function messagePage(message: {
-  brand: string;
-  title: string;
-  text: string;
-  homeUrl?: string;
-}): string {
-  const { brand, title, text, homeUrl } = message;
-  const link =
-    homeUrl === undefined ? '' : html`<p><a href="${homeUrl}">Back to the application</a></p>`;
-  return page(brand, title, html`<h1>${title}</h1><p>${text}</p>${link}`);
+</form>`;
 }
 
 function page(brand: string, title: string, body: Markup): string {

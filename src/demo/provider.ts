@@ -1,14 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import Router from '@koa/router';
-// The package's own entry point is these three and a warning on the console about every Node
-// release that is not marked LTS.
-import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+// The package's own entry point also writes a warning to the console about every Node release that is
+// not marked LTS.
 import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import { accountId, nameOf, parseName } from './account.ts';
-import { readForm } from './form.ts';
-import { loginPage, messagePage, styleSource } from './provider-pages.ts';
+import { nameOf } from './account.ts';
+import { createProviderPages, type ProviderPages } from './provider-pages.ts';
+import { answerFailures, loginRoutes } from './provider-routes.ts';
 import { createMemoryStore } from './store.ts';
 
 /** What {@link createDemoProvider} is made from. */
@@ -33,10 +32,6 @@ export interface DemoProviderOptions {
   readonly onError?: (error: Error) => void;
 }
 
-/** The picture of every user. */
-const picture =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2" width="96" height="96"><circle cx="1" cy="1" r="1" fill="#3346c4"/></svg>';
-
 const minute = 60;
 const hour = 60 * minute;
 
@@ -47,11 +42,23 @@ const hour = 60 * minute;
  */
 export function createDemoProvider(options: DemoProviderOptions): RequestListener {
   const { issuer, brand = 'Demo provider', client, onError = () => {} } = options;
+  const { name: clientName = client.clientId, homeUrl } = client;
+  const pages = createProviderPages({ brand, clientName, homeUrl });
+  const provider = new Provider(issuer, configurationOf(options, pages));
+  provider.use(answerFailures(pages, onError));
+  provider.use(loginRoutes(provider, pages));
+  provider.on('server_error', (_ctx, error) => onError(error));
+  provider.onerror = onError;
+  return provider.callback();
+}
 
+function configurationOf(
+  { issuer, client, pkceRequired = false }: DemoProviderOptions,
+  pages: ProviderPages,
+): Configuration {
   const policy = basePolicy();
   policy.remove('consent');
-
-  const provider = new Provider(issuer, {
+  return {
     adapter: createMemoryStore(),
     clients: [
       {
@@ -68,7 +75,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
     responseTypes: ['code'],
     scopes: ['openid'],
     claims: { openid: ['sub'], profile: ['login', 'name', 'avatar_url', 'html_url'] },
-    pkce: { required: () => options.pkceRequired ?? false },
+    pkce: { required: () => pkceRequired },
     jwks: { keys: [newSigningKey()] },
     cookies: {
       keys: [randomBytes(32).toString('base64url')],
@@ -104,127 +111,28 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
       Session: hour,
     },
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => claimsOf(id, issuer) }),
-    // The login page is the consent page as well: every requested scope is granted.
-    loadExistingGrant: async (ctx) => {
-      const { client: grantee, session } = ctx.oidc;
-      if (grantee === undefined || session?.accountId === undefined) return undefined;
-      const grant = new provider.Grant({
-        clientId: grantee.clientId,
-        accountId: session.accountId,
-      });
-      grant.addOIDCScope([...ctx.oidc.requestParamScopes].join(' '));
-      await grant.save();
-      return grant;
-    },
+    loadExistingGrant: grantEverything,
     renderError: (ctx, { error, error_description: description }) => {
       ctx.type = 'html';
       ctx.body =
         error === 'server_error'
-          ? brokenPage()
-          : messagePage({
-              title: 'This request cannot be served',
-              text: description ? `${error}: ${description}` : error,
-              ...home,
-            });
+          ? pages.broken()
+          : pages.message(
+              'This request cannot be served',
+              description ? `${error}: ${description}` : error,
+            );
     },
-  });
+  };
+}
 
-  const home = { brand, ...(client.homeUrl !== undefined && { homeUrl: client.homeUrl }) };
-  const clientName = client.name ?? client.clientId;
-  const brokenPage = () =>
-    messagePage({ title: 'The demo provider failed', text: 'Please start again.', ...home });
-
-  const router = new Router();
-
-  router.get('/login/:uid', async (ctx) => {
-    await provider.interactionDetails(ctx.req, ctx.res);
-    ctx.body = loginPage({ brand, clientName });
-  });
-
-  router.post('/login/:uid', async (ctx) => {
-    await provider.interactionDetails(ctx.req, ctx.res);
-    const form = await readForm(ctx.req);
-    if (form === undefined) {
-      ctx.status = 413;
-      ctx.set('Connection', 'close');
-      ctx.body = messagePage({
-        title: 'That was too much',
-        text: 'The form is too long.',
-        ...home,
-      });
-      return;
-    }
-    if (form.get('action') === 'cancel') {
-      ctx.redirect(
-        await provider.interactionResult(ctx.req, ctx.res, {
-          error: 'access_denied',
-          error_description: 'The login was cancelled.',
-        }),
-      );
-      ctx.status = 303;
-      return;
-    }
-    const name = parseName(form.get('name') ?? '');
-    if (name === undefined) {
-      ctx.status = 400;
-      ctx.body = loginPage({
-        brand,
-        clientName,
-        problem: 'Please enter a name of up to 60 characters.',
-      });
-      return;
-    }
-    const login = { accountId: accountId(name) };
-    ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, { login }));
-    ctx.status = 303;
-  });
-
-  router.get('/picture.svg', (ctx) => {
-    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-    ctx.type = 'image/svg+xml';
-    ctx.body = picture;
-  });
-
-  router.get('/', (ctx) => {
-    ctx.body = messagePage({ title: 'Everybody', text: 'Any name can log in here.', ...home });
-  });
-
-  provider.use(async (ctx, next) => {
-    ctx.set({
-      'Cache-Control': 'no-store',
-      // No form-action: browsers apply it to redirects too, and the login form's answer leads on
-      // to the client and from there to wherever the client sends its users.
-      'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'`,
-      'Referrer-Policy': 'no-referrer',
-      'X-Content-Type-Options': 'nosniff',
-    });
-    try {
-      await next();
-    } catch (error) {
-      if (error instanceof SessionNotFound) {
-        ctx.status = 400;
-        ctx.body = messagePage({
-          title: 'This login is over',
-          text: 'It was finished already, took too long, or was started in another browser.',
-          ...home,
-        });
-      } else if (ctx.writable) {
-        onError(error instanceof Error ? error : new Error('unknown fault'));
-        ctx.status = 500;
-        ctx.body = brokenPage();
-      }
-      return;
-    }
-    if (ctx.status === 404 && !ctx.body) {
-      ctx.status = 404;
-      ctx.body = messagePage({ title: 'Nothing here', text: 'No such page.', ...home });
-    }
-  });
-  provider.use(router.routes());
-  provider.on('server_error', (_ctx, error) => onError(error));
-  provider.onerror = onError;
-
-  return provider.callback();
+/** The login page is the consent page as well: every requested scope is granted. */
+async function grantEverything({ oidc }: KoaContextWithOIDC) {
+  const { client, session, provider, requestParamScopes } = oidc;
+  if (client === undefined || session?.accountId === undefined) return undefined;
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+  grant.addOIDCScope([...requestParamScopes].join(' '));
+  await grant.save();
+  return grant;
 }
 
 function claimsOf(id: string, issuer: string) {

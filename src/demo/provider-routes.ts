@@ -1,0 +1,97 @@
+import Router from '@koa/router';
+import type { Middleware } from 'koa';
+import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
+import type { Provider } from 'oidc-provider/lib/provider.js';
+import { accountId, parseName } from './account.ts';
+import { readForm } from './form.ts';
+import { type ProviderPages, styleSource } from './provider-pages.ts';
+
+/** The picture of every user. */
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2" width="96" height="96"><circle cx="1" cy="1" r="1" fill="#3346c4"/></svg>';
+
+const headers = {
+  'Cache-Control': 'no-store',
+  // No form-action: browsers apply it to redirects too, and the login form's answer leads on
+  // to the client and from there to wherever the client sends its users.
+  'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'`,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** The pages that people see: the login, and what the user record links to. */
+export function loginRoutes(provider: Provider, pages: ProviderPages) {
+  const router = new Router();
+
+  router.get('/login/:uid', async (ctx) => {
+    await provider.interactionDetails(ctx.req, ctx.res);
+    ctx.body = pages.login();
+  });
+
+  router.post('/login/:uid', async (ctx) => {
+    await provider.interactionDetails(ctx.req, ctx.res);
+    const form = await readForm(ctx.req);
+    if (form === undefined) {
+      ctx.status = 413;
+      ctx.set('Connection', 'close');
+      ctx.body = pages.message('That was too much', 'The form is too long.');
+      return;
+    }
+    const result = resultOf(form);
+    if (result === undefined) {
+      ctx.status = 400;
+      ctx.body = pages.login('Please enter a name of up to 60 characters.');
+      return;
+    }
+    ctx.redirect(await provider.interactionResult(ctx.req, ctx.res, result));
+    ctx.status = 303;
+  });
+
+  router.get('/picture.svg', (ctx) => {
+    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    ctx.type = 'image/svg+xml';
+    ctx.body = picture;
+  });
+
+  router.get('/', (ctx) => {
+    ctx.body = pages.message('Everybody', 'Any name can log in here.');
+  });
+
+  return router.routes();
+}
+
+/** How a login ends with this form; undefined if its name cannot be used. */
+function resultOf(form: URLSearchParams) {
+  if (form.get('action') === 'cancel') {
+    return { error: 'access_denied', error_description: 'The login was cancelled.' };
+  }
+  const name = parseName(form.get('name') ?? '');
+  return name === undefined ? undefined : { login: { accountId: accountId(name) } };
+}
+
+/** Answers with a page whatever fails. */
+export function answerFailures(pages: ProviderPages, onError: (error: Error) => void): Middleware {
+  return async (ctx, next) => {
+    ctx.set(headers);
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof SessionNotFound) {
+        ctx.status = 400;
+        ctx.body = pages.message(
+          'This login is over',
+          'It was finished already, took too long, or was started in another browser.',
+        );
+      } else if (ctx.writable) {
+        onError(error instanceof Error ? error : new Error('unknown fault'));
+        ctx.status = 500;
+        ctx.body = pages.broken();
+      }
+      return;
+    }
+    if (ctx.status === 404 && !ctx.body) {
+      ctx.status = 404;
+      ctx.body = pages.message('Nothing here', 'No such page.');
+    }
+  };
+}

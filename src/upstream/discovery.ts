@@ -1,11 +1,11 @@
 import { RelayError } from '../errors.ts';
+import { providerOf } from '../oauth/described-provider.ts';
 import { DiscoveryError, type DiscoveryFailure } from '../oauth/discovery-error.ts';
 import {
   type Metadata,
   type MetadataContext,
   metadataUrls,
   parseMetadata,
-  providerOf,
 } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';

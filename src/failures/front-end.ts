@@ -26,7 +26,8 @@ export const frontEndFailures = {
   },
   request_invalid: {
     status: 400,
-    detail: 'The authorization request is not valid.',
+    detail:
+      'The authorization request is not valid. The error_description at the redirect URI says why.',
   },
   cms_backend_wrong: {
     status: 400,

@@ -84,11 +84,12 @@ export function codeChallengeOf(query: Query): string {
   if (response_mode !== undefined && response_mode !== 'query') {
     throw invalid('The response_mode must be query.');
   }
+  if (code_challenge === undefined) {
+    throw invalid('The code_challenge is missing: this relay requires PKCE with S256.');
+  }
   if (code_challenge_method !== 'S256') throw invalid('The code_challenge_method must be S256.');
   if (typeof code_challenge !== 'string' || !s256Challenge.test(code_challenge)) {
-    throw invalid(
-      'The code_challenge is missing, or is not 43 characters of base64url, as S256 gives.',
-    );
+    throw invalid('The code_challenge is not 43 characters of base64url, as S256 gives.');
   }
   return code_challenge;
 }

@@ -97,6 +97,12 @@ describe('the start of a login with an OAuth request', () => {
     });
   }
 
+  it('says that it requires PKCE if there is no challenge', async () => {
+    const start = oauthStart({ code_challenge: undefined, code_challenge_method: undefined });
+    const response = expectErrorAt(redirectUri, await openStart(browser, start), 'invalid_request');
+    expect(response.get('error_description')).to.contain('requires PKCE');
+  });
+
   for (const [fault, state] of Object.entries({
     'has 513 characters': 's'.repeat(513),
     'is given twice': ['a', 'b'],

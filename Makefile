@@ -13,7 +13,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: client binary test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
-.PHONY: soak cross-talk test-faults test-browsers test-providers test-slow test-all
+.PHONY: soak cross-talk test-faults test-browsers test-programs test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
 
 # All dates in built files are the date of the commit, so that builds are reproducible.
@@ -65,6 +65,10 @@ examples := examples/node_modules/.package-lock.json
 $(examples): examples/package.json examples/package-lock.json $(installed)
 	@$(install) --prefix examples
 	@touch $@
+
+# Runs the tests of `make test` that it leaves out on a machine without their programs.
+test-programs: $(installed)
+	@$(mocha) $$(grep -rlE --include='*.test.ts' --exclude-dir=slow 'needs(Programs|Root)?\(' test)
 
 # Runs the tests that take longer, or need browsers, balancers or packages.
 test-slow: $(installed) $(cms) $(examples)

@@ -22,6 +22,7 @@ const ofConnection = [
 const keptFromApi: ReadonlySet<string> = new Set([
   ...ofConnection,
   'authorization',
+  'client-ip',
   // Whoever sends the body frames it.
   'content-length',
   'cookie',
@@ -31,12 +32,17 @@ const keptFromApi: ReadonlySet<string> = new Set([
   'host',
   'origin',
   'referer',
+  'remote-addr',
+  'remote-user',
   'true-client-ip',
   'upgrade-insecure-requests',
   'user-agent',
   'via',
+  'x-client-cert',
   'x-client-ip',
   'x-cluster-client-ip',
+  'x-host',
+  'x-http-host-override',
   'x-http-method',
   'x-http-method-override',
   'x-login-relay',
@@ -45,16 +51,47 @@ const keptFromApi: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** Families of such headers: of proxies (another path, host or client), browsers and CDNs. */
-const familyKeptFromApi =
-  /^(?:access-control-|cdn-|cf-|fastly-|fly-|proxy-|sec-|x-amzn-|x-appengine-|x-arr-|x-azure-|x-envoy-|x-forwarded|x-original-|x-proxy|x-rewrite-)/;
+/** Families of such headers: of proxies (another path, host, client or user), browsers and CDNs. */
+const familiesKeptFromApi = [
+  'access-control-',
+  'cdn-',
+  'cf-',
+  'fastly-',
+  'fly-',
+  'proxy-',
+  'sec-',
+  'ssl-client-',
+  'x-amzn-',
+  'x-appengine-',
+  'x-arr-',
+  'x-auth-request-',
+  'x-authenticated-',
+  'x-authentik-',
+  'x-azure-',
+  'x-consumer-',
+  'x-envoy-',
+  'x-forwarded',
+  'x-goog-authenticated-',
+  'x-goog-iap-',
+  'x-ms-client-principal',
+  'x-ms-token-',
+  'x-original-',
+  'x-originating-',
+  'x-pomerium-',
+  'x-proxy',
+  'x-remote-',
+  'x-rewrite-',
+  'x-ssl-',
+  'x-webauth-',
+] as const;
 
 /** Servers that pass headers in variables of an environment take `x_a` for `x-a`. */
 const usualName = /^[a-z0-9-]+$/;
 
 /** Whether a header must never reach the provider's API. */
 function isKeptFromApi(name: string): boolean {
-  return keptFromApi.has(name) || familyKeptFromApi.test(name) || !usualName.test(name);
+  const isOfFamily = familiesKeptFromApi.some((family) => name.startsWith(family));
+  return keptFromApi.has(name) || isOfFamily || !usualName.test(name);
 }
 
 /**

@@ -21,5 +21,5 @@ export const on =
 /** The browser lets the page store nothing: its settings forbid it, or the page is in a sandboxed frame. */
 export function failAsBlocked(error: Error): never {
   if (error.name !== 'SecurityError') throw error;
-  throw new LoginError('storage_blocked', 'This browser blocks cookies. Allow them for this site.');
+  throw new LoginError('storage_blocked', 'Allow cookies for this site, and try again.');
 }

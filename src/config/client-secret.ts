@@ -29,41 +29,51 @@ export function clientSecretCredential(entry: string | undefined): string {
  * @returns the secret, or undefined after reporting why there is none
  */
 export function readClientSecret(reading: Reading, entry: string | undefined): Secret | undefined {
-  const credentialName = clientSecretCredential(entry);
-  const { values, environment, readFile, sourceOf, describe, fault, warn, unseen } = reading;
-  const direct = sourceOf('clientSecret');
-  const file = sourceOf('clientSecretFile');
-  if (direct !== undefined && file !== undefined) {
+  const { values, sourceOf, describe, fault } = reading;
+  const isDirect = sourceOf('clientSecret') !== undefined;
+  const isInFile = sourceOf('clientSecretFile') !== undefined;
+  if (isDirect && isInFile) {
     fault('clientSecret', `and ${describe('clientSecretFile')} are both given: give only one`);
     return undefined;
   }
-  if (direct !== undefined) {
-    if (direct === 'flag') {
-      warn('clientSecret', 'is in the shell history; a secret file is safer');
-    }
-    return asSecret('clientSecret', values.clientSecret, warn);
-  }
+  if (isDirect) return directSecret(reading);
+  return isInFile
+    ? secretInFile(reading, values.clientSecretFile)
+    : secretInCredential(reading, entry);
+}
 
+function directSecret({ values, sourceOf, warn }: Reading): Secret | undefined {
+  if (sourceOf('clientSecret') === 'flag') {
+    warn('clientSecret', 'is in the shell history; a secret file is safer');
+  }
+  return asSecret('clientSecret', values.clientSecret, warn);
+}
+
+function secretInCredential(reading: Reading, entry: string | undefined): Secret | undefined {
+  const { environment, readFile, describe, fault, unseen } = reading;
+  const name = clientSecretCredential(entry);
   const directory = environment['CREDENTIALS_DIRECTORY'];
-  const path =
-    file === undefined ? directory && `${directory}/${credentialName}` : values.clientSecretFile;
-  if (file === undefined && !path && entry !== undefined && unseen !== undefined) {
-    const where = `unless the service has the systemd credential ${credentialName}`;
+  if (!directory && entry !== undefined && unseen !== undefined) {
+    const where = `unless the service has the systemd credential ${name}`;
     unseen('clientSecretFile', 'is not given', `give it, ${where}`);
     return unseenSecret;
   }
-  if (file === undefined && !path) {
+  if (!directory) {
     fault('clientSecretFile', `is required, or ${describe('clientSecret')}`);
     return undefined;
   }
-  if (!path) return undefined;
-  if (file === undefined && isMissingCredential(path, readFile)) {
-    fault(
-      'clientSecretFile',
-      entry === undefined ? noCredential : noNamedCredential(credentialName),
-    );
+  const path = `${directory}/${name}`;
+  if (isMissingCredential(path, readFile)) {
+    fault('clientSecretFile', entry === undefined ? noCredential : noNamedCredential(name));
     return undefined;
   }
+  return secretInFile(reading, path);
+}
+
+/** @param path undefined: it has a fault, which was reported */
+function secretInFile(reading: Reading, path: string | undefined): Secret | undefined {
+  const { fault, warn, unseen } = reading;
+  if (path === undefined) return undefined;
   const text = readSecretFile(reading, 'clientSecretFile', path);
   if (text === undefined) return unseen && unseenSecret;
   if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);

@@ -2,16 +2,8 @@ import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
 import { providerValues } from '../provider-values.ts';
 import type { SettingName } from './config-file.ts';
-import type { EffectiveEntry, EffectiveFile } from './effective.ts';
+import type { Derived, EffectiveEntry, EffectiveFile } from './effective.ts';
 import { fileSettings, type Level } from './keys.ts';
-
-/** Values in effect that no setting gives. */
-export interface Derived {
-  /** Where they come from, for people. */
-  readonly from: string;
-  /** Texts by the keys of their settings. */
-  readonly values: ReadonlyMap<string, string>;
-}
 
 type Texts = Readonly<Partial<Record<SettingName, string | undefined>>>;
 

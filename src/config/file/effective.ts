@@ -2,7 +2,6 @@ import type { Option } from '../option.ts';
 import { type OptionSources, rawValue, sourceOf } from '../option-values.ts';
 import { options } from '../options.ts';
 import type { ConfigFile, FileEntry, FileSettings } from './config-file.ts';
-import type { Derived } from './derived.ts';
 import { describePlace } from './describe.ts';
 import { type FileSetting, fileSettings, type Level, settingOf } from './keys.ts';
 
@@ -12,6 +11,14 @@ export interface EffectiveSetting {
   readonly texts: readonly string[];
   /** Where the value is from, for people: a flag, a variable, a place in a file, or `default`. */
   readonly source: string;
+}
+
+/** Values in effect that no setting gives. */
+export interface Derived {
+  /** Where they come from, for people. */
+  readonly from: string;
+  /** Texts by the keys of their settings. */
+  readonly values: ReadonlyMap<string, string>;
 }
 
 /** An entry of `providers` or `front-ends`. */

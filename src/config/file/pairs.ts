@@ -26,6 +26,7 @@ export function pairsOf(map: YAMLMap, yaml: Yaml, report: ReportAt): readonly Pa
   return [...pairsByKey(map, yaml, report, []).values()];
 }
 
+/** @param within the maps that the map is merged into, which it cannot merge */
 function pairsByKey(
   map: YAMLMap,
   yaml: Yaml,
@@ -34,6 +35,7 @@ function pairsByKey(
 ): ReadonlyMap<string, Pair> {
   const pairs = new Map<string, Pair>();
   const merged: Pair[] = [];
+  const inside = [...within, map];
   for (const { key: keyNode, value } of map.items) {
     const position = positionOf(keyNode ?? map, yaml);
     const key = isScalar(keyNode) ? keyNode.value : undefined;
@@ -42,10 +44,10 @@ function pairsByKey(
       report(position, 'is a key that is not a string: put it in quotes');
     } else if (key === '<<') {
       for (const source of mergedMaps(value, yaml)) {
-        if (source === undefined || source === map || within.includes(source)) {
+        if (source === undefined || inside.includes(source)) {
           report(position, 'does not merge another map, such as <<: *name');
         } else {
-          merged.push(...pairsByKey(source, yaml, report, [...within, map]).values());
+          merged.push(...pairsByKey(source, yaml, report, inside).values());
         }
       }
     } else if (earlier !== undefined) {

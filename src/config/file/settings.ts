@@ -27,30 +27,45 @@ export interface Place {
 export function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
   const values: Partial<Record<SettingName, readonly string[]>> = {};
   const positions: Partial<Record<SettingName, Position>> = {};
-  const prefix = prefixOf(place);
-  const meant: SettingName[] = [];
-  for (const { key, position, value } of pairs) {
-    const setting = settingOf(place.kind, key);
+  const misspelt: SettingName[] = [];
+  for (const pair of pairs) {
+    const setting = settingOf(place.kind, pair.key);
     if (setting === undefined) {
-      const similar = similarKey(key, place) ?? '';
-      const isMap = maps[place.kind].includes(similar);
-      (isMap ? source.giveUp : source.report)(position, unknownKey(key, place));
-      const name = settingOf(place.kind, similar)?.name;
-      if (name !== undefined) meant.push(name);
+      misspelt.push(...reportUnknown(pair, place, source));
       continue;
     }
-    const fault = (message: string) => source.report(position, `${prefix}${key} ${message}`);
-    const texts = textsOf(setting, value, source.yaml, fault) ?? [];
-    positions[setting.name] = position;
-    const isBare = isBareKeyFile(setting, texts);
-    if (isBare) fault('must be a path with a slash, such as ./key');
-    const isPath = setting.schema === filePath;
-    const usable = isPath ? texts.map((text) => fromFile(text, source.path)) : texts;
-    values[setting.name] = isBare ? [] : usable;
+    positions[setting.name] = pair.position;
+    values[setting.name] = readTexts(setting, pair, place, source);
   }
   // Otherwise, a misspelt setting would be reported as missing, too.
-  for (const name of meant) values[name] ??= [];
+  for (const name of misspelt) values[name] ??= [];
   return { values, positions };
+}
+
+/** The texts of a setting, with paths as the relay opens them. None after reporting a fault. */
+function readTexts(
+  setting: FileSetting,
+  { key, position, value }: Pair,
+  place: Place,
+  source: Source,
+): readonly string[] {
+  const fault = (message: string) => source.report(position, `${prefixOf(place)}${key} ${message}`);
+  const texts = textsOf(setting, value, source.yaml, fault) ?? [];
+  if (isBareKeyFile(setting, texts)) {
+    fault('must be a path with a slash, such as ./key');
+    return [];
+  }
+  const isPath = setting.schema === filePath;
+  return isPath ? texts.map((text) => fromFile(text, source.path)) : texts;
+}
+
+/** Reports a key that is not known here. Returns the setting that it may stand for, if there is one. */
+function reportUnknown({ key, position }: Pair, place: Place, source: Source): SettingName[] {
+  const similar = similarKey(key, place) ?? '';
+  const isMap = maps[place.kind].includes(similar);
+  (isMap ? source.giveUp : source.report)(position, unknownKey(key, place));
+  const meant = settingOf(place.kind, similar);
+  return meant === undefined ? [] : [meant.name];
 }
 
 function prefixOf({ kind, name = '' }: Place): string {

@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { recordCall } from '../http/record-call.ts';
 import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import { parseQuery, type Query } from '../oauth/query.ts';
@@ -29,13 +30,7 @@ export function currentUser(
       authorization.length === 0 && access?.sessions.isClaimed(ctx)
         ? await userOfSession(ctx, access, provider === undefined ? undefined : named)
         : { registration: named, accessToken: parseBearerToken(authorization) };
-    const record = await registration.lookUpUser(
-      accessToken,
-      (call) => {
-        ctx.state.providerCall = call;
-      },
-      clientGone(ctx),
-    );
+    const record = await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
     ctx.set('Content-Type', 'application/json');
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   };

@@ -2,22 +2,17 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
-import { type AnswerFailure, answerWith } from '../http/error-responder.ts';
+import type { AnswerFailure } from '../http/error-responder.ts';
 import { readBody } from '../http/read-body.ts';
 import { limits } from '../limits.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
-
-const badGateway = 502;
-const tooManyRequests = 429;
+import { answerProgram } from './program-failure.ts';
 
 /** Answers failures as OAuth clients read them. @see RFC 6749 §5.2 */
 const answerOAuthError: AnswerFailure = (ctx, failure) => {
   const { oauthError: error, detail } = failure;
-  answerWith(ctx, failure, { error, error_description: detail, detail });
-  // The contract's callback answers with 400 if the provider has refused the relay itself.
-  const isOurs = error === 'server_error' || error === 'temporarily_unavailable';
-  if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
+  answerProgram(ctx, failure, { error, error_description: detail, detail });
 };
 
 /** Answers failures of everything that follows as OAuth clients read them. */

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { recordCall } from '../http/record-call.ts';
 import type { Delivery, FrontEnds } from '../login/front-end.ts';
 import type { Login } from '../login/login.ts';
 import type { Registration } from '../login/registration.ts';
@@ -33,9 +34,7 @@ export function loginCallback(
         registration.expectRoom();
         spend();
         ctx.state.codeMayBeSpent = true;
-        return await registration.exchangeCode(grant, (call) => {
-          ctx.state.providerCall = call;
-        });
+        return await registration.exchangeCode(grant, recordCall(ctx));
       });
 
     let wantsExchange = false;

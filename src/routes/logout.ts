@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { GrantMemory } from '../grants/grants.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { recordCall } from '../http/record-call.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import type { SessionContent } from '../session/content.ts';
@@ -48,11 +49,7 @@ async function revokeAll(
   await Promise.all(
     each.map((token) =>
       revocations.once(token, async () => {
-        await registration
-          .revokeToken(token, (call) => {
-            ctx.state.providerCall = call;
-          })
-          .catch(unlessExpected);
+        await registration.revokeToken(token, recordCall(ctx)).catch(unlessExpected);
       }),
     ),
   );

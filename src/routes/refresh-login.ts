@@ -4,6 +4,7 @@ import type { Grants } from '../grants/grants.ts';
 import { isStillGranted, nextRefreshToken } from '../grants/next-refresh-token.ts';
 import type { HeldAccessToken, RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { Context } from '../http/context.ts';
+import { recordCall } from '../http/record-call.ts';
 import type { FrontEnd } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import { refreshScope } from '../oauth/refresh-scope.ts';
@@ -60,9 +61,7 @@ export function refreshLogin(
     }
     const refresh = { ...login, refreshToken: providerToken.refreshToken, scope };
     const refreshed = await refreshes.join(refresh, (grant) =>
-      registration.refreshToken(grant, (call) => {
-        ctx.state.providerCall = call;
-      }),
+      registration.refreshToken(grant, recordCall(ctx)),
     );
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };

@@ -3,6 +3,7 @@ import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { RequestState } from '../http/context.ts';
+import { recordCall } from '../http/record-call.ts';
 import type { FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
@@ -23,10 +24,7 @@ export function revocationEndpoint(
     if (token === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The token is missing.' });
     }
-    const revoke = (tokens: RevocableTokens) =>
-      registration.revokeToken(tokens, (call) => {
-        ctx.state.providerCall = call;
-      });
+    const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
     const login = await refreshTokens.openExpired(token);
     if (login === undefined) {
       // Limited, because anybody can send tokens that the provider does not know.

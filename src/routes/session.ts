@@ -2,20 +2,15 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import { type AnswerFailure, answerWith } from '../http/error-responder.ts';
+import type { AnswerFailure } from '../http/error-responder.ts';
+import { recordCall } from '../http/record-call.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { type OpenSession, openSession, type SessionAccess } from './open-session.ts';
-
-const badGateway = 502;
-const tooManyRequests = 429;
+import { answerProgram } from './program-failure.ts';
 
 /** Answers failures with their codes, for pages that tell them apart. */
 const answerSessionFailure: AnswerFailure = (ctx, failure) => {
-  answerWith(ctx, failure, { error: failure.code, detail: failure.detail });
-  // The contract's callback answers with 400 if the provider fails or has refused the relay itself.
-  const { oauthError } = failure;
-  const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
-  if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
+  answerProgram(ctx, failure, { error: failure.code, detail: failure.detail });
 };
 
 /** Answers failures of everything that follows with their codes. */
@@ -63,9 +58,7 @@ async function refreshed(
   const { audience } = registration;
   const refresh = { registration: audience, frontEnd, refreshToken, scope: undefined };
   const response = refreshes.join(refresh, (grant) =>
-    registration.refreshToken(grant, (call) => {
-      ctx.state.providerCall = call;
-    }),
+    registration.refreshToken(grant, recordCall(ctx)),
   );
   return await response.catch((error: unknown) => {
     if (!(error instanceof RelayError) || error.code !== 'refresh_refused') throw error;

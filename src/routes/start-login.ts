@@ -38,7 +38,7 @@ export function startLogin(
       const frontEnd = frontEndOfOAuthStart(frontEnds, query, inPath);
       ctx.state.frontEnd = frontEnd.name;
       if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
-      startOAuthLogin(ctx, query, registration, frontEnd);
+      startOAuthLogin({ ctx, query, registration, frontEnd });
     } else {
       const frontEnd = frontEndOfPlainStart(frontEnds, query, inPath);
       ctx.state.frontEnd = frontEnd.name;
@@ -47,25 +47,29 @@ export function startLogin(
         throw new RelayError('cms_backend_wrong');
       }
       ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
-      startPlainLogin(ctx, query, registration, frontEnd);
+      startPlainLogin({ ctx, query, registration, frontEnd });
     }
   };
+}
+
+/** The start of a login: the request, and what it is for. */
+interface Start {
+  readonly ctx: Context;
+  readonly query: Query;
+  readonly registration: Registration;
+  readonly frontEnd: FrontEnd;
 }
 
 /**
  * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
  * has a scope instead.
  */
-function startPlainLogin(
-  ctx: Context,
-  query: Query,
-  registration: Registration,
-  frontEnd: FrontEnd,
-): void {
+function startPlainLogin(start: Start): void {
+  const { query, registration, frontEnd } = start;
   if (frontEnd.pkceRequired) throw new RelayError('pkce_required');
   const { sessionOrigin } = frontEnd;
   if (sessionOrigin !== undefined) {
-    startSession(ctx, query, registration, frontEnd, sessionOrigin);
+    startSession(start, sessionOrigin);
     return;
   }
   const { scope: configured = registration.provider().scope } = frontEnd;
@@ -77,22 +81,17 @@ function startPlainLogin(
       : registration.authorizationRequestUrlFor({ scope, refresh: false });
   const state = registration.protection && !isCms ? frontEndState(query) : undefined;
   const request = { state, oauth: undefined, returnTo: undefined };
-  redirectToProvider(ctx, url, scope, registration, frontEnd, request);
+  redirectToProvider(start, { url, scope }, request);
 }
 
 /** The start of a session. The front end's own state comes back only with a failure. */
-function startSession(
-  ctx: Context,
-  query: Query,
-  registration: Registration,
-  frontEnd: FrontEnd,
-  origin: string,
-): void {
+function startSession(start: Start, origin: string): void {
+  const { query, registration, frontEnd } = start;
   const returnTo = pageToReturnTo(query, origin);
   const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
   const url = registration.authorizationRequestUrlFor({ scope, refresh });
   const request = { state: frontEndState(query), oauth: undefined, returnTo };
-  redirectToProvider(ctx, url, scope, registration, frontEnd, request);
+  redirectToProvider(start, { url, scope }, request);
 }
 
 /** Whether a start is of no CMS, or of a CMS that listens to messages with the backend's name. */
@@ -101,12 +100,8 @@ function hasBackend({ provider }: Query, { cmsBackend }: FrontEnd): boolean {
 }
 
 /** @see RFC 6749 §4.1.1 */
-function startOAuthLogin(
-  ctx: Context,
-  query: Query,
-  registration: Registration,
-  frontEnd: FrontEnd,
-): void {
+function startOAuthLogin(start: Start): void {
+  const { ctx, query, registration, frontEnd } = start;
   const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
   // From here on, failures go back to the front end.
   const deliverFailures = (state: string | undefined): void => {
@@ -124,15 +119,13 @@ function startOAuthLogin(
   const { asksForRefresh: refresh } = frontEnd;
   const url = registration.authorizationRequestUrlFor({ scope, refresh });
   const request = { state, oauth, returnTo: undefined };
-  redirectToProvider(ctx, url, scope, registration, frontEnd, request);
+  redirectToProvider(start, { url, scope }, request);
 }
 
+/** Redirects to an authorization request, with the parameters of this login. */
 function redirectToProvider(
-  ctx: Context,
-  url: string,
-  scope: string | undefined,
-  { protection, provider }: Registration,
-  frontEnd: FrontEnd,
+  { ctx, registration: { protection, provider }, frontEnd }: Start,
+  { url, scope }: { readonly url: string; readonly scope: string | undefined },
   request: FrontEndRequest,
 ): void {
   const nonce = newNonce(scope);

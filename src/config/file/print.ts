@@ -1,7 +1,6 @@
 import { Document, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { filePath } from '../schemas.ts';
-import type { Derived } from './derived.ts';
-import type { EffectiveEntry, EffectiveFile, EffectiveSetting } from './effective.ts';
+import type { Derived, EffectiveEntry, EffectiveFile, EffectiveSetting } from './effective.ts';
 import { valueTypeOf } from './value-type.ts';
 
 const masked = '[secret]';

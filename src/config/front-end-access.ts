@@ -29,10 +29,12 @@ export function readFrontEndAccess(
     faultOfProviders(named.issues[0].message);
     return { registrations, scope };
   }
-  const unknown = named.output.filter((name) => !registrations.includes(name));
-  for (const name of unknown) {
+  const meant = named.output.map((name) => {
+    if (registrations.includes(name)) return name;
     const close = suggestion(name, registrations);
     faultOfProviders(`names a provider that is not configured${didYouMean(close)}`);
-  }
-  return { registrations: named.output, scope };
+    // Otherwise, that one may be reported as unused, too.
+    return close ?? name;
+  });
+  return { registrations: meant, scope };
 }

@@ -49,7 +49,7 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
     const only = withoutEntry(reading);
     return { relay: reading, providers: [only], frontEnds: [only] };
   }
-  reportBoth(given, file);
+  reportOutside(given, file);
   const settings: OptionSources = { ...given, inFile: file.relay.values };
   const relay = createReading(given, settings, (name) =>
     isOf('relay', name) ? namesOf(file, undefined, name) : undefined,
@@ -171,17 +171,22 @@ function ofEntry({ flags, environment, inFile }: OptionSources, entry: FileEntry
   };
 }
 
-/** Reports flags and variables of what the file describes. */
-function reportBoth(given: Given, { path, providers, frontEnds }: ConfigFile): void {
+/** Reports flags and variables of what the file describes, and what neither it nor they describe. */
+function reportOutside(given: Given, { path, providers, frontEnds }: ConfigFile): void {
   for (const [kind, entries] of [
     ['providers', providers],
     ['front-ends', frontEnds],
   ] as const) {
-    if (entries === undefined) continue;
-    for (const name of Object.keys(options) as OptionName[]) {
+    const outside = (Object.keys(options) as OptionName[]).filter((name) => {
       const isOfProvider = isOf('providers', name) || name === 'pathName';
-      const isOutside = kind === 'providers' ? isOfProvider : isOf(kind, name) && !isOfProvider;
-      if (!isOutside || sourceOf(name, given) === undefined) continue;
+      const isOfKind = kind === 'providers' ? isOfProvider : isOf(kind, name) && !isOfProvider;
+      return isOfKind && sourceOf(name, given) !== undefined;
+    });
+    if (entries === undefined) {
+      if (outside.length === 0) given.faults.add(`${path} has no ${kind}`);
+      continue;
+    }
+    for (const name of outside) {
       given.faults.add(
         `${describeOption(name)} is given, but ${path} has ${kind}: drop one of them`,
       );

@@ -156,6 +156,24 @@ front-ends:
     ]);
   });
 
+  it('is told what is missing in it, if flags and variables do not give that', () => {
+    expect(faults('').slice(0, 2)).to.deep.equal([
+      'config.yaml has no providers',
+      'config.yaml has no front-ends',
+    ]);
+    const flags = { origin: 'https://app.example.com' };
+    expect(faults('port: 9000', { flags }).filter((fault) => / has no /.test(fault))).to.deep.equal(
+      ['config.yaml has no providers'],
+    );
+  });
+
+  it('is not told that a provider is unused if a front end has its name misspelt', () => {
+    const misspelt = team.replace('providers: [staff]', 'providers: [stafff]');
+    expect(faults(misspelt.replace('scope: repo user', 'providers: [github]'))).to.deep.equal([
+      'config.yaml:9:65 front-ends.app.providers names a provider that is not configured: did you mean staff?',
+    ]);
+  });
+
   it('says why it cannot be read', () => {
     expect(faults(team, { flags: { config: 'missing.yaml' } })).to.deep.equal([
       '--config (LOGIN_RELAY_CONFIG) "missing.yaml" names a file that does not exist',

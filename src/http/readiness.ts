@@ -19,10 +19,10 @@ export interface Readiness {
   stopping: boolean;
 }
 
-/** @param policy whether the relay is ready once `all` providers are known, or `any` of them */
+/** @param policy whether the relay is ready once `any` provider is known, or `all` of them */
 export function createReadiness(
   providers: readonly AwaitedProvider[],
-  policy: 'all' | 'any' = 'all',
+  policy: 'any' | 'all' = 'any',
 ): Readiness {
   const unavailable = () => providers.filter((provider) => provider.missing() !== undefined);
   return {

@@ -6,6 +6,7 @@ import { createGrantMetrics } from './metrics/grant-metrics.ts';
 import { createLimitMetrics } from './metrics/limit-metrics.ts';
 import { createLoginMetrics } from './metrics/login-metrics.ts';
 import { createProviderMetrics } from './metrics/provider-metrics.ts';
+import { registrationLabel } from './metrics/registration-label.ts';
 import { createRequestMetrics } from './metrics/request-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
 
@@ -26,16 +27,27 @@ export interface Situation {
   readonly callsInFlight: number;
   /** Whether the relay is ready. */
   readonly ready: boolean;
+  /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
+  readonly providers: readonly {
+    readonly registration: string | undefined;
+    readonly isKnown: boolean;
+  }[];
 }
 
-/** @param situation called for every scrape */
-export function createMetrics(situation: () => Situation): Metrics {
+/**
+ * @param situation called for every scrape
+ * @param registrations their names, if there are several
+ */
+export function createMetrics(
+  situation: () => Situation,
+  registrations: readonly string[] = [],
+): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'login_relay_' });
   addGauges(registry, situation);
   const requests = createRequestMetrics(registry);
   const providers = createProviderMetrics(registry);
-  const logins = createLoginMetrics(registry);
+  const logins = createLoginMetrics(registry, registrations);
   const grants = createGrantMetrics(registry);
   const limits = createLimitMetrics(registry);
   return {
@@ -74,6 +86,19 @@ function addGauges(registry: Registry, situation: () => Situation): void {
     registers,
     collect() {
       this.set(situation().ready ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'login_relay_provider_known',
+    help: '1 if logins can start at the provider; 0 if its issuer has not described it.',
+    labelNames: ['registration'],
+    registers,
+    collect() {
+      // A reload may have removed registrations.
+      this.reset();
+      for (const provider of situation().providers) {
+        this.set(registrationLabel(provider), provider.isKnown ? 1 : 0);
+      }
     },
   });
 }

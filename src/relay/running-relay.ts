@@ -45,7 +45,7 @@ export async function startRelay(
   logger: Logger,
   socket: PassedSocket | undefined,
 ): Promise<RunningRelay> {
-  let situation = (): Situation => ({ callsInFlight: 0, ready: false });
+  let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const memory = createMemory(Date.now);
@@ -58,6 +58,7 @@ export async function startRelay(
   situation = () => ({
     callsInFlight: relay.callsInFlight(),
     ready: relay.readiness.reasons().length === 0,
+    providers: providersOf(current.config, relay.readiness.unavailable()),
   });
   const server = await listen(
     relay.listener,
@@ -121,14 +122,27 @@ function warnOfUnixSocket(
   );
 }
 
+function providersOf(config: Config, unavailable: readonly string[]): Situation['providers'] {
+  const hasSeveral = namesOfSeveral(config).length > 0;
+  return config.registrations.map(({ name }) => ({
+    registration: hasSeveral ? name : undefined,
+    isKnown: !unavailable.includes(name),
+  }));
+}
+
+/** The names of the registrations; none if there is only one. */
+function namesOfSeveral({ registrations }: Config): readonly string[] {
+  return registrations.length > 1 ? registrations.map(({ name }) => name) : [];
+}
+
 // Loaded only if metrics are enabled.
 async function createMetricsFor(
-  { metrics: wanted }: Config,
+  config: Config,
   situation: () => Situation,
 ): Promise<Metrics | undefined> {
-  if (wanted === undefined) return undefined;
+  if (config.metrics === undefined) return undefined;
   const { createMetrics } = await import('../observability/metrics.ts');
-  return createMetrics(situation);
+  return createMetrics(situation, namesOfSeveral(config));
 }
 
 function serverObserver(

@@ -5,6 +5,7 @@ import { listening, secretFile } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
 const twoProviders = (port: number) => `port: ${port}
+ready-policy: all
 base-url: https://relay.example
 providers:
   github: { client-id: a, client-secret: s1 }

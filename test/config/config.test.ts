@@ -20,7 +20,7 @@ describe('the configuration', () => {
       port: 8000,
       host: '127.0.0.1',
       maxConnections: 4096,
-      readyPolicy: 'all',
+      readyPolicy: 'any',
       rateLimit: undefined,
       refusedExchanges: 10,
       trustedProxies: [],

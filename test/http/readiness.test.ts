@@ -23,9 +23,9 @@ describe('readiness', () => {
     expect(readiness.reasons()).to.deep.equal([]);
   });
 
-  it('waits for all providers by default, and names those that are missing', () => {
+  it('waits for all providers if the policy is all, and names those that are missing', () => {
     const [github, staff] = [providerOf('github'), providerOf('staff')];
-    const readiness = createReadiness([github, staff]);
+    const readiness = createReadiness([github, staff], 'all');
     staff.reason = 'provider_undiscovered';
     expect(readiness.reasons()).to.deep.equal(['provider_undiscovered (staff)']);
     expect(readiness.unavailable()).to.deep.equal(['staff']);
@@ -33,9 +33,9 @@ describe('readiness', () => {
     expect(readiness.reasons()).to.deep.equal([]);
   });
 
-  it('needs only one provider if the policy is any, and still names those that are missing', () => {
+  it('needs only one provider by default, and still names those that are missing', () => {
     const [github, staff] = [providerOf('github'), providerOf('staff')];
-    const readiness = createReadiness([github, staff], 'any');
+    const readiness = createReadiness([github, staff]);
     staff.reason = 'provider_undiscovered';
     expect(readiness.reasons()).to.deep.equal([]);
     expect(readiness.unavailable()).to.deep.equal(['staff']);

@@ -33,7 +33,12 @@ function tableUnder(head: string): string[][] {
   const [, after = ''] = operations.split(`\n${head}\n`);
   const [table = ''] = after.split('\n\n');
   const rows = table.split('\n').slice(1);
-  return rows.map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()));
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
 }
 
 function names(cell: string | undefined): string[] {

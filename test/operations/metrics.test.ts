@@ -1,8 +1,12 @@
 import { expect } from 'chai';
-import { createMetrics } from '../../src/observability/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import type { RequestRecord } from '../../src/observability/request-record.ts';
 
-const situation = () => ({ callsInFlight: 0, ready: true });
+const situation = () => ({
+  callsInFlight: 0,
+  ready: true,
+  providers: [{ registration: undefined, isKnown: true }],
+});
 
 function recordOf(outcome: RequestRecord['outcome'], status: number): RequestRecord {
   return {
@@ -22,6 +26,60 @@ function recordOf(outcome: RequestRecord['outcome'], status: number): RequestRec
     stack: undefined,
   };
 }
+
+/** The samples of a metric: the text after its name. */
+async function samplesOf(metrics: Metrics, name: string): Promise<readonly string[]> {
+  const lines = (await metrics.text()).split('\n');
+  return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
+}
+
+describe('the metrics of several registrations', () => {
+  const registrations = ['github', 'staff'];
+
+  it('have a label for each, from 0 on', async () => {
+    const metrics = createMetrics(situation, registrations);
+    const provider = { endpoint: 'token', outcome: 'answered', sent: true, durationMs: 1 } as const;
+    metrics.observe({
+      ...recordOf('client_refused', 400),
+      route: '/auth/staff/callback',
+      registration: 'staff',
+      provider: { ...provider, status: 401 },
+      providerError: 'invalid_client',
+    });
+    for (const counted of ['started', 'finished']) {
+      expect(await samplesOf(metrics, `login_relay_logins_${counted}_total`)).to.deep.equal([
+        '{registration="github"} 0',
+        '{registration="staff"} 0',
+      ]);
+    }
+    expect(await samplesOf(metrics, 'login_relay_logins_failed_total')).to.deep.equal([
+      '{reason="client_refused",registration="github"} 0',
+      '{reason="client_refused",registration="staff"} 1',
+    ]);
+    expect(await samplesOf(metrics, 'login_relay_provider_calls_total')).to.deep.equal([
+      '{endpoint="token",outcome="answered",registration="staff",status="4xx"} 1',
+    ]);
+    expect(await samplesOf(metrics, 'login_relay_provider_errors_total')).to.deep.equal([
+      '{endpoint="token",code="invalid_client",registration="staff"} 1',
+    ]);
+  });
+
+  it('say which providers are known, also after a reload', async () => {
+    let known = [true, false];
+    const now = () => ({
+      ...situation(),
+      providers: known.map((isKnown, index) => ({ registration: registrations[index], isKnown })),
+    });
+    const metrics = createMetrics(now, registrations);
+    const samples = () => samplesOf(metrics, 'login_relay_provider_known');
+    expect(await samples()).to.deep.equal([
+      '{registration="github"} 1',
+      '{registration="staff"} 0',
+    ]);
+    known = [true];
+    expect(await samples()).to.deep.equal(['{registration="github"} 1']);
+  });
+});
 
 describe('the metric of unexpected errors', () => {
   it('starts at 0, and counts errors of the relay, not statuses', async () => {

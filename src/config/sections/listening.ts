@@ -88,9 +88,9 @@ export const listeningOptions = {
     argument: '<which>',
     variable: 'READY_POLICY',
     group: 'Listening',
-    help: 'which providers must be known for /readyz to answer 200: all or any',
-    default: 'all',
-    schema: schemas.oneOf(['all', 'any']),
+    help: 'how many providers must be known for /readyz to answer 200: any (one is enough) or all',
+    default: 'any',
+    schema: schemas.oneOf(['any', 'all']),
   },
 } as const satisfies Record<string, Option>;
 

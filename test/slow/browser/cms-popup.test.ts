@@ -19,11 +19,25 @@ const insist = `<script>
 </script>`;
 
 describe('the popup of a CMS in Chromium', () => {
-  const openPage = useBrowser();
+  const openBrowser = useBrowser();
   const site = useLoginSite({
     flags: { tokenDelivery: 'cms', provider: 'github' },
     frontEnd: (relay) => cmsPage(relay, repeatGreeting),
   });
+
+  /** A page whose clock the test can move. It also is that of the popup. */
+  async function openPage(): Promise<Page> {
+    const page = await openBrowser();
+    await page.clock.install();
+    return page;
+  }
+
+  /** Lets the popup wait for the CMS as long as it does. */
+  async function givesUp(popup: Page): Promise<void> {
+    await popup.getByText('Waiting for the CMS…').waitFor();
+    await popup.clock.runFor(5000);
+    await popup.getByText('The CMS does not answer.').waitFor();
+  }
 
   async function openPopup(page: Page): Promise<Page> {
     const opened = page.waitForEvent('popup');
@@ -67,7 +81,7 @@ describe('the popup of a CMS in Chromium', () => {
     await page.evaluate(`setInterval(() => popup.postMessage('${greeting}', '*'), 20)`);
     await authorize(popup, 'Ada Lovelace');
     await popup.getByText('You are logged in there.').waitFor();
-    await page.waitForTimeout(300);
+    await page.clock.runFor(1000);
     expect(await messagesOf(page)).to.have.length(2);
   });
 
@@ -87,7 +101,7 @@ describe('the popup of a CMS in Chromium', () => {
   it("posts nothing to a stranger's page that opens it", async () => {
     const path = site().publish(cmsPage(site().relay, '') + insist);
     const { page, popup } = await logIn(site().attacker + path);
-    await popup.getByText('The CMS does not answer.').waitFor();
+    await givesUp(popup);
     await screenshot(popup, 'cms-popup-no-answer');
     expect(await scrollsSideways(popup)).to.equal(false);
     expect(await messagesOf(page)).to.deep.equal([]);
@@ -102,7 +116,7 @@ describe('the popup of a CMS in Chromium', () => {
     await page.evaluate(`location.href = '${site().attacker + path}'`);
     await page.waitForURL(site().attacker + path);
     await authorize(popup, 'Ada Lovelace');
-    await popup.getByText('The CMS does not answer.').waitFor();
+    await givesUp(popup);
     expect(await popup.evaluate('window.opener !== null')).to.equal(true);
     expect(await page.evaluate("open('', 'auth').closed")).to.equal(false);
     expect(page.context().pages(), 'the page has found the popup').to.have.length(2);
@@ -113,7 +127,8 @@ describe('the popup of a CMS in Chromium', () => {
     const frame = `<iframe srcdoc="<script>setInterval(() => parent.popup.postMessage('${greeting}', '*'), 20)</script>"></iframe>`;
     const page = cmsPage(site().relay, '').replace('let popup', 'var popup') + frame;
     const { page: opened, popup } = await logIn(site().frontEnd + site().publish(page));
-    await popup.getByText('The CMS does not answer.').waitFor();
+    await opened.getByText(greeting).waitFor();
+    await givesUp(popup);
     expect(await messagesOf(opened)).to.deep.equal([[site().relay, greeting]]);
   });
 
@@ -125,7 +140,8 @@ describe('the popup of a CMS in Chromium', () => {
     it(`posts no result after another answer: ${answer}`, async () => {
       const path = site().publish(cmsPage(site().relay, answer));
       const { page, popup } = await logIn(site().frontEnd + path);
-      await popup.getByText('The CMS does not answer.').waitFor();
+      await page.getByText(greeting).waitFor();
+      await givesUp(popup);
       expect(await messagesOf(page)).to.deep.equal([[site().relay, greeting]]);
     });
   }

@@ -1,5 +1,6 @@
 import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { registrationsOf } from '../config/registration-users.ts';
 import { type Finding, warning } from './finding.ts';
 
 /** What the `config.yml` of a CMS needs to log in. */
@@ -15,13 +16,11 @@ export function cmsConfigs(config: Config): CmsConfig[] {
   return config.frontEnds
     .filter(({ tokenDelivery }) => tokenDelivery === 'cms')
     .flatMap((frontEnd) =>
-      config.registrations
-        .filter(({ name }) => frontEnd.registrations.includes(name))
-        .map((registration) => ({
-          frontEnd: frontEnd.name,
-          registration: registration.name,
-          backend: backendLines(config, registration, frontEnd),
-        })),
+      registrationsOf(config, frontEnd).map((registration) => ({
+        frontEnd: frontEnd.name,
+        registration: registration.name,
+        backend: backendLines(config, registration, frontEnd),
+      })),
     );
 }
 

@@ -1,5 +1,6 @@
-import type { Config, ConfigReading, FrontEndConfig } from '../config/config.ts';
+import type { ConfigReading } from '../config/config.ts';
 import { loginConfig } from '../config/login-config.ts';
+import { frontEndsOf, registrationsOf } from '../config/registration-users.ts';
 import { examine, examineFrontEnd } from './examine.ts';
 import type { Finding } from './finding.ts';
 
@@ -16,15 +17,13 @@ export async function examineAll(
   now: () => number,
 ): Promise<Finding[]> {
   const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
-    const [frontEnd = config.frontEnds[0]] = usersOf(config, registration.name);
+    const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
     const login = loginConfig(config, registration, frontEnd);
     const naming = namingOf(registration.name, frontEnd.name);
     return about(registration.name, (await examine(login, naming, now, false)).findings);
   });
   const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
-    const [registration = config.registrations[0]] = config.registrations.filter(({ name }) =>
-      frontEnd.registrations.includes(name),
-    );
+    const [registration = config.registrations[0]] = registrationsOf(config, frontEnd);
     const login = loginConfig(config, registration, frontEnd);
     const naming = namingOf(registration.name, frontEnd.name);
     return about(frontEnd.name, await examineFrontEnd(login, naming));
@@ -43,10 +42,6 @@ async function mapInGroups<Item, Result>(
     results.push(...(await Promise.all(items.slice(start, start + atOnce).map(task))));
   }
   return results;
-}
-
-function usersOf({ frontEnds }: Config, registration: string): readonly FrontEndConfig[] {
-  return frontEnds.filter(({ registrations }) => registrations.includes(registration));
 }
 
 function about(name: string, findings: readonly Finding[]): Finding[] {

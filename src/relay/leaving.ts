@@ -1,10 +1,10 @@
 import type { Config, RegistrationConfig } from '../config/config.ts';
+import { frontEndsOf } from '../config/registration-users.ts';
 import { codeLifetime } from '../grants/codes.ts';
 import { limits } from '../limits.ts';
 import { loginLifetime } from '../login/cookies.ts';
 import type { Provider } from '../providers/provider.ts';
 import { lastKnown, type Memory } from './memory.ts';
-import { frontEndsOf } from './registration-config.ts';
 
 /** After this time, in milliseconds, neither the state nor the code of a login is valid. */
 const longestLogin = (loginLifetime + codeLifetime) * 1000;

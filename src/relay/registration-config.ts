@@ -1,4 +1,4 @@
-import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import type { Config, RegistrationConfig } from '../config/config.ts';
 
 /** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
 export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
@@ -18,12 +18,4 @@ export function audienceOf(registration: RegistrationConfig): string {
 /** The configured issuer of a provider, if there is one. Client identifiers are unique only at one issuer. */
 export function issuerOfProvider({ provider }: RegistrationConfig): string | undefined {
   return 'discovered' in provider ? provider.discovered.issuer : undefined;
-}
-
-/** The front ends that may use a registration. */
-export function frontEndsOf(
-  { frontEnds }: Config,
-  { name }: RegistrationConfig,
-): readonly FrontEndConfig[] {
-  return frontEnds.filter(({ registrations }) => registrations.includes(name));
 }

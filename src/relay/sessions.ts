@@ -1,4 +1,5 @@
 import type { Config, FrontEndConfig } from '../config/config.ts';
+import { registrationsOf } from '../config/registration-users.ts';
 import { keysOf } from '../keys.ts';
 import type { Registration } from '../login/registration.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
@@ -25,10 +26,7 @@ export async function createRelaySessions(
   // Without a key file, the relay is on this machine alone.
   const keys = await keysOf(keySecrets, first.clientSecret);
   const audiences = new Map(
-    users.map(({ name, registrations: usable }) => {
-      const ofUser = registrations.filter((registration) => usable.includes(registration.name));
-      return [name, new Set(ofUser.map(audienceOf))];
-    }),
+    users.map((user) => [user.name, new Set(registrationsOf(config, user).map(audienceOf))]),
   );
   const settings = {
     secure: baseUrl.startsWith('https:'),

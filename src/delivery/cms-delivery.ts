@@ -1,5 +1,6 @@
 import type { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
+import { forbidReading } from '../http/cors.ts';
 import { answerWith } from '../http/error-responder.ts';
 import type { Delivery } from '../login/front-end.ts';
 import { type PopupTexts, popupPage, popupPolicy } from './cms-popup.ts';
@@ -30,6 +31,8 @@ export function cmsDelivery({ backend, origin }: Cms): Delivery {
     redirects: false,
     async succeed(ctx, { exchange }) {
       const { accessToken: token } = await exchange();
+      // The token is for the messages alone. Pages of all front ends of the registration may read answers here.
+      forbidReading(ctx);
       ctx.body = page(ctx, 'success', { token, provider: backend }, successTexts);
       ctx.type = 'html';
     },

@@ -70,6 +70,13 @@ describe('a login with --token-delivery cms', () => {
     expect(clearedCookies(answer)).to.have.length(1);
   });
 
+  it('ends with a page that no other page can read', async () => {
+    const headers = navigationWith('Origin', frontendOrigin);
+    const answer = await browser.open(callback(await start()), { headers });
+    expectCmsPopup(answer, 200);
+    expect(answer.headers).to.not.have.property('access-control-allow-origin');
+  });
+
   it('keeps the token out of the log', async () => {
     const answer = await logIn();
     const { token } = Object(resultOf(expectCmsPopup(answer, 200), 'github', 'success'));

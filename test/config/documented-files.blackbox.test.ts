@@ -15,6 +15,12 @@ describe('the configuration files of the documentation', () => {
     ]);
   });
 
+  it('name their schema for editors', () => {
+    for (const [title, file] of documentedFiles) {
+      expect(file, title).to.match(/^# yaml-language-server: \$schema=\.\/config\.schema\.json\n/);
+    }
+  });
+
   for (const [title, file] of documentedFiles) {
     it(`start a relay: ${title}`, async () => {
       const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));

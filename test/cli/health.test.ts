@@ -4,8 +4,8 @@ import { type Invocation, runRelay } from '../harness/relay/relay-process.ts';
 import { listening, secretFile } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
-const twoProviders = (port: number) => `port: ${port}
-ready-policy: all
+const twoProviders = (port: number, policy = 'any') => `port: ${port}
+ready-policy: ${policy}
 base-url: https://relay.example
 providers:
   github: { client-id: a, client-secret: s1 }
@@ -21,11 +21,19 @@ async function answerOf(invocation: Invocation) {
 
 describe('login-relay health', () => {
   it('finds the port in the configuration file, and prints which provider the relay waits for', async () => {
-    const config = await secretFile(twoProviders(await freePort()));
+    const config = await secretFile(twoProviders(await freePort(), 'all'));
     const { relay } = await listening({ flags: { config } });
     const answer = { code: 1, stdout: 'not ready (503): provider_undiscovered (staff)\n' };
     expect(await answerOf({ flags: { config } })).to.deep.equal(answer);
     expect(await answerOf({ env: { LOGIN_RELAY_CONFIG: config } })).to.deep.equal(answer);
+    await relay.stop();
+  });
+
+  it('says at which providers a relay that is ready starts no logins', async () => {
+    const config = await secretFile(twoProviders(await freePort()));
+    const { relay } = await listening({ flags: { config } });
+    const answer = await answerOf({ flags: { config } });
+    expect(answer).to.deep.equal({ code: 0, stdout: 'ready, except: staff\n' });
     await relay.stop();
   });
 

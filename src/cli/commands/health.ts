@@ -6,6 +6,7 @@ import { describeFault } from '../../config/fault.ts';
 import { readConfigFile } from '../../config/file/read.ts';
 import { type OptionSources, readOptionValues } from '../../config/option-values.ts';
 import type { OptionName } from '../../config/options.ts';
+import { pathSegment } from '../../config/schemas.ts';
 import { readTextFile } from '../../config/text-file.ts';
 import { paths } from '../../paths.ts';
 import { ConfigError } from '../../start-errors.ts';
@@ -23,9 +24,18 @@ const notReady = v.pipe(
   v.transform(({ detail }) => detail.slice('Not ready: '.length, -1)),
 );
 
+/** What a relay answers that is ready, though logins cannot start at some of its providers: their names. */
+const partlyReady = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ unavailable: v.pipe(v.array(pathSegment), v.minLength(1)) }),
+  v.transform(({ unavailable }) => unavailable.join(', ')),
+);
+
 /**
  * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of
- * containers and timers. It prints what makes the relay unready.
+ * containers and timers. It prints what makes the relay unready,
+ * and where logins cannot start.
  *
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
  * @throws {ConfigError} if port, host or the configuration file have faults
@@ -40,7 +50,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   if (port === undefined || host === undefined) throw new ConfigError(faults);
   const answer = await ask(reachable(host), port, tlsCert !== undefined);
   await print(`${answer}\n`);
-  return answer === 'ready' ? 0 : 1;
+  return answer.startsWith('ready') ? 0 : 1;
 }
 
 // A relay can listen on a wildcard address (0.0.0.0 or ::), but a client cannot connect to one.
@@ -67,7 +77,8 @@ async function describe(response: IncomingMessage): Promise<string> {
   const options = { limit: largestAnswer, encoding: 'utf8' } as const;
   const body = await getRawBody(response, options).catch(() => '');
   response.destroy();
-  if (response.statusCode === 200) return 'ready';
-  const { success, output } = v.safeParse(notReady, body);
+  const isReady = response.statusCode === 200;
+  const { success, output } = v.safeParse(isReady ? partlyReady : notReady, body);
+  if (isReady) return success ? `ready, except: ${output}` : 'ready';
   return `not ready (${response.statusCode})${success ? `: ${output}` : ''}`;
 }

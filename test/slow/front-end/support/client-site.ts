@@ -1,22 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { build } from 'esbuild';
-import { canary } from '../../../harness/expect/canaries.ts';
-import {
-  type CertifiedProvider,
-  startCertifiedProvider,
-} from '../../../harness/provider/certified-provider.ts';
-import { type Serving, serve } from '../../../harness/provider/serve.ts';
-import { secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
-import { freePort } from '../../../harness/system/free-port.ts';
-
-/** A front end with the browser client, a relay, and a provider that takes each refresh token once. */
-export interface ClientSite {
-  readonly frontEnd: string;
-  readonly relayUrl: string;
-  readonly provider: CertifiedProvider;
-}
+import { bundle, type Site, useSite } from './site.ts';
 
 const folder = join(import.meta.dirname, '../pages');
 
@@ -30,43 +15,10 @@ const folder = join(import.meta.dirname, '../pages');
 export function useClientSite(
   mode: 'tokens' | 'session',
   pages: (relayUrl: string) => Promise<RequestListener> = (relayUrl) => clientPages(relayUrl, mode),
-): () => ClientSite {
-  const startRelay = useRelays();
-  let site: ClientSite | undefined;
-  let frontEnd: Serving | undefined;
-
-  before('start the provider, the relay and the front end', async () => {
-    const port = await freePort();
-    const relayUrl = `http://${mode === 'session' ? '' : 'relay.'}localhost:${port}`;
-    const redirectUri = `${relayUrl}/auth/provider/callback`;
-    const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
-    const provider = await startCertifiedProvider({ client, refreshes: true });
-    frontEnd = await serve(await pages(relayUrl));
-    const origin = `http://${mode === 'session' ? '' : 'front-end.'}localhost:${frontEnd.port}`;
-    await startRelay({
-      client,
-      flags: {
-        port: `${port}`,
-        origin,
-        'base-url': relayUrl,
-        ...(mode === 'session' && { 'token-delivery': mode, 'error-delivery': 'redirect' }),
-        issuer: provider.issuer,
-        // Without it, there is no refresh token (OpenID Connect Core §11).
-        'authorize-params': 'prompt=consent',
-        'key-file': await secretFile('the-key-of-these-tests-and-no-others'),
-      },
-    });
-    site = { frontEnd: origin, relayUrl, provider };
-  });
-  after('stop the front end and the provider', async () => {
-    await frontEnd?.close();
-    await site?.provider.close();
-  });
-
-  return () => {
-    if (site === undefined) throw new Error('the site has not started');
-    return site;
-  };
+): () => Site {
+  const hasSessions = mode === 'session';
+  const flags = hasSessions ? { 'token-delivery': mode, 'error-delivery': 'redirect' } : {};
+  return useSite({ isShared: hasSessions, pages, flags });
 }
 
 async function clientPages(relay: string, mode: 'tokens' | 'session'): Promise<RequestListener> {
@@ -74,7 +26,7 @@ async function clientPages(relay: string, mode: 'tokens' | 'session'): Promise<R
   const page = plain
     .replaceAll('https://login.example.com', relay)
     .replace("clientId: 'app'", `$&, mode: ${mode === 'session' ? "'session'" : undefined}`);
-  const react = await bundleReact(relay);
+  const react = await bundle({ entryPoints: [join(folder, 'client-react.jsx')] }, relay);
   return (request, response) => {
     const path = request.url ?? '';
     const isScript = path === '/react.js';
@@ -86,23 +38,6 @@ async function clientPages(relay: string, mode: 'tokens' | 'session'): Promise<R
     else if (path === '/elsewhere') response.end('<!doctype html><title>Elsewhere</title>');
     else response.end(path.startsWith('/react') ? reactPage : page);
   };
-}
-
-async function bundleReact(relay: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(folder, 'client-react.jsx')],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    jsx: 'automatic',
-    define: {
-      relay: JSON.stringify(relay),
-      // In production, StrictMode does nothing.
-      'process.env.NODE_ENV': '"development"',
-    },
-    logLevel: 'error',
-  });
-  return outputFiles[0]?.text ?? '';
 }
 
 const reactPage = `<!doctype html>

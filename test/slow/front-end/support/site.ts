@@ -1,0 +1,89 @@
+import type { RequestListener } from 'node:http';
+import { type BuildOptions, build } from 'esbuild';
+import { canary } from '../../../harness/expect/canaries.ts';
+import {
+  type CertifiedProvider,
+  startCertifiedProvider,
+} from '../../../harness/provider/certified-provider.ts';
+import { type Serving, serve } from '../../../harness/provider/serve.ts';
+import type { Flags } from '../../../harness/relay/relay-process.ts';
+import { type Relay, secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
+import { freePort } from '../../../harness/system/free-port.ts';
+
+/** A front end, a relay, and a provider that takes each refresh token once. */
+export interface Site {
+  readonly frontEnd: string;
+  readonly relayUrl: string;
+  readonly relay: Relay;
+  readonly provider: CertifiedProvider;
+}
+
+interface SiteOptions {
+  /** Whether front end and relay are one site in a browser's eyes. */
+  readonly isShared: boolean;
+  /** The front end, for a relay at this address. */
+  readonly pages: (relayUrl: string) => Promise<RequestListener>;
+  readonly flags: Flags;
+}
+
+/** One site for the `describe` that this is called in. */
+export function useSite({ isShared, pages, flags }: SiteOptions): () => Site {
+  const startRelay = useRelays();
+  const hostOf = (name: string) => (isShared ? 'localhost' : `${name}.localhost`);
+  let site: Site | undefined;
+  let served: Serving | undefined;
+
+  before('start the provider, the relay and the front end', async () => {
+    const port = await freePort();
+    const relayUrl = `http://${hostOf('relay')}:${port}`;
+    const redirectUri = `${relayUrl}/auth/provider/callback`;
+    const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
+    const provider = await startCertifiedProvider({ client, refreshes: true });
+    served = await serve(await pages(relayUrl));
+    const frontEnd = `http://${hostOf('front-end')}:${served.port}`;
+    const relay = await startRelay({
+      client,
+      flags: {
+        port: `${port}`,
+        origin: frontEnd,
+        'base-url': relayUrl,
+        issuer: provider.issuer,
+        // Without it, there is no refresh token (OpenID Connect Core §11).
+        'authorize-params': 'prompt=consent',
+        'key-file': await secretFile('the-key-of-these-tests-and-no-others'),
+        ...flags,
+      },
+    });
+    site = { frontEnd, relayUrl, relay, provider };
+  });
+  after('stop the front end and the provider', async () => {
+    await served?.close();
+    await site?.provider.close();
+  });
+
+  return () => {
+    if (site === undefined) throw new Error('the site has not started');
+    return site;
+  };
+}
+
+/** Bundles a script for the browser. `relay` in it is the relay's address. */
+export async function bundle(
+  script: Pick<BuildOptions, 'entryPoints' | 'stdin'>,
+  relay: string,
+): Promise<string> {
+  const { outputFiles } = await build({
+    ...script,
+    bundle: true,
+    write: false,
+    format: 'esm',
+    jsx: 'automatic',
+    define: {
+      relay: JSON.stringify(relay),
+      // In production, StrictMode does nothing.
+      'process.env.NODE_ENV': '"development"',
+    },
+    logLevel: 'error',
+  });
+  return outputFiles[0]?.text ?? '';
+}

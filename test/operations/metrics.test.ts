@@ -81,6 +81,19 @@ describe('the metrics of several registrations', () => {
   });
 });
 
+describe('the metric of started logins', () => {
+  it('counts every path that starts one', async () => {
+    const metrics = createMetrics(situation, []);
+    for (const route of ['/auth/github', '/auth/github/:frontEnd', '/auth']) {
+      metrics.observe({ ...recordOf('ok', 307), route });
+    }
+    for (const route of ['/auth/session', '/auth/github/token', '/api/user', null]) {
+      metrics.observe({ ...recordOf('ok', 200), route });
+    }
+    expect(await metrics.text()).to.contain('login_relay_logins_started_total 3\n');
+  });
+});
+
 describe('the metric of unexpected errors', () => {
   it('starts at 0, and counts errors of the relay, not statuses', async () => {
     const metrics = createMetrics(situation);

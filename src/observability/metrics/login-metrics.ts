@@ -3,8 +3,8 @@ import { sessionPaths } from '../../paths.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { registrationLabel } from './registration-label.ts';
 
-/** The start of a login, or its callback. */
-const loginRoute = /^\/auth\/[^/]+(\/callback|\/:frontEnd)?$/;
+/** The start of a login, of a CMS too, or its callback. */
+const loginRoute = /^\/auth(?:\/[^/]+(\/callback|\/:frontEnd)?)?$/;
 
 /**
  * Counts the starts and ends of logins.

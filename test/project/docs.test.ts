@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
 const docs = new URL('../../docs/', import.meta.url);
@@ -40,6 +40,20 @@ describe('the manuals', () => {
         );
         expect(anchors, `${name}: ${link}`).to.include(anchor);
       }
+    }
+  });
+
+  it('on the code name only existing files', () => {
+    const root = new URL('../', docs);
+    for (const name of ['docs/architecture.md', 'CONTRIBUTING.md']) {
+      const page = readFileSync(new URL(name, root), 'utf8');
+      const named = [...page.matchAll(/(?<=[ `])[a-z-]+\/[\w/-]*(?:\.ts\b|(?=`))/g)];
+      const missing = named
+        .map(([path]) => path)
+        // The life of a login leaves out src/.
+        .filter((path) => [path, `src/${path}`].every((one) => !existsSync(new URL(one, root))));
+      expect(named).not.to.deep.equal([]);
+      expect(missing).to.deep.equal([]);
     }
   });
 });

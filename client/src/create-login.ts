@@ -24,6 +24,8 @@ export function createLogin(options: LoginOptions): Login {
   const tell = (message: Message) => tabs.postMessage(message);
   const listeners = new Set<(session: Session | null) => void>();
   let session: Session | null = null;
+  /** A session that was renewed after a 401, while the request is sent again: another 401 ends it. */
+  let onTrial: Session | null = null;
 
   /** One tab at a time. */
   const alone = <T>(task: () => Promise<T>): Promise<T> =>
@@ -49,8 +51,10 @@ export function createLogin(options: LoginOptions): Login {
       if (next !== used) setEverywhere(next);
     });
 
-  const end = () =>
+  /** Ends the login. If another tab has changed the session that was used, it goes on. */
+  const end = (used?: Session) =>
     alone(async () => {
+      if (used && session !== used) return undefined;
       const url = await keeper.end(session);
       setEverywhere(null);
       return url;
@@ -130,14 +134,22 @@ export function createLogin(options: LoginOptions): Login {
     await settled;
     if (!session) await renew(null);
     let response = new Response(null, { status: 401 });
-    for (const isLast of [false, true]) {
-      const used = session;
-      if (!used) break;
-      request.headers.set(...keeper.header(used));
-      response = await fetch(request.clone(), keeper.init).catch(failAsNetwork);
-      if (response.status !== 401) break;
-      if (!isLast) await renew(used);
-      else if (session === used) await end();
+    try {
+      for (const isRetry of [false, true]) {
+        const used = session;
+        if (!used) break;
+        request.headers.set(...keeper.header(used));
+        response = await fetch(request.clone(), keeper.init).catch(failAsNetwork);
+        if (response.status !== 401) break;
+        if (isRetry || used === onTrial) {
+          await end(used);
+        } else {
+          await renew(used);
+          onTrial = session;
+        }
+      }
+    } finally {
+      onTrial = null;
     }
     return response;
   }
@@ -161,7 +173,7 @@ export function createLogin(options: LoginOptions): Login {
     login: (request) => login(request).catch(failAsBlocked),
     fetch: fetchAsUser,
     user,
-    logout: end,
+    logout: () => end(),
     onChange(listener) {
       listeners.add(listener);
       return () => {

@@ -49,6 +49,21 @@ describe('the client in session mode', () => {
     expect(client().server.count('POST /auth/logout')).to.equal(0);
   });
 
+  it('keeps the cookie after a second 401 if another tab has told of a login meanwhile', async () => {
+    const login = await client().logIn();
+    const { promise: late, resolve: send } = Promise.withResolvers<object>();
+    client().server.next['/api/user'] = [{ status: 401 }, late];
+    const user = login.user();
+    await new Promise((resolve) => login.onChange(resolve));
+    const told = new Promise((resolve) => login.onChange(resolve));
+    await client().open().ready;
+    await told;
+    send({ status: 401 });
+    await user;
+    expect(login.session).not.to.equal(null);
+    expect(client().server.hasCookie).to.equal(true);
+  });
+
   it('is logged out without another request if the cookie is gone', async () => {
     const login = await client().logIn();
     client().server.hasCookie = false;

@@ -76,6 +76,24 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(await client().load().ready).to.equal(null);
     });
 
+    it('refreshes once before it ends, also if the page looks the user up at every change', async () => {
+      const login = await client().logIn();
+      const { promise: late, resolve: send } = Promise.withResolvers<object>();
+      const refused = { status: 401 };
+      client().server.next['/api/user'] = [refused, refused, late, refused, refused];
+      const ended = new Promise<void>((resolve) => {
+        login.onChange(async (session) => {
+          await login.user();
+          if (session === null) resolve();
+        });
+      });
+      const user = login.user();
+      await ended;
+      send(refused);
+      expect(await user).to.equal(null);
+      expect(refreshes()).to.equal(1);
+    });
+
     it('keeps the login while the relay does not answer', async () => {
       const login = await client().logIn();
       client().server.next['/api/user'] = [{ status: 401 }];

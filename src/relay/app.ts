@@ -21,7 +21,8 @@ import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
 import type { ApiPaths } from './api-paths.ts';
-import { createLoginPaths, type LoginDependencies } from './login-routes.ts';
+import { createLoginPaths } from './login-paths.ts';
+import type { LoginDependencies } from './login-routes.ts';
 import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
 import { addSessionEndpoints } from './session-endpoints.ts';
 

@@ -57,20 +57,13 @@ export async function createRelay(
   const finishing = await Promise.all(leaving.map((one) => serveLeaving(one, context)));
   const servedLeaving = finishing.filter((one) => one !== undefined);
   const all = [...served, ...servedLeaving.map((one) => one.served)];
-  const awaited = served.map(({ registration: { name }, source: { missing } }) => ({
-    name,
-    missing,
-  }));
-  const readiness = createReadiness(awaited, readyPolicy);
+  const readiness = createReadiness(
+    served.map(({ registration: { name }, source: { missing } }) => ({ name, missing })),
+    readyPolicy,
+  );
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
-  const sessionAccess =
-    sessions &&
-    createSessionAccess(
-      config,
-      sessions,
-      served.map(({ registration }) => registration),
-      now,
-    );
+  const configured = served.map(({ registration }) => registration);
+  const sessionAccess = sessions && createSessionAccess(config, sessions, configured, now);
   const limited = rateLimitOf(config);
   const app = createApp({
     served,

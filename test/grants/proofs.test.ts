@@ -9,6 +9,7 @@ import {
   type ProofChanges,
   type ProofKey,
 } from '../harness/client/proof.ts';
+import { codeOf } from '../harness/expect/failure-code.ts';
 
 const url = 'https://login.example.com/auth/provider/token';
 const method = 'POST';
@@ -33,7 +34,7 @@ describe('a DPoP proof', () => {
     try {
       return await proofs.verify(proof, { method, url: address });
     } catch (error) {
-      return error instanceof RelayError ? error.code : String(error);
+      return codeOf(error);
     }
   }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { createRedeemedCodes, type RedeemedCodes } from '../../src/grants/redeemed-codes.ts';
+import { codeOf } from '../harness/expect/failure-code.ts';
 
 describe('the redemption of a code', () => {
   let time: number;
@@ -24,7 +25,7 @@ describe('the redemption of a code', () => {
         if (isSent) sent();
         return result;
       })
-      .catch((error: unknown) => (error instanceof RelayError ? error.code : String(error)));
+      .catch(codeOf);
   }
 
   function failure(): Promise<never> {

@@ -9,6 +9,7 @@ import {
 } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
+import { codeOf } from '../harness/expect/failure-code.ts';
 
 const grant: FrontEndRefresh = {
   registration: 'provider',
@@ -54,10 +55,6 @@ function pending() {
     return promise;
   };
   return { call, resolve, reject, calls: () => calls };
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof RelayError ? error.code : error;
 }
 
 describe('a refresh', () => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 import { github as preset } from '../../src/providers/github.ts';
@@ -12,6 +11,7 @@ import { refreshToken } from '../../src/upstream/refresh-token.ts';
 import { revokeToken } from '../../src/upstream/revoke-token.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
+import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { registration } from '../harness/relay/relay-under-test.ts';
 import { github } from './fakes/github.ts';
@@ -52,16 +52,7 @@ describe('the tokens of GitHub', () => {
   const refresh = (token = '') => refreshToken(client, endpoint, { refreshToken: token }, () => {});
   const revoke = (tokens: object) => revokeToken(client, endpoint, tokens, () => {});
 
-  async function outcome(call: Promise<unknown>): Promise<string> {
-    try {
-      await call;
-      return 'ok';
-    } catch (error) {
-      return error instanceof RelayError ? error.code : String(error);
-    }
-  }
-
-  const lookUp = (token: string) => outcome(lookUpUser(client, endpoint, token, () => {}));
+  const lookUp = (token: string) => outcomeOf(lookUpUser(client, endpoint, token, () => {}));
 
   it('are renewed for 8 hours, and the old pair ends at once', async () => {
     const first = await logIn();
@@ -69,8 +60,8 @@ describe('the tokens of GitHub', () => {
     const second = await refresh(first.refreshToken);
     expect(await lookUp(second.accessToken)).to.equal('ok');
     expect(await lookUp(first.accessToken)).to.equal('token_invalid');
-    expect(await outcome(refresh(first.refreshToken))).to.equal('refresh_refused');
-    expect(await outcome(refresh(second.refreshToken))).to.equal('ok');
+    expect(await outcomeOf(refresh(first.refreshToken))).to.equal('refresh_refused');
+    expect(await outcomeOf(refresh(second.refreshToken))).to.equal('ok');
   });
 
   it('are renewed with the secret in the form, although the code is exchanged in the query', async () => {
@@ -89,10 +80,10 @@ describe('the tokens of GitHub', () => {
 
   it('are revoked one by one, and are unknown afterwards', async () => {
     const { accessToken, refreshToken } = await logIn();
-    expect(await outcome(revoke({ accessToken, refreshToken }))).to.equal('ok');
+    expect(await outcomeOf(revoke({ accessToken, refreshToken }))).to.equal('ok');
     expect(await lookUp(accessToken)).to.equal('token_invalid');
-    expect(await outcome(revoke({ accessToken }))).to.equal('token_invalid');
+    expect(await outcomeOf(revoke({ accessToken }))).to.equal('token_invalid');
     endpoint = { ...endpoint, clientSecret: new Secret('another') };
-    expect(await outcome(revoke({ accessToken }))).to.equal('client_refused');
+    expect(await outcomeOf(revoke({ accessToken }))).to.equal('client_refused');
   });
 });

@@ -3,9 +3,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
 import type { UpstreamCall } from '../../src/upstream/call.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
+import { codeOf } from '../harness/expect/failure-code.ts';
 
 describe('the provider client', () => {
   let server: Server;
@@ -41,7 +41,7 @@ describe('the provider client', () => {
       });
       return { outcome: `${status} ${Buffer.from(body)}`, call: seen };
     } catch (error) {
-      return { outcome: error instanceof RelayError ? error.code : String(error), call: seen };
+      return { outcome: codeOf(error), call: seen };
     }
   }
 

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
 import { codeChallenge } from '../../src/login/pkce.ts';
 import {
   authorizationRequestUrl,
@@ -15,6 +14,7 @@ import { lookUpUser } from '../../src/upstream/look-up-user.ts';
 import { refreshToken } from '../../src/upstream/refresh-token.ts';
 import { revokeToken } from '../../src/upstream/revoke-token.ts';
 import { FakeBrowser, type Page } from '../harness/browser/fake-browser.ts';
+import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { signIn, startCertifiedProvider } from '../harness/provider/certified-provider.ts';
 import { startMockProvider } from '../harness/provider/mock-provider.ts';
 
@@ -56,16 +56,7 @@ describe('a login at a real provider', () => {
     return await exchangeCode(client, endpoint(), { code, codeVerifier: verifier }, () => {});
   }
 
-  async function outcome(call: Promise<unknown>): Promise<string> {
-    try {
-      await call;
-      return 'ok';
-    } catch (error) {
-      return error instanceof RelayError ? error.code : String(error);
-    }
-  }
-
-  const lookUp = (token: string) => outcome(lookUpUser(client, provider, token, () => {}));
+  const lookUp = (token: string) => outcomeOf(lookUpUser(client, provider, token, () => {}));
 
   describe('with rotation and reuse detection (oidc-provider)', () => {
     let login: TokenResponse;
@@ -94,14 +85,14 @@ describe('a login at a real provider', () => {
 
     it('ends when a refresh token is used twice', async () => {
       const second = await refresh(token);
-      expect(await outcome(refresh(token))).to.equal('refresh_refused');
-      expect(await outcome(refresh(second.refreshToken ?? ''))).to.equal('refresh_refused');
+      expect(await outcomeOf(refresh(token))).to.equal('refresh_refused');
+      expect(await outcomeOf(refresh(second.refreshToken ?? ''))).to.equal('refresh_refused');
     });
 
     it('ends when its refresh token is revoked, which can be repeated', async () => {
       await revoke({ refreshToken: token, accessToken: login.accessToken });
       await revoke({ refreshToken: token });
-      expect(await outcome(refresh(token))).to.equal('refresh_refused');
+      expect(await outcomeOf(refresh(token))).to.equal('refresh_refused');
       expect(await lookUp(login.accessToken)).to.equal('token_invalid');
     });
 
@@ -113,10 +104,10 @@ describe('a login at a real provider', () => {
     it('is neither renewed nor revoked with a wrong client secret', async () => {
       const wrong = { ...endpoint(), clientSecret: new Secret('wrong') };
       const renewal = refreshToken(client, wrong, { refreshToken: token }, () => {});
-      expect(await outcome(renewal)).to.equal('client_refused');
+      expect(await outcomeOf(renewal)).to.equal('client_refused');
       const revocation = revokeToken(client, wrong, { refreshToken: token }, () => {});
-      expect(await outcome(revocation)).to.equal('client_refused');
-      expect(await outcome(refresh(token))).to.equal('ok');
+      expect(await outcomeOf(revocation)).to.equal('client_refused');
+      expect(await outcomeOf(refresh(token))).to.equal('ok');
     });
   });
 
@@ -135,10 +126,10 @@ describe('a login at a real provider', () => {
       expect(await lookUp(renewed.accessToken)).to.equal('ok');
       expect(provider.revocation?.url).to.match(/\/revoke$/);
       const tokens = { refreshToken: renewed.refreshToken };
-      expect(await outcome(revoke(tokens))).to.equal('ok');
+      expect(await outcomeOf(revoke(tokens))).to.equal('ok');
       const wrong = { ...endpoint(), clientSecret: new Secret('wrong') };
       const refused = revokeToken(client, wrong, tokens, () => {});
-      expect(await outcome(refused)).to.equal('client_refused');
+      expect(await outcomeOf(refused)).to.equal('client_refused');
     });
   });
 });

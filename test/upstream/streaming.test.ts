@@ -6,11 +6,11 @@ import { buffer, text } from 'node:stream/consumers';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { UpstreamCall } from '../../src/upstream/call.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
 import type { StreamedRequest, StreamedResponse } from '../../src/upstream/streamed-messages.ts';
+import { outcomeOf } from '../harness/expect/failure-code.ts';
 
 describe('a streamed call', () => {
   let server: Server;
@@ -50,15 +50,6 @@ describe('a streamed call', () => {
       ...changes,
     };
     return by.stream(request, (call) => seen.push(call));
-  }
-
-  async function codeOf(attempt: Promise<unknown>): Promise<string> {
-    try {
-      await attempt;
-      return 'none';
-    } catch (error) {
-      return error instanceof RelayError ? error.code : String(error);
-    }
   }
 
   const upload = (content: Readable, length?: number) => ({ content, length });
@@ -158,7 +149,7 @@ describe('a streamed call', () => {
     };
     await text((await stream()).body);
     const posted = stream({ method: 'POST', upload: upload(Readable.from(['a'])) });
-    expect(await codeOf(posted)).to.equal('provider_unreachable');
+    expect(await outcomeOf(posted)).to.equal('provider_unreachable');
     expect(requests).to.equal(2);
     expect(connections.size).to.equal(2);
   });
@@ -169,7 +160,7 @@ describe('a streamed call', () => {
     const { port } = free.address() as AddressInfo;
     free.close();
     const refused = stream({ url: new URL(`http://127.0.0.1:${port}/`) });
-    expect(await codeOf(refused)).to.equal('provider_unreachable');
+    expect(await outcomeOf(refused)).to.equal('provider_unreachable');
     expect(seen[0]).to.include({ outcome: 'provider_unreachable', sent: false });
     expect(seen[0]?.error).to.equal('ECONNREFUSED');
     expect(client.inFlight()).to.equal(0);
@@ -181,7 +172,7 @@ describe('a streamed call', () => {
         'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
       );
     };
-    expect(await codeOf(stream())).to.equal('provider_answer_unusable');
+    expect(await outcomeOf(stream())).to.equal('provider_answer_unusable');
   });
 
   it('breaks off the body if the response breaks off', async () => {
@@ -190,7 +181,7 @@ describe('a streamed call', () => {
         response.writeHead(200, headers).write('abc', () => request.socket.destroy());
       };
       const { body } = await stream();
-      expect(await codeOf(buffer(body))).to.equal('provider_unreachable');
+      expect(await outcomeOf(buffer(body))).to.equal('provider_unreachable');
       expect(seen.at(-1)).to.include({ outcome: 'provider_unreachable', status: 200 });
       expect(client.inFlight()).to.equal(0);
     }
@@ -230,7 +221,7 @@ describe('a streamed call', () => {
       })(),
     );
     const posted = stream({ method: 'POST', upload: upload(content) });
-    expect(await codeOf(posted)).to.equal('upload_too_large');
+    expect(await outcomeOf(posted)).to.equal('upload_too_large');
     expect(received).to.be.at.most(limits.apiRequestSize + chunk.length);
     expect(client.inFlight()).to.equal(0);
   });
@@ -244,14 +235,14 @@ describe('a streamed call', () => {
 
     it('fails if the API does not answer', async () => {
       listener = () => {};
-      expect(await codeOf(stream({}, hasty))).to.equal('provider_timeout');
+      expect(await outcomeOf(stream({}, hasty))).to.equal('provider_timeout');
       expect(hasty.inFlight()).to.equal(0);
     });
 
     it('breaks off if the API falls silent', async () => {
       listener = (_, response) => response.writeHead(200).write('abc');
       const { body } = await stream({}, hasty);
-      expect(await codeOf(buffer(body))).to.equal('provider_timeout');
+      expect(await outcomeOf(buffer(body))).to.equal('provider_timeout');
       expect(seen[0]).to.include({ outcome: 'provider_timeout', status: 200 });
     });
 
@@ -306,10 +297,10 @@ describe('a streamed call', () => {
       if (answers) {
         const { body } = await call;
         gone.abort();
-        expect(await codeOf(buffer(body))).to.equal('client_gone');
+        expect(await outcomeOf(buffer(body))).to.equal('client_gone');
       } else {
         gone.abort();
-        expect(await codeOf(call)).to.equal('client_gone');
+        expect(await outcomeOf(call)).to.equal('client_gone');
       }
       await closed;
       expect(seen.at(-1)?.outcome).to.equal('client_gone');
@@ -331,7 +322,7 @@ describe('a streamed call', () => {
 
   it('makes no call for a client that has hung up before', async () => {
     listener = () => expect.fail('was called');
-    expect(await codeOf(stream({ clientGone: AbortSignal.abort() }))).to.equal('client_gone');
+    expect(await outcomeOf(stream({ clientGone: AbortSignal.abort() }))).to.equal('client_gone');
     expect(client.inFlight()).to.equal(0);
   });
 
@@ -362,7 +353,7 @@ describe('a streamed call', () => {
   it('leaves half of the room to other calls', async () => {
     listener = (_, response) => response.writeHead(200).write('a');
     const open = [await stream(), await stream()];
-    expect(await codeOf(stream())).to.equal('overloaded');
+    expect(await outcomeOf(stream())).to.equal('overloaded');
     client.expectRoom('user');
     client.expectRoom('token');
     expect(seen).to.be.empty;

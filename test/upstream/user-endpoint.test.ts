@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { lookUpUser } from '../../src/upstream/look-up-user.ts';
+import { codeOf } from '../harness/expect/failure-code.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';
@@ -26,7 +26,7 @@ describe('the user lookup', () => {
         await lookUpUser(client, { userUrl: `${origin}/user`, ...quirks }, 'token', () => {}),
       ).toString();
     } catch (error) {
-      return error instanceof RelayError ? error.code : String(error);
+      return codeOf(error);
     }
   }
 

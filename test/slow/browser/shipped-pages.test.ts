@@ -74,7 +74,7 @@ for (const [name, frontEnd] of Object.entries(pages)) {
       await logIn(page);
       await page.route('**/api/user?*', (route) => route.abort());
       await page.reload();
-      await shows(page, 'The login service does not answer. Try again in a moment.');
+      await shows(page, 'The login service does not answer. Try again.');
       await page.unroute('**/api/user?*');
       await page.reload();
       await loggedIn(page);

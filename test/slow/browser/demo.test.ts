@@ -183,29 +183,56 @@ describe('the demo’s page with the token in the address, in Chromium', () => {
     expect(await stored(page)).to.deep.equal({});
   });
 
-  for (const [provider, user, name, account] of [
-    ['GitHub', { login: 'ada', name: null }, 'ada', ''],
-    ['GitLab', { username: 'ada', name: 'Ada Lovelace' }, 'Ada Lovelace', 'ada'],
-    ['Gitea', { login: 'ada', full_name: 'Ada Lovelace' }, 'Ada Lovelace', 'ada'],
-    ['Discord', { username: 'ada', global_name: 'Ada L.' }, 'Ada L.', 'ada'],
-    ['Bitbucket', { uuid: '{1}', display_name: 'Ada Lovelace' }, 'Ada Lovelace', ''],
-    ['Google', { sub: '1', name: 'Ada Lovelace' }, 'Ada Lovelace', ''],
-    ['Twitch', { sub: '1', preferred_username: 'Ada' }, 'Ada', ''],
-    ['Auth0', { sub: 'auth0|1', nickname: 'ada', name: ' ' }, 'ada', ''],
-    ['bare OpenID Connect', { sub: '1' }, '1', ''],
-    ['a provider of other fields', { login: 7, who: 'ada' }, 'Somebody', ''],
-  ] as const) {
-    it(`shows the name from a record of ${provider}`, async () => {
-      const page = await openFrontEnd();
-      await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
-      await page.route('**/api/user*', (route) => route.fulfill({ json: user }));
+  /** Shows each user record, as if the relay had answered it. */
+  async function showRecords<Row extends { readonly user: object }>(
+    rows: readonly Row[],
+    check: (page: Page, row: Row) => Promise<void>,
+  ): Promise<void> {
+    const page = await openFrontEnd();
+    await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
+    for (const row of rows) {
+      await page.route('**/api/user*', (route) => route.fulfill({ json: row.user }), { times: 1 });
       await page.reload();
       await card(page).waitFor();
-      expect(await page.locator('#name').textContent()).to.equal(name);
-      expect(await page.locator('#account').isVisible()).to.equal(account !== '');
-      if (account !== '') expect(await page.locator('#account').textContent()).to.equal(account);
-    });
+      await check(page, row);
+    }
   }
+
+  it('shows the name from the record of each provider', async () => {
+    const rows = [
+      { provider: 'GitHub', user: { login: 'ada', name: null }, name: 'ada' },
+      {
+        provider: 'GitLab',
+        user: { username: 'ada', name: 'Ada L.' },
+        name: 'Ada L.',
+        account: 'ada',
+      },
+      {
+        provider: 'Gitea',
+        user: { login: 'ada', full_name: 'Ada L.' },
+        name: 'Ada L.',
+        account: 'ada',
+      },
+      {
+        provider: 'Discord',
+        user: { username: 'ada', global_name: 'Ada L.' },
+        name: 'Ada L.',
+        account: 'ada',
+      },
+      { provider: 'Bitbucket', user: { uuid: '{1}', display_name: 'Ada L.' }, name: 'Ada L.' },
+      { provider: 'Google', user: { sub: '1', name: 'Ada L.' }, name: 'Ada L.' },
+      { provider: 'Twitch', user: { sub: '1', preferred_username: 'Ada' }, name: 'Ada' },
+      { provider: 'Auth0', user: { sub: 'auth0|1', nickname: 'ada', name: ' ' }, name: 'ada' },
+      { provider: 'bare OpenID Connect', user: { sub: '1' }, name: '1' },
+      { provider: 'a provider of other fields', user: { login: 7, who: 'ada' }, name: 'Somebody' },
+    ];
+    await showRecords(rows, async (page, { provider, name, account = '' }) => {
+      expect(await page.locator('#name').textContent(), provider).to.equal(name);
+      const shown = page.locator('#account');
+      expect(await shown.isVisible(), provider).to.equal(account !== '');
+      if (account !== '') expect(await shown.textContent(), provider).to.equal(account);
+    });
+  });
 
   it('shows that it waits for the relay', async () => {
     const page = await openFrontEnd();
@@ -255,17 +282,17 @@ describe('the demo’s page with the token in the address, in Chromium', () => {
     });
   }
 
-  for (const query of ['access_token=somebody-elses', 'error=access_denied', 'error=x&state=y']) {
-    it(`stays logged in after a foreign link with ${query}, and says what it was`, async () => {
-      const page = await openFrontEnd();
-      await logIn(page, 'Ada Lovelace');
-      const before = await stored(page);
+  it('stays logged in after foreign links, and says what they were', async () => {
+    const page = await openFrontEnd();
+    await logIn(page, 'Ada Lovelace');
+    const before = await stored(page);
+    for (const query of ['access_token=somebody-elses', 'error=access_denied', 'error=x&state=y']) {
       await page.goto(`${contract}?${query}`);
       await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-      expect(await page.getByRole('alert').textContent()).to.match(/login was/);
-      expect(await stored(page)).to.deep.equal(before);
-    });
-  }
+      expect(await page.getByRole('alert').textContent(), query).to.match(/login was/);
+      expect(await stored(page), query).to.deep.equal(before);
+    }
+  });
 
   it('accepts a token only once with the state that this tab sent', async () => {
     const page = await openFrontEnd();
@@ -295,22 +322,14 @@ describe('the demo’s page with the token in the address, in Chromium', () => {
       .and.to.not.equal(states[0]);
   });
 
-  for (const [field, value] of [
-    ['html_url', 'javascript:alert(1)'],
-    ['html_url', 'data:text/html,<p>'],
-    ['html_url', null],
-    ['html_url', 'no address'],
-  ] as const) {
-    it(`shows no profile link for ${JSON.stringify(value)}`, async () => {
-      const page = await openFrontEnd();
-      await page.evaluate(`sessionStorage.setItem('token', 'some-token')`);
-      const user = { login: 'ada', [field]: value };
-      await page.route('**/api/user*', (route) => route.fulfill({ json: user }));
-      await page.reload();
-      await card(page).waitFor();
-      expect(await page.getByRole('link', { name: 'View profile' }).count()).to.equal(0);
+  it('shows no profile link to what is no address of a page', async () => {
+    const addresses = ['javascript:alert(1)', 'data:text/html,<p>', null, 'no address'];
+    const rows = addresses.map((address) => ({ user: { login: 'ada', html_url: address } }));
+    await showRecords(rows, async (page, { user }) => {
+      const links = page.getByRole('link', { name: 'View profile' });
+      expect(await links.count(), `${user.html_url}`).to.equal(0);
     });
-  }
+  });
 
   it('shows a letter if the picture cannot be loaded', async () => {
     const page = await openFrontEnd();

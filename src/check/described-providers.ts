@@ -4,7 +4,7 @@ import { DiscoveryError } from '../oauth/discovery-error.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
-import { version } from '../version.ts';
+import { userAgent } from '../version.ts';
 
 // Discovery makes one call at a time.
 const concurrentCalls = 4;
@@ -25,11 +25,7 @@ async function discover(
   { provider, ...registration }: RegistrationConfig,
 ): Promise<Provider | undefined> {
   if ('known' in provider) return undefined;
-  const client = createUpstreamClient(
-    `login-relay/${version}`,
-    { timeout, concurrentCalls },
-    proxy,
-  );
+  const client = createUpstreamClient(userAgent, { timeout, concurrentCalls }, proxy);
   const context = { ...provider.discovered, encodingChanges: encodingChanges(registration) };
   try {
     return await discoverProvider(client, context);

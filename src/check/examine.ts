@@ -3,7 +3,7 @@ import type { Naming } from '../config/reading.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { version } from '../version.ts';
+import { userAgent } from '../version.ts';
 import { checkAddresses } from './addresses.ts';
 import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';
 import { checkBaseUrl } from './base-url.ts';
@@ -84,7 +84,7 @@ async function withProbe<Result>(
   examineWith: (probe: Probe, way: Way) => Promise<Result>,
 ): Promise<Result> {
   const limits = { timeout, concurrentCalls };
-  const client = createUpstreamClient(`login-relay/${version}`, limits, proxy);
+  const client = createUpstreamClient(userAgent, limits, proxy);
   try {
     const { findings: ofProxy, proxyError } = await checkProxy(proxy, timeout);
     return await examineWith(createProbe(client, proxyError, naming), {

@@ -16,7 +16,7 @@ import {
   knownProvider,
   type ProviderSource,
 } from '../upstream/provider-source.ts';
-import { version } from '../version.ts';
+import { userAgent } from '../version.ts';
 import { failureAnswer, failurePageAnswer } from './failure-answers.ts';
 import { createFrontEnds } from './front-ends.ts';
 import { createGrants } from './grants.ts';
@@ -68,7 +68,7 @@ export async function serveRegistration(
 ): Promise<ServedRegistration> {
   const { config, now, memory, sessions } = context;
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
-  const client = createUpstreamClient(`login-relay/${version}`, within, config.proxy);
+  const client = createUpstreamClient(userAgent, within, config.proxy);
   const [keys, source] = await Promise.all([
     keysOf(config.keySecrets, registered.clientSecret),
     known === undefined ? providerSource(registered, client, context) : knownProvider(known),

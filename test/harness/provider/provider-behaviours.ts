@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Behaviour } from './strict-provider.ts';
+import type { Behaviour } from './strict-calls.ts';
 
 /** An answer or a fault that does not depend on the request: a behaviour of an endpoint, or a page. */
 export type Reply = (response: ServerResponse) => void;

@@ -1,10 +1,39 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import type { Call, ClientRegistration } from './strict-provider.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export const tokenPath = '/login/oauth/access_token';
 export const userPath = '/user';
 export const revocationPath = '/revoke';
+
+/** The only client of the provider, and how it must authenticate. */
+export interface ClientRegistration {
+  clientId: string;
+  clientSecret: string;
+  redirectUri: string;
+  tokenRequest: 'query' | 'body' | 'basic' | 'basic-raw';
+  /** Parameters that the token request must have besides the protocol's. */
+  tokenParameters?: Readonly<Record<string, string>>;
+  /** Whether the provider takes refresh tokens, and revokes tokens. */
+  refreshTokens?: boolean;
+}
+
+/** A call without a violation of the specification. */
+export interface Call {
+  endpoint: 'token' | 'user' | 'refresh' | 'revocation';
+  /** The number of its connection, from 1. */
+  connection: number;
+  /** Its number on that connection, from 1. A number above 1 means that the connection was reused. */
+  requestOnConnection: number;
+  /** The authorization code of a token call; the access token of a user call; the token of another. */
+  credential: string;
+  /** The PKCE verifier of a token call. It matches the challenge of the code; otherwise the call is a violation. */
+  codeVerifier?: string;
+  /** The scope of a refresh. */
+  scope?: string;
+}
+
+/** Answers a call, causes a fault, or does nothing. */
+export type Behaviour = (response: ServerResponse, call: Call) => void;
 
 /** A call as received. */
 type Reading = Omit<Call, 'connection' | 'requestOnConnection'>;

@@ -14,12 +14,14 @@ import { type PlacedTexts, placedTexts } from './file/placed-texts.ts';
 import { readConfigFile } from './file/read.ts';
 import { readFrontEndAccess } from './front-end-access.ts';
 import { type KeyFile, readKeyFile } from './key-file.ts';
+import { namingOf } from './naming.ts';
+import { mapped, type NonEmpty } from './non-empty.ts';
 import { type OptionSources, withoutOverruled } from './option-values.ts';
 import { reportPlainHttp } from './plain-http.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import { type ProxyVariables, readProxy } from './proxy.ts';
 import { checked, type Naming, type Unseen } from './reading.ts';
-import { createReadings, namingOf } from './readings.ts';
+import { createReadings } from './readings.ts';
 import { runtimeFaults } from './runtime-environment.ts';
 import type { NewFiles, ReadFile } from './secret-file.ts';
 import { type Clients, readClients } from './sections/clients.ts';
@@ -69,16 +71,6 @@ export interface Config extends RelaySettings {
   /** Whether a file names the registrations. Otherwise, no request needs to name one. */
   readonly registrationsAreNamed: boolean;
   readonly frontEnds: NonEmpty<FrontEndConfig>;
-}
-
-/** A list with at least one element. */
-type NonEmpty<Element> = readonly [Element, ...Element[]];
-
-function mapped<Element, Result>(
-  [first, ...others]: NonEmpty<Element>,
-  change: (element: Element, index: number) => Result,
-): NonEmpty<Result> {
-  return [change(first, 0), ...others.map((element, index) => change(element, index + 1))];
 }
 
 /** The name of the front end that flags and variables describe. */

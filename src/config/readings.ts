@@ -1,18 +1,16 @@
-import { describeFault } from './fault.ts';
+import { createReading, type Given, namesInFile } from './create-reading.ts';
 import type { ConfigFile, FileEntry, Position } from './file/config-file.ts';
 import {
   describeEntry,
   describePlace,
   describeSetting,
-  pathOfSetting,
   positionOfSetting,
 } from './file/describe.ts';
-import { fileSettings } from './file/keys.ts';
-import type { PlacedTexts } from './file/placed-texts.ts';
-import { type OptionSources, type Report, readOptionValues, sourceOf } from './option-values.ts';
+import { fileSettings, isSettingOf } from './file/keys.ts';
+import { mapped, type NonEmpty } from './non-empty.ts';
+import { type OptionSources, sourceOf } from './option-values.ts';
 import { describeOption, type OptionName, options } from './options.ts';
-import type { Naming, Reading, Unseen } from './reading.ts';
-import type { NewFiles, ReadFile } from './secret-file.ts';
+import type { Reading } from './reading.ts';
 
 /** The reading of one registration or one front end. */
 export interface EntryReading {
@@ -28,18 +26,8 @@ export interface EntryReading {
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export interface Readings {
   readonly relay: Reading;
-  readonly providers: readonly [EntryReading, ...EntryReading[]];
-  readonly frontEnds: readonly [EntryReading, ...EntryReading[]];
-}
-
-/** What readings share. */
-export interface Given extends OptionSources {
-  readonly readFile: ReadFile;
-  readonly newFiles?: NewFiles;
-  readonly faults: PlacedTexts;
-  readonly warnings: PlacedTexts;
-  /** Undefined: what cannot be read is a fault. */
-  readonly addUnseen: ((unseen: Unseen) => void) | undefined;
+  readonly providers: NonEmpty<EntryReading>;
+  readonly frontEnds: NonEmpty<EntryReading>;
 }
 
 /** @param file undefined: flags and variables describe one registration and one front end */
@@ -52,7 +40,7 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
   reportOutside(given, file);
   const settings: OptionSources = { ...given, inFile: file.relay.values };
   const relay = createReading(given, settings, (name) =>
-    isOf('relay', name) ? namesOf(file, undefined, name) : undefined,
+    isSettingOf('relay', name) ? namesInFile(file, undefined, name) : undefined,
   );
   const read = (entry: FileEntry): EntryReading => ({
     entry,
@@ -67,94 +55,17 @@ export function createReadings(given: Given, file: ConfigFile | undefined): Read
         position,
       ),
     reading: createReading(given, ofEntry(settings, entry), (name) => {
-      if (isOf(entry.kind, name)) return namesOf(file, entry, name);
+      if (isSettingOf(entry.kind, name)) return namesInFile(file, entry, name);
       if (name === 'pathName' && entry.kind === 'providers') {
         const described = `the name of ${describeEntry(file, entry)}`;
         return { described, path: described, position: entry.position };
       }
-      return isOf('relay', name) ? namesOf(file, undefined, name) : undefined;
+      return isSettingOf('relay', name) ? namesInFile(file, undefined, name) : undefined;
     }),
   });
-  const entriesOf = (entries: ConfigFile['providers']): Readings['providers'] => {
-    if (entries === undefined) return [withoutEntry(relay)];
-    const [first, ...others] = entries;
-    return [read(first), ...others.map(read)];
-  };
+  const entriesOf = (entries: ConfigFile['providers']): NonEmpty<EntryReading> =>
+    entries === undefined ? [withoutEntry(relay)] : mapped(entries, read);
   return { relay, providers: entriesOf(file.providers), frontEnds: entriesOf(file.frontEnds) };
-}
-
-/**
- * Names the settings of one login. A setting that nothing sets has no place.
- *
- * @param registration the name of an entry, if there are entries
- * @param frontEnd the same
- */
-export function namingOf(
-  { relay, providers, frontEnds }: Readings,
-  registration: string,
-  frontEnd: string,
-): Naming {
-  const readingOf = (entries: Readings['providers'], entryName: string) =>
-    entries.find(({ entry }) => entry?.name === entryName)?.reading ?? entries[0].reading;
-  const provider = readingOf(providers, registration);
-  const ofFrontEnd = readingOf(frontEnds, frontEnd);
-  const ownerOf = (name: OptionName): Reading => {
-    if (isOf('providers', name) || name === 'pathName') return provider;
-    return isOf('front-ends', name) ? ofFrontEnd : relay;
-  };
-  return {
-    sourceOf: (name) => ownerOf(name).sourceOf(name),
-    describe(name) {
-      const owner = ownerOf(name);
-      const isSet = owner.sourceOf(name) !== undefined;
-      return isSet ? owner.describe(name) : owner.describeMissing(name);
-    },
-  };
-}
-
-/** The names of a setting in a file: with its place, and without. */
-interface FileNames {
-  readonly described: string;
-  readonly path: string;
-  readonly position: Position | undefined;
-}
-
-function namesOf(file: ConfigFile, entry: FileEntry | undefined, name: OptionName): FileNames {
-  return {
-    described: describeSetting(file, entry, name),
-    path: pathOfSetting(entry, name),
-    position: positionOfSetting(file, entry, name),
-  };
-}
-
-/** @param inFile how the file names a setting; undefined: it cannot have the setting */
-function createReading(
-  { environment, readFile, newFiles, faults, warnings, addUnseen }: Given,
-  sources: OptionSources,
-  inFile: (name: OptionName) => FileNames | undefined,
-): Reading {
-  const source = (name: OptionName) => sourceOf(name, sources);
-  const placeOf = (name: OptionName): FileNames | undefined => {
-    const isOutside = source(name) === 'flag' || source(name) === 'environment';
-    return isOutside ? undefined : inFile(name);
-  };
-  const describe = (name: OptionName) => placeOf(name)?.described ?? describeOption(name);
-  const fault: Report = (name, message) =>
-    faults.add(describeFault(name, message, sources, describe(name)), placeOf(name)?.position);
-  return {
-    values: readOptionValues(sources, fault),
-    environment,
-    readFile,
-    newFiles,
-    sourceOf: source,
-    describe,
-    describeMissing: (name) => inFile(name)?.path ?? describeOption(name),
-    fault,
-    warn: (name, message) => warnings.add(`${describe(name)} ${message}`, placeOf(name)?.position),
-    unseen:
-      addUnseen &&
-      ((name, message, fix) => addUnseen({ message: `${describe(name)} ${message}`, fix })),
-  };
 }
 
 /** What sets the options of an entry: flags and variables set only those of the relay as a whole. */
@@ -165,7 +76,7 @@ function ofEntry({ flags, environment, inFile }: OptionSources, entry: FileEntry
     .filter((name) => !ofRelay.includes(name))
     .map((name) => options[name].variable);
   return {
-    flags: Object.fromEntries(Object.entries(flags).filter(([name]) => isOf('relay', name))),
+    flags: Object.fromEntries(Object.entries(flags).filter(([name]) => isSettingOf('relay', name))),
     environment: { ...environment, ...Object.fromEntries(variables.map((name) => [name, ''])) },
     inFile: { ...inFile, ...values },
   };
@@ -178,8 +89,9 @@ function reportOutside(given: Given, { path, providers, frontEnds }: ConfigFile)
     ['front-ends', frontEnds],
   ] as const) {
     const outside = (Object.keys(options) as OptionName[]).filter((name) => {
-      const isOfProvider = isOf('providers', name) || name === 'pathName';
-      const isOfKind = kind === 'providers' ? isOfProvider : isOf(kind, name) && !isOfProvider;
+      const isOfProvider = isSettingOf('providers', name) || name === 'pathName';
+      const isOfKind =
+        kind === 'providers' ? isOfProvider : isSettingOf(kind, name) && !isOfProvider;
       return isOfKind && sourceOf(name, given) !== undefined;
     });
     if (entries === undefined) {
@@ -200,9 +112,4 @@ function withoutEntry(reading: Reading): EntryReading {
     throw new Error('only a file can give this setting');
   };
   return { reading, entry: undefined, faultOfProviders: neverGiven, faultAt: neverGiven };
-}
-
-/** Whether a setting belongs to a level of the file. */
-function isOf(level: keyof typeof fileSettings, name: string): boolean {
-  return fileSettings[level].some((setting) => setting.name === name);
 }

@@ -91,3 +91,8 @@ function keyOf({ flag, repeatable }: Option): string {
 export function settingOf(level: Level, key: string): FileSetting | undefined {
   return fileSettings[level].find((setting) => setting.key === key);
 }
+
+/** Whether a setting belongs to a level. */
+export function isSettingOf(level: Level, name: string): boolean {
+  return fileSettings[level].some((setting) => setting.name === name);
+}

@@ -1,5 +1,6 @@
 import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { issuesRefreshTokens } from '../config/refresh-tokens.ts';
 import { frontEndsOf } from '../config/registration-users.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
@@ -7,7 +8,6 @@ import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { type DeliveryContext, deliveryOf, takesOAuth } from './deliveries.ts';
 import { failurePageOf } from './failure-answers.ts';
-import { issuesRefreshTokens } from './grants.ts';
 import { audienceOf, issuerOf } from './registration-config.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { RelaySettings } from '../config/config.ts';
+import { issuesRefreshTokens } from '../config/refresh-tokens.ts';
 import { createCodes } from '../grants/codes.ts';
 import type { GrantMemory, Grants } from '../grants/grants.ts';
 import { createRefreshTokens } from '../grants/refresh-tokens.ts';
 import type { Keys } from '../keys.ts';
-import { isLoopback } from '../urls.ts';
 
 /**
  * Creates what the relay grants to front ends at one registration.
@@ -25,17 +25,4 @@ export function createGrants(
     refreshTokens: createRefreshTokens(keys.refreshToken, now),
     refreshPolicy: refreshes ? { mode, lifetime } : undefined,
   };
-}
-
-/**
- * Whether front ends can get refresh tokens. Beyond this machine they need a key file: otherwise the
- * client secret would open them.
- */
-export function issuesRefreshTokens({
-  refreshTokens,
-  keySecrets,
-  baseUrl,
-}: RelaySettings): boolean {
-  const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
-  return refreshTokens !== 'off' && isKeySafe;
 }

@@ -53,7 +53,7 @@ test: $(installed) ## run the tests that need no other program (less than two mi
 
 subjects := {client,config,contract,grants,http,login,oauth,origins,providers,upstream}
 test-fast: $(installed) ## run the tests that start no process, and a few others (less than 15 seconds)
-	@$(mocha) 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
+	@$(mocha) --parallel --jobs 2 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
 	  $(addprefix test/contract/,$(addsuffix .blackbox.test.ts,start-login login-callback current-user))
 
 cms := test/slow/cms/node_modules/.package-lock.json

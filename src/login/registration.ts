@@ -12,7 +12,7 @@ import type { LoginProtection } from './protection.ts';
 export interface Registration {
   /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
   readonly name: string;
-  /** What codes and refresh tokens are bound to: its name and its client identifier. */
+  /** What codes, refresh tokens and sessions are bound to: its name, its issuer and its client identifier. */
   readonly audience: string;
   /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;

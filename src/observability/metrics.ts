@@ -34,20 +34,14 @@ export interface Situation {
   }[];
 }
 
-/**
- * @param situation called for every scrape
- * @param registrations their names, if there are several
- */
-export function createMetrics(
-  situation: () => Situation,
-  registrations: readonly string[] = [],
-): Metrics {
+/** @param situation called for every scrape */
+export function createMetrics(situation: () => Situation): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'login_relay_' });
   addGauges(registry, situation);
   const requests = createRequestMetrics(registry);
   const providers = createProviderMetrics(registry);
-  const logins = createLoginMetrics(registry, registrations);
+  const logins = createLoginMetrics(registry, () => situation().providers);
   const grants = createGrantMetrics(registry);
   const limits = createLimitMetrics(registry);
   return {

@@ -122,17 +122,14 @@ function warnOfUnixSocket(
   );
 }
 
-function providersOf(config: Config, unavailable: readonly string[]): Situation['providers'] {
-  const hasSeveral = namesOfSeveral(config).length > 0;
-  return config.registrations.map(({ name }) => ({
-    registration: hasSeveral ? name : undefined,
+function providersOf(
+  { registrations }: Config,
+  unavailable: readonly string[],
+): Situation['providers'] {
+  return registrations.map(({ name }) => ({
+    registration: registrations.length > 1 ? name : undefined,
     isKnown: !unavailable.includes(name),
   }));
-}
-
-/** The names of the registrations; none if there is only one. */
-function namesOfSeveral({ registrations }: Config): readonly string[] {
-  return registrations.length > 1 ? registrations.map(({ name }) => name) : [];
 }
 
 // Loaded only if metrics are enabled.
@@ -142,7 +139,7 @@ async function createMetricsFor(
 ): Promise<Metrics | undefined> {
   if (config.metrics === undefined) return undefined;
   const { createMetrics } = await import('../observability/metrics.ts');
-  return createMetrics(situation, namesOfSeveral(config));
+  return createMetrics(situation);
 }
 
 function serverObserver(

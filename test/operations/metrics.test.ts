@@ -1,11 +1,16 @@
 import { expect } from 'chai';
-import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
+import { createMetrics, type Metrics, type Situation } from '../../src/observability/metrics.ts';
 import type { RequestRecord } from '../../src/observability/request-record.ts';
 
-const situation = () => ({
+const situation = (): Situation => ({
   callsInFlight: 0,
   ready: true,
   providers: [{ registration: undefined, isKnown: true }],
+});
+
+const situationOf = (registrations: readonly string[]) => (): Situation => ({
+  ...situation(),
+  providers: registrations.map((registration) => ({ registration, isKnown: true })),
 });
 
 function recordOf(outcome: RequestRecord['outcome'], status: number): RequestRecord {
@@ -37,7 +42,7 @@ describe('the metrics of several registrations', () => {
   const registrations = ['github', 'staff'];
 
   it('have a label for each, from 0 on', async () => {
-    const metrics = createMetrics(situation, registrations);
+    const metrics = createMetrics(situationOf(registrations));
     const provider = { endpoint: 'token', outcome: 'answered', sent: true, durationMs: 1 } as const;
     metrics.observe({
       ...recordOf('client_refused', 400),
@@ -52,7 +57,7 @@ describe('the metrics of several registrations', () => {
         '{registration="staff"} 0',
       ]);
     }
-    expect(await samplesOf(metrics, 'login_relay_logins_failed_total')).to.deep.equal([
+    expect(await samplesOf(metrics, 'login_relay_logins_failed_total')).to.have.members([
       '{reason="client_refused",registration="github"} 0',
       '{reason="client_refused",registration="staff"} 1',
     ]);
@@ -64,13 +69,22 @@ describe('the metrics of several registrations', () => {
     ]);
   });
 
+  it('start at 0 for a registration that a reload has added', async () => {
+    let now = situation;
+    const metrics = createMetrics(() => now());
+    const failed = () => samplesOf(metrics, 'login_relay_logins_failed_total');
+    expect(await failed()).to.deep.equal(['{reason="client_refused"} 0']);
+    now = situationOf(registrations);
+    expect(await failed()).to.include('{reason="client_refused",registration="staff"} 0');
+  });
+
   it('say which providers are known, also after a reload', async () => {
     let known = [true, false];
     const now = () => ({
       ...situation(),
       providers: known.map((isKnown, index) => ({ registration: registrations[index], isKnown })),
     });
-    const metrics = createMetrics(now, registrations);
+    const metrics = createMetrics(now);
     const samples = () => samplesOf(metrics, 'login_relay_provider_known');
     expect(await samples()).to.deep.equal([
       '{registration="github"} 1',
@@ -83,7 +97,7 @@ describe('the metrics of several registrations', () => {
 
 describe('the metric of started logins', () => {
   it('counts every path that starts one', async () => {
-    const metrics = createMetrics(situation, []);
+    const metrics = createMetrics(situation);
     for (const route of ['/auth/github', '/auth/github/:frontEnd', '/auth']) {
       metrics.observe({ ...recordOf('ok', 307), route });
     }

@@ -9,41 +9,52 @@ const loginRoute = /^\/auth(?:\/[^/]+(\/callback|\/:frontEnd)?)?$/;
 /**
  * Counts the starts and ends of logins.
  *
- * @param registrations their names, if there are several
+ * @param providers gives the registrations; called for every scrape
  */
-export function createLoginMetrics(registry: Registry, registrations: readonly string[]) {
+export function createLoginMetrics(
+  registry: Registry,
+  providers: () => readonly Pick<RequestRecord, 'registration'>[],
+) {
   const registers = [registry];
+  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts, also at a
+  // registration that a reload has added.
+  const startAtZero = (counter: Counter, labels: object = {}) => {
+    for (const provider of providers()) {
+      counter.inc({ ...labels, ...registrationLabel(provider) }, 0);
+    }
+  };
   const started = new Counter({
     name: 'login_relay_logins_started_total',
     help: 'Browsers sent to the provider.',
     labelNames: ['registration'],
     registers,
+    collect() {
+      startAtZero(this);
+    },
   });
   const finished = new Counter({
     name: 'login_relay_logins_finished_total',
     help: 'Logins handed to the front end: with a token, with a code to redeem, or as a session.',
     labelNames: ['registration'],
     registers,
+    collect() {
+      startAtZero(this);
+    },
   });
   const failed = new Counter({
     name: 'login_relay_logins_failed_total',
     help: 'Callbacks that ended without a token, by failure.',
     labelNames: ['reason', 'registration'],
     registers,
+    collect() {
+      startAtZero(this, { reason: 'client_refused' });
+    },
   });
   const excusedCallbacks = new Counter({
     name: 'login_relay_callbacks_excused_total',
     help: 'Callbacks that were excused from the state check.',
     registers,
   });
-
-  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
-  for (const registration of registrations.length > 0 ? registrations : [undefined]) {
-    const label = registrationLabel({ registration });
-    started.inc(label, 0);
-    finished.inc(label, 0);
-    failed.inc({ reason: 'client_refused', ...label }, 0);
-  }
 
   return {
     observe(record: RequestRecord): void {

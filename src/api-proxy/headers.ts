@@ -32,12 +32,11 @@ const keptFromApi: ReadonlySet<string> = new Set([
   'host',
   'origin',
   'referer',
-  'remote-addr',
-  'remote-user',
   'true-client-ip',
   'upgrade-insecure-requests',
   'user-agent',
   'via',
+  'x-anonymous-consumer',
   'x-client-cert',
   'x-client-ip',
   'x-cluster-client-ip',
@@ -49,6 +48,7 @@ const keptFromApi: ReadonlySet<string> = new Set([
   'x-method-override',
   'x-real-ip',
   'x-request-id',
+  'x-userinfo',
 ]);
 
 /** Families of such headers: of proxies (another path, host, client or user), browsers and CDNs. */
@@ -59,9 +59,12 @@ const familiesKeptFromApi = [
   'fastly-',
   'fly-',
   'proxy-',
+  'remote-',
   'sec-',
   'ssl-client-',
+  'tailscale-',
   'x-amzn-',
+  'x-apigateway-',
   'x-appengine-',
   'x-arr-',
   'x-auth-request-',
@@ -69,6 +72,8 @@ const familiesKeptFromApi = [
   'x-authentik-',
   'x-azure-',
   'x-consumer-',
+  'x-credential-',
+  'x-endpoint-api-',
   'x-envoy-',
   'x-forwarded',
   'x-goog-authenticated-',
@@ -82,6 +87,7 @@ const familiesKeptFromApi = [
   'x-remote-',
   'x-rewrite-',
   'x-ssl-',
+  'x-vouch-',
   'x-webauth-',
 ] as const;
 

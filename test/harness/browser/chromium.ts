@@ -67,6 +67,17 @@ export function useBrowser(
   };
 }
 
+/** Answers the next request to such an address with 401. Those that follow reach the server. */
+export async function refuseOnce(page: Page, url: string): Promise<void> {
+  let isRefused = false;
+  // Without the option `times`: when Playwright stops to intercept, it loses events of other requests.
+  await page.route(url, (route) => {
+    if (isRefused) return route.fallback();
+    isRefused = true;
+    return route.fulfill({ status: 401, json: {} });
+  });
+}
+
 /** Saves a screenshot under that name in the directory `$SCREENSHOTS`, if it is set. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import {
+  needsChromium,
+  refuseOnce,
+  screenshot,
+  useBrowser,
+} from '../../harness/browser/chromium.ts';
 import { useLibrarySite } from './support/library-site.ts';
 
 const { describe } = needsChromium();
@@ -62,13 +67,6 @@ describe('the example oauth4webapi in Chromium', () => {
   /** What the page does when another tab has a new token. */
   const lookUpAgain = `dispatchEvent(new Event('login'))`;
 
-  /** Answers the next user lookup as if the token had ended. */
-  async function endToken(page: Page): Promise<void> {
-    await page.route('**/api/user', (route) => route.fulfill({ status: 401, json: {} }), {
-      times: 1,
-    });
-  }
-
   it('logs a person in, and takes the code off the address bar', async () => {
     const page = await openPage();
     await logIn(page);
@@ -93,7 +91,7 @@ describe('the example oauth4webapi in Chromium', () => {
     const page = await openPage();
     await logIn(page);
     const calls = tokenCalls();
-    await endToken(page);
+    await refuseOnce(page, '**/api/user');
     const refreshed = answered(page, 'token');
     const lookedUp = page.waitForResponse(
       (response) => response.url().endsWith('/api/user') && response.status() === 200,

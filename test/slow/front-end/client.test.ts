@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, useBrowser, wholeBrowser } from '../../harness/browser/chromium.ts';
+import {
+  needsChromium,
+  refuseOnce,
+  useBrowser,
+  wholeBrowser,
+} from '../../harness/browser/chromium.ts';
 import { authorize, loggedIn, loggedOut, logIn, openPopup, shows } from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
 
@@ -84,11 +89,9 @@ describe('the browser client in Chromium', () => {
   it('ends the login after a second 401, and not after the first', async () => {
     const page = await openPage();
     await logIn(page);
-    const refuse = (times = Number.POSITIVE_INFINITY) =>
-      page.route(lookUps, (route) => route.fulfill({ status: 401, json: {} }), { times });
-    await refuse(1);
+    await refuseOnce(page, lookUps);
     expect(await page.evaluate('login.user().then(({ sub }) => sub)')).to.equal('ada');
-    await refuse();
+    await page.route(lookUps, (route) => route.fulfill({ status: 401, json: {} }));
     expect(await page.evaluate('login.user()')).to.equal(null);
     await page.unroute(lookUps);
     await loggedOut(page);
@@ -139,9 +142,7 @@ describe('the browser client in Chromium', () => {
     const tabs = await Promise.all(Array.from({ length: 19 }, () => anotherTab(page)));
     for (const tab of tabs) await loggedIn(tab);
     for (const tab of [page, ...tabs]) {
-      await tab.route(lookUps, (route) => route.fulfill({ status: 401, json: {} }), {
-        times: 1,
-      });
+      await refuseOnce(tab, lookUps);
     }
     const users = await Promise.all(
       [page, ...tabs].map((tab) => tab.evaluate('login.user().then(({ sub }) => sub)')),
@@ -249,7 +250,11 @@ describe('the browser client in Chromium, with pages that are kept for the back 
     await logIn(page);
     await page.evaluate('globalThis.isKept = true');
     await page.goto(`${site().frontEnd}/elsewhere`);
-    await page.evaluate(`indexedDB.deleteDatabase('login-relay')`);
+    await page.evaluate(`new Promise((resolve, reject) => {
+      const deletion = indexedDB.deleteDatabase('login-relay');
+      deletion.onsuccess = () => resolve();
+      deletion.onerror = deletion.onblocked = reject;
+    })`);
     await page.evaluate('void setTimeout(() => history.back())');
     await loggedOut(page);
     await page.waitForFunction('globalThis.isKept');

@@ -180,6 +180,14 @@ front-ends:
     ]);
   });
 
+  it('is refused under a name that could change what a terminal shows', () => {
+    const name = 'config\u001b[2K.yaml';
+    const files = { [name]: { text: 'ports: 8000' } };
+    expect(faults('', { flags: { config: name }, files })).to.deep.equal([
+      '--config (LOGIN_RELAY_CONFIG) "config\\u001b[2K.yaml" has a control character',
+    ]);
+  });
+
   it('warns of a secret in a file that its group or every user can read', () => {
     for (const reader of ['readableByGroup', 'readableByOthers']) {
       const files = { 'config.yaml': { text: team, [reader]: true } };

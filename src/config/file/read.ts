@@ -26,6 +26,10 @@ export function readConfigFile(
 ): ReadConfigFile | undefined {
   const path = rawValue('config', sources);
   if (path === undefined) return undefined;
+  // Faults and warnings begin with it, and such characters could change what a terminal shows.
+  if (/[\p{Cc}\p{Cf}]/u.test(path)) {
+    throw new ConfigError([describeFault('config', 'has a control character', sources)]);
+  }
   const { text, readableByGroup, readableByOthers } = textOf(path, sources, readFile);
   const parsed = parseConfigFile(text, path, faults);
   const { file } = parsed;

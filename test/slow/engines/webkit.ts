@@ -92,7 +92,11 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
   const eventually = (what: string, act: () => Promise<boolean>) =>
     until(what, () => here(() => act().catch(() => false)));
   return {
-    open: (url) => here(() => driver.get(url)),
+    open: (url) =>
+      eventually(`${url} is loaded`, async () => {
+        await driver.get(url);
+        return true;
+      }),
     click: (selector) =>
       eventually(`${selector} is clicked`, async () => {
         const element = await find(selector);

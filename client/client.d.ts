@@ -64,7 +64,7 @@ export interface Login {
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
 
   /**
-   * The provider's record of the person. Null if nobody is logged in, also if the person logs out meanwhile.
+   * The provider's record of the person. Null if nobody is logged in when the answer comes.
    *
    * @throws {LoginError} if the lookup fails. The person is still logged in.
    */

@@ -58,7 +58,7 @@ export class StreamingAttempt {
       headers: { ...headers, ...framing(call.request) },
       decompress: false,
     });
-    // Nobody may be reading it yet.
+    // It may fail before the caller reads it. Without a listener, that would end the process.
     this.#download.on('error', () => {});
     this.#patience = waitWithin(
       { silence, longest: limits.apiCallTime },

@@ -49,7 +49,7 @@ describe('the client in session mode', () => {
     expect(client().server.count('POST /auth/logout')).to.equal(0);
   });
 
-  it('keeps the cookie after a second 401 if another tab has told of a login meanwhile', async () => {
+  it('keeps the cookie after a second 401 if another tab has logged in meanwhile', async () => {
     const login = await client().logIn();
     const { promise: late, resolve: send } = Promise.withResolvers<object>();
     client().server.next['/api/user'] = [{ status: 401 }, late];

@@ -3,13 +3,29 @@ import { getDomain } from 'tldts';
 const options = { allowPrivateDomains: true, extractHostname: false };
 
 /**
+ * Domains below which anybody can have a name, and which the public suffix list does not have. A line for each
+ * kind: IDEs and sandboxes, tunnels, hosts of pages, DNS that answers any name, rented machines.
+ */
+const sharedDomains: ReadonlySet<string> = new Set(
+  [
+    'github.dev gitpod.io gitpod.dev codesandbox.io stackblitz.io staticblitz.com webcontainer.io webcontainer-api.io glitch.me cloudworkstations.dev cloudshell.dev coder.app daytona.work daytona.works goorm.io goorm.site killercoda.com play-with-docker.com paiza-user.cloud runpod.net litng.ai c9users.io vscode-cdn.net websandbox.app',
+    'loca.lt localtunnel.me lhr.life lhr.rocks localhost.run lhrtunnel.link serveo.net serveousercontent.com pinggy.link pinggy.online pinggy.net pinggy-free.link zrok.io devtunnels.ms gradio.live tunnelto.dev bore.digital pagekite.me telebit.cloud pktriot.net loclx.io ply.gg playit.gg sharedwithexpose.com localcan.dev jprq.live jprq.io jprq.site cpolar.cn cpolar.io cpolar.top natappfree.cc loophole.site beeceptor.com webhook.site requestcatcher.com pipedream.net hookdeck.dev smee.io tunnel.pyjam.as tuns.sh tunwg.com instatunnel.my cloudpub.ru tuna.am portmap.io portmap.host exp.direct',
+    'netlify.live modal.run modal.host kinsta.app sevalla.app sevalla.page koyeb.app fermyon.app edgeone.app begin.app cyclic.app genezio.app shuttle.app shuttleapp.rs tiiny.site stormkit.dev deta.dev deta.app pgs.sh neocities.org 000webhostapp.com b-cdn.net cdpn.io codepen.io plnkr.co shopifypreview.com w3s.link nftstorage.link arweave.net ar.io googleusercontent.com',
+    'sslip.io nip.io xip.io traefik.me localtest.me lvh.me vcap.me lacolhost.com fuf.me lcl.host local.gd localdev.me backname.io localhost.direct local-ip.co local-ip.sh local-ip.medicmobile.org plex.direct ip.addr.tools 1u.ms rbndr.us ddev.site lando.site',
+    'contaboserver.net vultrusercontent.com',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/**
  * Whether every name directly under a domain belongs to the domain's owner. Under a public suffix
- * (`co.uk`, `github.io`), anybody can have a name.
+ * (`co.uk`, `github.io`) and below a shared domain (`gitpod.io`), anybody can have a name.
  *
  * @param domain in lower case, with punycode
  * @see https://publicsuffix.org/list/
  */
 export function ownsItsNames(domain: string): boolean {
+  const labels = domain.split('.');
+  if (labels.some((_, index) => sharedDomains.has(labels.slice(index).join('.')))) return false;
   const owned = getDomain(domain, options);
   // Below some domains, such as kawasaki.jp, every name is a public suffix.
   return owned !== null && owned === getDomain(`any-name.${domain}`, options);

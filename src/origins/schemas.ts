@@ -46,7 +46,7 @@ function starFault({ protocol, hostname }: URL): string | undefined {
     return 'must have a * only below a host name, without a dot at its end';
   }
   if (ownsItsNames(domain)) return undefined;
-  return 'must not have a * directly under a public suffix, such as co.uk, github.io or vercel.app: anybody can have a name there. Use a domain of your own';
+  return 'must not have a * directly under a public suffix, such as co.uk, github.io or vercel.app, or below a shared domain, such as github.dev or loca.lt: anybody can have a name there. Use a domain of your own';
 }
 
 /** An origin as browsers send it: scheme, host and port, nothing after. It may have a `*`. @see RFC 6454 §6.2 */

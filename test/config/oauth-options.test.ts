@@ -159,14 +159,24 @@ describe('an origin with a *', () => {
     }
   });
 
-  it('for every port brings a warning if the relay is not on this machine', () => {
+  it('brings a warning that says who can log its users in', () => {
     const trusted = { trustedProxies: '127.0.0.1', refreshTokens: 'off' };
-    const warningsOf = (baseUrl: string) =>
-      read({ flags: { ...local, ...trusted, baseUrl } }).warnings.join();
-    expect(warningsOf('https://login.example.com')).to.match(
-      /^--origin \(FRONTEND_ORIGIN\) is for development, but --base-url \(BASE_URL\) is not on this machine/,
+    const warningsOf = (given: object, baseUrl: string) =>
+      read({ flags: { ...given, ...trusted, baseUrl } }).warnings.join();
+    const remote = 'https://login.example.com';
+    const programs = "every program that serves pages on a user's machine can log that user in";
+    expect(warningsOf(local, remote)).to.equal(
+      `--origin (FRONTEND_ORIGIN) is for development, but --base-url (BASE_URL) is not on this machine: ${programs}`,
     );
-    expect(warningsOf('http://localhost:8000')).to.equal('');
+    expect(warningsOf(local, 'http://localhost:8000')).to.equal(
+      `--origin (FRONTEND_ORIGIN) has a *: ${programs}`,
+    );
+    expect(warningsOf(flags, remote)).to.equal(
+      '--origin (FRONTEND_ORIGIN) has a *: every page at a name under preview.example.com can log its users in: everybody who can publish there, also from a branch, can act as them',
+    );
+    expect(warningsOf({ ...flags, origin: `${origin}:8443` }, remote)).to.contain(
+      ' under preview.example.com:8443 can ',
+    );
   });
 });
 

@@ -180,6 +180,29 @@ describe('an origin pattern', () => {
     }
   });
 
+  it('has no * below a domain of an IDE, a tunnel or a host that gives names to anybody', () => {
+    for (const shared of [
+      ...['app.github.dev', 'gitpod.io', 'codesandbox.io', 'stackblitz.io', 'webcontainer.io'],
+      ...['glitch.me', 'loca.lt', 'lhr.life', 'serveo.net', 'pinggy.link', 'zrok.io', 'ngrok.io'],
+      ...['devtunnels.ms', 'gradio.live', 'sslip.io', 'nip.io', 'traefik.me', 'localtest.me'],
+    ]) {
+      for (const domain of [shared, shared.toUpperCase()]) {
+        expect(faultOf(`https://*.${domain}`), domain).to.contain('anybody can have a name there');
+      }
+    }
+    for (const below of [
+      'x.gitpod.io',
+      'ws-eu1.gitpod.io',
+      'euw.devtunnels.ms',
+      '10.0.0.1.nip.io',
+    ]) {
+      expect(faultOf(`https://*.${below}`), below).to.contain('anybody can have a name there');
+    }
+    for (const own of ['notgitpod.io', 'gitpod.io.example.com', 'io.example.com']) {
+      expect(pattern(`https://*.${own}`)).to.equal(`https://*.${own}`);
+    }
+  });
+
   it('cannot be brought under a public suffix by another spelling', () => {
     for (const text of [
       'https://*.github.io.',

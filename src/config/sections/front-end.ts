@@ -133,12 +133,14 @@ function reportFamily(
   if (sourceOf('frontendUrl') !== undefined) {
     fault('frontendUrl', `must not be set if ${describe('origin')} has a *`);
   }
-  if (isAnyPort(origin) && !isLoopback(new URL(baseUrl))) {
-    warn(
-      'origin',
-      `is for development, but ${describe('baseUrl')} is not on this machine: every program that serves pages on a user's machine can log that user in`,
-    );
-  }
+  const isRemote = isAnyPort(origin) && !isLoopback(new URL(baseUrl));
+  const remote = isRemote
+    ? `is for development, but ${describe('baseUrl')} is not on this machine`
+    : 'has a *';
+  const who = isAnyPort(origin)
+    ? "program that serves pages on a user's machine can log that user in"
+    : `page at a name under ${origin.replace(/.*\*\./, '')} can log its users in: everybody who can publish there, also from a branch, can act as them`;
+  warn('origin', `${remote}: every ${who}`);
 }
 
 /** Whether the front end URL can be the redirect URI. If it cannot, plain logins still work. */

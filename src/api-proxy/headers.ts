@@ -2,114 +2,72 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Headers of one connection. @see RFC 9110 §7.6.1 */
-const ofConnection = [
-  'connection',
-  'expect',
-  'http2-settings',
-  'keep-alive',
-  'max-forwards',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
-
-/** Request headers that are for the relay, or that could change method, path, client or credentials at the API. */
-const keptFromApi: ReadonlySet<string> = new Set([
-  ...ofConnection,
-  'authorization',
-  'client-ip',
-  // Whoever sends the body frames it.
-  'content-length',
-  'cookie',
-  'cookie2',
-  'dpop',
-  'forwarded',
-  'host',
-  'origin',
-  'referer',
-  'true-client-ip',
-  'upgrade-insecure-requests',
-  'user-agent',
-  'via',
-  'x-anonymous-consumer',
-  'x-client-cert',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-host',
-  'x-http-host-override',
-  'x-http-method',
-  'x-http-method-override',
-  'x-login-relay',
-  'x-method-override',
-  'x-real-ip',
-  'x-request-id',
-  'x-userinfo',
+/** Request headers that reach the API. All others could change method, path, client, user or credentials there. */
+const passedToApi: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'client-request-id',
+  'consistencylevel',
+  'content-encoding',
+  'content-language',
+  'content-range',
+  'content-type',
+  'graphql-features',
+  'idempotency-key',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'odata-maxversion',
+  'odata-version',
+  'prefer',
+  'range',
+  'return-client-request-id',
+  'time-zone',
+  'workbook-session-id',
+  'x-github-api-version',
+  'x-github-next-global-id',
+  'x-goog-fieldmask',
+  'x-goog-user-project',
+  'x-requested-with',
+  'x-upload-content-length',
+  'x-upload-content-type',
 ]);
 
-/** Families of such headers: of proxies (another path, host, client or user), browsers and CDNs. */
-const familiesKeptFromApi = [
-  'access-control-',
-  'cdn-',
-  'cf-',
-  'fastly-',
-  'fly-',
-  'proxy-',
-  'remote-',
-  'sec-',
-  'ssl-client-',
-  'tailscale-',
-  'x-amzn-',
-  'x-apigateway-',
-  'x-appengine-',
-  'x-arr-',
-  'x-auth-request-',
-  'x-authenticated-',
-  'x-authentik-',
-  'x-azure-',
-  'x-consumer-',
-  'x-credential-',
-  'x-endpoint-api-',
-  'x-envoy-',
-  'x-forwarded',
-  'x-goog-authenticated-',
-  'x-goog-iap-',
-  'x-ms-client-principal',
-  'x-ms-token-',
-  'x-original-',
-  'x-originating-',
-  'x-pomerium-',
-  'x-proxy',
-  'x-remote-',
-  'x-rewrite-',
-  'x-ssl-',
-  'x-vouch-',
-  'x-webauth-',
-] as const;
+/**
+ * Request headers that no configuration passes to the API: those of the relay, of one connection, of browsers and of
+ * proxies, credentials, and what stands for another method or path.
+ *
+ * @see RFC 9110 §7.6.1
+ */
+const keptFromApi =
+  /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|user-agent|via|x-http-method|x-login-relay|x-real-ip)$|^(?:access-control|proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
 
-/** Servers that pass headers in variables of an environment take `x_a` for `x-a`. */
-const usualName = /^[a-z0-9-]+$/;
-
-/** Whether a header must never reach the provider's API. */
-function isKeptFromApi(name: string): boolean {
-  const isOfFamily = familiesKeptFromApi.some((family) => name.startsWith(family));
-  return keptFromApi.has(name) || isOfFamily || !usualName.test(name);
+/**
+ * Whether a configuration may pass a request header to the API.
+ *
+ * @param name in lower case
+ */
+export function mayReachApi(name: string): boolean {
+  return !keptFromApi.test(name);
 }
 
 /**
- * The headers of a request to the provider's API: those of the client, except what belongs to the relay, to the
- * connection, or to proxies before the relay.
+ * The headers of a request to the provider's API: those of the client that are listed, with the access token.
  *
  * @param headers with names in lower case
+ * @param more names in lower case that are passed, too
  * @param accessToken visible ASCII
  */
-export function apiRequestHeaders(headers: IncomingHttpHeaders, accessToken: string): Headers {
+export function apiRequestHeaders(
+  headers: IncomingHttpHeaders,
+  more: readonly string[],
+  accessToken: string,
+): Headers {
   return {
-    ...selected(headers, (name) => !isKeptFromApi(name)),
+    ...selected(headers, (name) => passedToApi.has(name) || more.includes(name)),
     authorization: `Bearer ${accessToken}`,
   };
 }

@@ -13,6 +13,8 @@ export interface ApiConfig {
   /** The URL that takes its place; it ends with a slash. */
   readonly url: string;
   readonly methods: readonly ApiMethod[];
+  /** Further request headers that reach the API, in lower case. */
+  readonly requestHeaders: readonly string[];
   /** The name of the registration whose access tokens the API takes. */
   readonly registration: string;
 }
@@ -40,6 +42,7 @@ export function readApis(
     const path = read(api, 'path', fault);
     const url = read(api, 'url', fault);
     const methods = read(api, 'methods', fault, byDefault);
+    const requestHeaders = read(api, 'request-headers', fault, []);
     const registration = registrationOf(api, registrations, fault);
     if (url?.protocol === 'http:' && !isLoopback(url) && values.insecureHttp === false) {
       fault(
@@ -48,8 +51,8 @@ export function readApis(
       );
     }
     const isComplete = path !== undefined && url !== undefined && methods !== undefined;
-    return isComplete && registration !== undefined
-      ? [{ path, url: url.href, methods, registration }]
+    return isComplete && requestHeaders !== undefined && registration !== undefined
+      ? [{ path, url: url.href, methods, requestHeaders, registration }]
       : [];
   });
 }

@@ -40,13 +40,13 @@ export function createApiPaths(
   const takeShare = shareBySession(limits.apiCallsOfSession);
   const byPath = new Map<string, ApiPath>();
   for (const { name, origin, apis } of frontEnds) {
-    for (const { path, url, methods, registration } of apis) {
-      const api = { path, url: new URL(url), methods, registration, frontEnd: name };
+    for (const { url, ...api } of apis) {
+      const { path, methods } = api;
       const handle = inOrder([
         answerSessionFailures,
         allow(...methods),
         ...limited,
-        proxyApi(api, access, takeShare, baseUrl),
+        proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, takeShare, baseUrl),
       ]);
       byPath.set(path, { hasOrigin: (given) => matches(origin, given), handle });
     }

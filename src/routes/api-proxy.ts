@@ -19,6 +19,8 @@ export interface Api {
   /** The URL that takes its place. Its path ends with a slash. */
   readonly url: URL;
   readonly methods: readonly StreamedRequest['method'][];
+  /** Further request headers that reach the API, in lower case. */
+  readonly requestHeaders: readonly string[];
   /** The name of the front end. */
   readonly frontEnd: string;
   /** The name of the registration whose access tokens the API takes. */
@@ -57,7 +59,7 @@ export function proxyApi(
     const request: StreamedRequest = {
       method,
       url,
-      headers: apiRequestHeaders(ctx.req.headers, accessToken),
+      headers: apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken),
       upload: uploadOf(ctx),
       clientGone: clientGone(ctx),
     };

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
-import { apiRequestHeaders, pageResponseHeaders } from '../../src/api-proxy/headers.ts';
+import {
+  apiRequestHeaders,
+  mayReachApi,
+  pageResponseHeaders,
+} from '../../src/api-proxy/headers.ts';
 
-const request = (headers: Record<string, string | string[]>) => apiRequestHeaders(headers, 'token');
+const request = (headers: Record<string, string | string[]>, more: readonly string[] = []) =>
+  apiRequestHeaders(headers, more, 'token');
 
 describe('the headers of a request to the API', () => {
   it('have the access token of the session', () => {
@@ -25,12 +30,20 @@ describe('the headers of a request to the API', () => {
       range: 'bytes=0-9',
       'x-github-api-version': '2022-11-28',
       'x-goog-user-project': 'a',
-      'x-ms-version': '1',
       'x-requested-with': 'fetch',
     };
     expect(request(sent)).to.deep.equal({ ...sent, authorization: 'Bearer token' });
   });
 
+  it('have what the configuration adds', () => {
+    const sent = { 'x-goog-api-key': '1', 'x-other': '2' };
+    expect(request(sent, ['x-goog-api-key'])).to.deep.equal({
+      'x-goog-api-key': '1',
+      authorization: 'Bearer token',
+    });
+  });
+
+  /** Those of the first groups no configuration adds. */
   const dropped = {
     'the credentials of the relay': ['authorization', 'cookie', 'cookie2', 'dpop', 'x-login-relay'],
     'the headers of the connection': [
@@ -48,67 +61,6 @@ describe('the headers of a request to the API', () => {
       'host',
       'content-length',
     ],
-    'what proxies add': [
-      'cf-connecting-ip',
-      'client-ip',
-      'fastly-client-ip',
-      'fly-client-ip',
-      'forwarded',
-      'remote-addr',
-      'true-client-ip',
-      'via',
-      'x-amzn-trace-id',
-      'x-client-ip',
-      'x-envoy-external-address',
-      'x-forwarded',
-      'x-forwarded-for',
-      'x-forwarded-host',
-      'x-forwarded-proto',
-      'x-originating-ip',
-      'x-real-ip',
-      'x-request-id',
-    ],
-    'what gateways before an internal API say of the user': [
-      'remote-groups',
-      'remote-user',
-      'ssl-client-verify',
-      'tailscale-user-login',
-      'x-anonymous-consumer',
-      'x-apigateway-api-userinfo',
-      'x-auth-request-email',
-      'x-authenticated-user',
-      'x-authentik-username',
-      'x-client-cert',
-      'x-consumer-username',
-      'x-credential-identifier',
-      'x-endpoint-api-userinfo',
-      'x-goog-authenticated-user-email',
-      'x-goog-iap-jwt-assertion',
-      'x-ms-client-principal-name',
-      'x-ms-token-aad-access-token',
-      'x-pomerium-jwt-assertion',
-      'x-remote-user',
-      'x-ssl-client-cert',
-      'x-userinfo',
-      'x-vouch-user',
-      'x-webauth-user',
-    ],
-    'what names another host, path or method': [
-      'x-host',
-      'x-http-host-override',
-      'x-http-method',
-      'x-http-method-override',
-      'x-method-override',
-      'x-original-url',
-      'x-rewrite-url',
-    ],
-    'what some servers read as one of these': [
-      'x_http_method_override',
-      'x-http_method-override',
-      'x_forwarded_for',
-      'x.original.url',
-      'x~real~ip',
-    ],
     'what browsers say of the page': [
       'access-control-request-method',
       'access-control-request-headers',
@@ -116,10 +68,48 @@ describe('the headers of a request to the API', () => {
       'referer',
       'sec-ch-ua',
       'sec-fetch-site',
-      'sec-fetch-mode',
       'sec-purpose',
-      'upgrade-insecure-requests',
       'user-agent',
+    ],
+    'what proxies say of the client': [
+      'fastly-client-ip',
+      'forwarded',
+      'true-client-ip',
+      'via',
+      'wl-proxy-client-ip',
+      'x-cluster-client-ip',
+      'x-forwarded',
+      'x-forwarded-for',
+      'x-forwarded-host',
+      'x-real-ip',
+    ],
+    'what names another host, path or method': [
+      'x-http-host-override',
+      'x-http-method',
+      'x-http-method-override',
+      'x-http-path-override',
+      'x-method-override',
+      'x-original-url',
+      'x-override-url',
+      'x-rewrite-url',
+    ],
+    'anything else that is not listed': [
+      'base-url',
+      'cf-connecting-ip',
+      'private-token',
+      'proxy',
+      'remote-user',
+      'ssl-client-verify',
+      'sudo',
+      'upgrade-insecure-requests',
+      'x-amzn-trace-id',
+      'x-forwarded_for',
+      'x-goog-iap-jwt-assertion',
+      'x-remote-user',
+      'x-request-id',
+      'x-scheme',
+      'x-sudo',
+      'x_http_method_override',
     ],
   };
   for (const [what, names] of Object.entries(dropped)) {
@@ -129,6 +119,12 @@ describe('the headers of a request to the API', () => {
       }
     });
   }
+
+  it('have some that no configuration adds', () => {
+    const { 'anything else that is not listed': _, ...never } = dropped;
+    for (const name of Object.values(never).flat()) expect(mayReachApi(name), name).to.be.false;
+    expect(mayReachApi('x-goog-api-key')).to.be.true;
+  });
 
   it('have nothing that Connection names, except the access token', () => {
     const sent = { connection: 'close, X-Secret ,authorization', 'x-secret': '1', accept: '*/*' };

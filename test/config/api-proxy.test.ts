@@ -43,12 +43,14 @@ describe('proxy of a front end', () => {
         path: '/api/github/',
         url: 'https://api.github.com/',
         methods: ['GET', 'HEAD'],
+        requestHeaders: [],
         registration: 'github',
       },
       {
         path: '/upload/',
         url: 'https://uploads.github.com/v3/',
         methods: ['POST', 'PUT'],
+        requestHeaders: [],
         registration: 'github',
       },
     ]);
@@ -138,6 +140,24 @@ describe('proxy of a front end', () => {
       expect(fault(app(given))).to.equal(
         'front-ends.app.proxy.methods must be one of: GET, HEAD, POST, PUT, PATCH, DELETE',
       );
+    });
+  }
+
+  it('passes on further request headers', () => {
+    const given = `[${api.replace(' }', ', request-headers: [X-Goog-Api-Key, X-A] }')}]`;
+    const { frontEnds } = readFileConfig(file(app(given))).config;
+    expect(frontEnds[0].apis[0]?.requestHeaders).to.deep.equal(['x-goog-api-key', 'x-a']);
+  });
+
+  for (const [names, message] of [
+    ['X-HTTP-Method-Override', 'must not name a header of connections, browsers, proxies'],
+    ['[X-A, Cookie]', 'must not name a header of connections, browsers, proxies'],
+    ['X_A', 'must be names of headers'],
+    ['"X-A:"', 'must be names of headers'],
+  ] as const) {
+    it(`cannot pass on ${names}`, () => {
+      const given = `[${api.replace(' }', `, request-headers: ${names} }`)}]`;
+      expect(fault(app(given))).to.contain(`front-ends.app.proxy.request-headers ${message}`);
     });
   }
 

@@ -68,6 +68,12 @@ export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = {
     { name: 'path', key: 'path', option: undefined, ...apiProxyOptions.path },
     { name: 'url', key: 'url', option: undefined, ...apiProxyOptions.url },
     { name: 'methods', key: 'methods', option: undefined, ...apiProxyOptions.methods },
+    {
+      name: 'request-headers',
+      key: 'request-headers',
+      option: undefined,
+      ...apiProxyOptions['request-headers'],
+    },
     { name: 'provider', key: 'provider', option: undefined, ...apiProxyOptions.provider },
   ],
 };

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { mayReachApi } from '../../api-proxy/headers.ts';
 import { paths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
 import type { Option } from '../option.ts';
@@ -58,6 +59,19 @@ const methods = v.pipe(
   v.array(schemas.oneOf(methodNames)),
 );
 
+const requestHeaders = v.pipe(
+  v.string(),
+  v.regex(
+    /^[A-Za-z0-9-]+( [A-Za-z0-9-]+)*$/,
+    'must be names of headers: letters, digits and hyphens',
+  ),
+  v.transform((text) => text.toLowerCase().split(' ')),
+  v.check(
+    (names) => names.every(mayReachApi),
+    'must not name a header of connections, browsers, proxies or credentials, or one that stands for another method or path',
+  ),
+);
+
 /** A part of a provider's API that a page with a session may use. Only a file can give it. */
 export const apiProxyOptions = {
   path: {
@@ -78,6 +92,13 @@ export const apiProxyOptions = {
     otherwise: 'GET and HEAD',
     repeatable: true,
     schema: methods,
+  },
+  'request-headers': {
+    argument: '<names>',
+    help: 'further request headers that are passed on, such as X-Goog-Api-Key',
+    otherwise: 'those that APIs usually need',
+    repeatable: true,
+    schema: requestHeaders,
   },
   provider: {
     argument: '<name>',

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
@@ -102,30 +102,23 @@ describe('demo provider', () => {
     return (await userOf(body['access_token'])).body;
   }
 
-  describe('logs anyone in', () => {
-    for (const { typed, name } of [
-      { typed: 'Ada Lovelace', name: 'Ada Lovelace' },
-      { typed: '  Ada \t Lovelace ', name: 'Ada Lovelace' },
-      { typed: 'constructor', name: 'constructor' },
-      { typed: 'A\u202Eda\u0000', name: 'Ada' },
-      { typed: '李小龙', name: '李小龙' },
-      { typed: '🙂', name: '🙂' },
-      { typed: 'x'.repeat(60), name: 'x'.repeat(60) },
-      { typed: '<script>&"\'', name: '<script>&"\'' },
-    ]) {
-      it(`as ${name} after typing ${JSON.stringify(typed)}`, async () => {
-        const user = await userNamed(typed);
-        expect(user['name']).to.equal(name);
-        expect(user['login']).to.equal(name.toLowerCase().replace(' ', '-'));
-        expect(user['sub']).to.match(/^[\w-]{1,255}$/);
-      });
+  it('logs in anyone who types a name, and knows them again', async () => {
+    for (const [typed, name] of [
+      ['  Ada \t Lovelace ', 'Ada Lovelace'],
+      ['constructor', 'constructor'],
+      ['A\u202Eda\u0000', 'Ada'],
+      ['李小龙', '李小龙'],
+      ['x'.repeat(60), 'x'.repeat(60)],
+      ['<script>&"\'', '<script>&"\''],
+    ] as const) {
+      const user = await userNamed(typed);
+      expect(user['name']).to.equal(name);
+      expect(user['login']).to.equal(name.toLowerCase().replace(' ', '-'));
+      expect(user['sub']).to.match(/^[\w-]{1,255}$/);
     }
-
-    it('as the same person for the same name, and as another for another name', async () => {
-      const [first, again, other] = await Promise.all(['Ada', 'Ada', 'ada'].map(userNamed));
-      expect(first).to.deep.equal(again);
-      expect(first?.['sub']).to.not.equal(other?.['sub']);
-    });
+    const [first, again, other] = await Promise.all(['Ada', 'Ada', 'ada'].map(userNamed));
+    expect(first).to.deep.equal(again);
+    expect(first?.['sub']).to.not.equal(other?.['sub']);
   });
 
   it('renews a token, and ends it when it is revoked', async () => {
@@ -164,19 +157,16 @@ describe('demo provider', () => {
     expect(`${body}`).to.contain('A &lt;b&gt;client&lt;/b&gt;');
   });
 
-  it('returns state and issuer with the code', async () => {
+  it('returns state and issuer with the code, or access_denied when the person cancels', async () => {
     const browser = newBrowser();
-    const loginPage = await startLogin(browser, { state: 'a state' });
-    const answer = await finishLogin(browser, loginPage, { name: 'ada' });
+    const answer = await finishLogin(browser, await startLogin(browser, { state: 'a state' }), {
+      name: 'ada',
+    });
     expect(answer.get('state')).to.equal('a state');
     expect(answer.get('iss')).to.equal(issuer);
-  });
-
-  it('answers access_denied when the person cancels', async () => {
-    const browser = newBrowser();
-    const answer = await finishLogin(browser, await startLogin(browser), { action: 'cancel' });
-    expect(answer.get('error')).to.equal('access_denied');
-    expect(answer.has('code')).to.equal(false);
+    const denied = await finishLogin(browser, await startLogin(browser), { action: 'cancel' });
+    expect(denied.get('error')).to.equal('access_denied');
+    expect(denied.has('code')).to.equal(false);
   });
 
   it('shows the login page again in a browser that has logged in before', async () => {
@@ -189,38 +179,16 @@ describe('demo provider', () => {
     expect((await userOf(body['access_token'])).body['login']).to.equal('grace');
   });
 
-  it('finishes logins of several tabs in any order', async () => {
-    const browser = newBrowser();
-    const names = ['ada', 'grace', 'edsger', 'barbara'];
-    const tabs: [string, Page][] = [];
-    for (const name of names) tabs.push([name, await startLogin(browser)]);
-    for (const [name, loginPage] of tabs.reverse()) {
-      const code = (await finishLogin(browser, loginPage, { name })).get('code') ?? '';
-      const { body } = await exchange(code);
-      expect((await userOf(body['access_token'])).body['login']).to.equal(name);
-    }
-  });
-
   describe('refuses', () => {
-    for (const [what, name] of [
-      ['an empty name', ''],
-      ['a name of spaces', ' \u00a0\u200b'],
-      ['a name over 60 characters', 'x'.repeat(61)],
-    ] as const) {
-      it(`${what}, and asks again`, async () => {
+    it('a name that is empty, blank or too long, and asks again', async () => {
+      for (const name of ['', ' \u00a0\u200b', 'x'.repeat(61)]) {
         const browser = newBrowser();
         const loginPage = await startLogin(browser);
         const { status, body } = await browser.submit(loginPage, { name });
         expect(status).to.equal(400);
         expect(`${body}`).to.contain('role="alert"');
         expect((await finishLogin(browser, loginPage, { name: 'ada' })).has('code')).to.equal(true);
-      });
-    }
-
-    it('a form that is too long', async () => {
-      const browser = newBrowser();
-      const page = await browser.submit(await startLogin(browser), { name: 'x'.repeat(100_000) });
-      expect(page.status).to.equal(413);
+      }
     });
 
     it('a login that another browser started', async () => {
@@ -228,13 +196,6 @@ describe('demo provider', () => {
       const { status, body } = await newBrowser().submit(loginPage, { name: 'ada' });
       expect(status).to.equal(400);
       expect(`${body}`).to.contain('href="http://localhost:2/?a=1&amp;b=2"');
-    });
-
-    it('a login that is over', async () => {
-      const browser = newBrowser();
-      const loginPage = await startLogin(browser);
-      await finishLogin(browser, loginPage, { name: 'ada' });
-      expect((await browser.open(loginPage.url.href)).status).to.equal(400);
     });
 
     for (const [what, more] of [
@@ -247,52 +208,15 @@ describe('demo provider', () => {
         expect(headers).not.to.have.property('location');
       });
     }
-
-    it('a code that was used before, and revokes its token', async () => {
-      const code = await codeFor('ada');
-      const first = await exchange(code);
-      expect(first.status).to.equal(200);
-      const second = await exchange(code);
-      expect(second.status).to.equal(400);
-      expect(second.body['error']).to.equal('invalid_grant');
-      expect((await userOf(first.body['access_token'])).status).to.equal(401);
-    });
-
-    it('a wrong client secret', async () => {
-      const { status, body } = await exchange(await codeFor('ada'), { client_secret: 'wrong' });
-      expect([status, body['error']]).to.deep.equal([401, 'invalid_client']);
-    });
-
-    it('a token that it did not issue', async () => {
-      expect((await userOf('made-up')).status).to.equal(401);
-    });
   });
 
-  describe('with PKCE', () => {
-    const verifier = randomBytes(32).toString('base64url');
-    const challenge = {
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-      code_challenge_method: 'S256',
-    };
-
-    it('accepts the right verifier', async () => {
-      const code = await codeFor('ada', challenge);
-      expect((await exchange(code, { code_verifier: verifier })).status).to.equal(200);
-    });
-
-    it('refuses a wrong verifier and a missing one', async () => {
-      const wrong = `x${verifier.slice(1)}x`;
-      const codes = [await codeFor('ada', challenge), await codeFor('ada', challenge)] as const;
-      expect((await exchange(codes[0], { code_verifier: wrong })).status).to.equal(400);
-      expect((await exchange(codes[1])).status).to.equal(400);
-    });
-
-    it('refuses a request without a challenge if PKCE is required', async () => {
-      const refused = await newBrowser().visit(authorizeUrl({}, pkcePort.url));
-      expect(refused.url.searchParams.get('error')).to.equal('invalid_request');
-      const allowed = await newBrowser().visit(authorizeUrl(challenge, pkcePort.url));
-      expect(allowed.url.href).to.match(new RegExp(`^${pkcePort.url}/login/`));
-    });
+  it('refuses a request without a challenge if PKCE is required', async () => {
+    const code_challenge = createHash('sha256').update('a verifier').digest('base64url');
+    const challenge = { code_challenge, code_challenge_method: 'S256' };
+    const refused = await newBrowser().visit(authorizeUrl({}, pkcePort.url));
+    expect(refused.url.searchParams.get('error')).to.equal('invalid_request');
+    const allowed = await newBrowser().visit(authorizeUrl(challenge, pkcePort.url));
+    expect(allowed.url.href).to.match(new RegExp(`^${pkcePort.url}/login/`));
   });
 
   it('serves its pages without scripts, frames, caches and referrers', async () => {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { send } from '../../harness/client/http-client.ts';
 import { canary } from '../../harness/expect/canaries.ts';
@@ -12,9 +11,11 @@ import {
   expectToken,
   expectUser,
 } from '../../harness/expect/expectations.ts';
+import { flagNames, variables } from '../../harness/project/option-names.ts';
 import { silence } from '../../harness/provider/provider-behaviours.ts';
+import { serveTcp } from '../../harness/provider/serve.ts';
 import { type ClientRegistration, StrictProvider } from '../../harness/provider/strict-provider.ts';
-import type { Invocation } from '../../harness/relay/relay-process.ts';
+import { type Flags, type Invocation, runRelay } from '../../harness/relay/relay-process.ts';
 import {
   flagsFor,
   listening,
@@ -24,21 +25,19 @@ import {
   secretFile,
   withRelay as withQuietRelay,
 } from '../../harness/relay/relay-under-test.ts';
-import { freePort } from '../../harness/system/free-port.ts';
 import { needs } from '../../harness/system/needs.ts';
 
 /** Starts a relay with its own flags and variables, runs the test, and stops the relay. */
 async function withRelay(
   client: Partial<ClientRegistration>,
-  invoke: (provider: StrictProvider, file: string) => Invocation | Promise<Invocation>,
+  invoke: (provider: StrictProvider, file: string) => Invocation,
   look: (underTest: RelayUnderTest, callbackUrl: unknown) => Promise<void>,
-  fileContent?: string,
 ): Promise<void> {
   const provider = await StrictProvider.start(registration(client));
   let underTest: RelayUnderTest | undefined;
   try {
-    const file = await secretFile(fileContent ?? provider.registration.clientSecret);
-    const { relay, port, callbackUrl } = await listening(await invoke(provider, file));
+    const file = await secretFile(provider.registration.clientSecret);
+    const { relay, port, callbackUrl } = await listening(invoke(provider, file));
     underTest = new RelayUnderTest(relay, port, provider);
     await look(underTest, callbackUrl);
     expect(provider.violations).to.deep.equal([]);
@@ -46,6 +45,29 @@ async function withRelay(
     await (underTest ?? provider).stop();
   }
 }
+
+/** The values of a login at the provider, under the names of the variables. */
+const complete = (provider: StrictProvider, file: string) => ({
+  PORT: '0',
+  HOST: '127.0.0.2',
+  FRONTEND_ORIGIN: 'https://app.example',
+  FRONTEND_URL: 'https://app.example/page',
+  BASE_URL: 'https://relay.example/below/',
+  PROVIDER_CLIENT_ID: provider.registration.clientId,
+  PROVIDER_CLIENT_SECRET_FILE: file,
+  PROVIDER: 'github',
+  PROVIDER_AUTHORIZE_URL: 'https://provider.example/authorize',
+  PROVIDER_TOKEN_URL: provider.tokenUrl,
+  PROVIDER_USER_URL: provider.userUrl,
+  PROVIDER_SCOPE: 'one two',
+  PROVIDER_TOKEN_REQUEST: 'body',
+  PROVIDER_PATH_NAME: 'acme',
+  TOKEN_DELIVERY: 'fragment',
+  PROVIDER_TIMEOUT: '2',
+  LOG_LEVEL: 'debug',
+  LOG_FORMAT: 'json',
+  INSECURE_HTTP: 'false',
+});
 
 const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
 const outside = ownAddresses.find(
@@ -55,6 +77,7 @@ const { it: itBeyondLoopback } = needs('an IPv4 address beyond loopback', outsid
 const hasIPv6 = ownAddresses.some(({ address }) => address === '::1');
 const { it: itOnIPv6 } = needs('IPv6', hasIPv6);
 
+// Values, messages and precedence are tested in test/config, without a process.
 describe('configuration', () => {
   it('can be given only by the environment', async () => {
     const client: Partial<ClientRegistration> = {
@@ -63,29 +86,7 @@ describe('configuration', () => {
     };
     await withRelay(
       client,
-      (provider, file) => ({
-        env: {
-          PORT: '0',
-          HOST: '127.0.0.2',
-          FRONTEND_ORIGIN: 'https://app.example',
-          FRONTEND_URL: 'https://app.example/page',
-          BASE_URL: 'https://relay.example/below/',
-          PROVIDER_CLIENT_ID: provider.registration.clientId,
-          PROVIDER_CLIENT_SECRET_FILE: file,
-          PROVIDER: 'github',
-          PROVIDER_AUTHORIZE_URL: 'https://provider.example/authorize',
-          PROVIDER_TOKEN_URL: provider.tokenUrl,
-          PROVIDER_USER_URL: provider.userUrl,
-          PROVIDER_SCOPE: 'one two',
-          PROVIDER_TOKEN_REQUEST: 'body',
-          PROVIDER_PATH_NAME: 'acme',
-          TOKEN_DELIVERY: 'fragment',
-          PROVIDER_TIMEOUT: '2',
-          LOG_LEVEL: 'debug',
-          LOG_FORMAT: 'json',
-          INSECURE_HTTP: 'false',
-        },
-      }),
+      (provider, file) => ({ env: complete(provider, file) }),
       async ({ port, provider }, callbackUrl) => {
         expect(callbackUrl).to.equal(client.redirectUri);
         const get = (path: string) => send(port, { path, host: '127.0.0.2' });
@@ -103,33 +104,16 @@ describe('configuration', () => {
     );
   });
 
-  it('prefers flags to the environment, and ignores empty variables', async () => {
+  it('prefers flags to the environment, and ignores variables of other programs', async () => {
     await withRelay(
       {},
       (provider, file) => ({
         flags: flagsFor(provider, file),
         env: {
-          PORT: '1',
-          HOST: '',
+          ...Object.fromEntries(Object.values(variables).map((name) => [name, ''])),
           FRONTEND_ORIGIN: 'https://other.example',
-          FRONTEND_URL: '',
-          BASE_URL: 'https://other-relay.example',
           PROVIDER_CLIENT_ID: 'other',
-          PROVIDER_CLIENT_SECRET: '',
           PROVIDER_CLIENT_SECRET_FILE: '/nowhere',
-          PROVIDER: '',
-          PROVIDER_AUTHORIZE_URL: 'https://other.example/a',
-          PROVIDER_TOKEN_URL: 'https://other.example/t',
-          PROVIDER_USER_URL: 'https://other.example/u',
-          PROVIDER_SCOPE: '',
-          PROVIDER_TOKEN_REQUEST: '',
-          PROVIDER_PATH_NAME: '',
-          TOKEN_DELIVERY: '',
-          PROVIDER_TIMEOUT: '',
-          LOG_LEVEL: '',
-          LOG_FORMAT: '',
-          INSECURE_HTTP: '',
-          // The relay ignores variables of other programs.
           NODE_ENV: 'development',
           HTTP_PROXY: 'http://127.0.0.1:1',
           http_proxy: 'http://127.0.0.1:1',
@@ -145,113 +129,16 @@ describe('configuration', () => {
     );
   });
 
-  describe('takes the client secret', () => {
+  it('may have the client secret in a flag, which is hidden in the list of processes', async () => {
     const secret = `${canary('secret')} & more = +%41 "quoted" ~`;
-
-    it('from a flag, and hides it in the list of processes', async () => {
-      await withRelay(
-        { clientSecret: secret },
-        (provider) => ({
-          flags: {
-            ...flagsFor(provider, ''),
-            'client-secret-file': undefined,
-            'client-secret': secret,
-          },
-        }),
-        async (underTest) => {
-          expectToken(await underTest.logIn());
-          const commandLine = await readFile(`/proc/${underTest.process.pid}/cmdline`, 'utf8');
-          expect(commandLine).not.to.contain('c4n4ry');
-        },
-      );
-    });
-
-    it('from a variable', async () => {
-      await withRelay(
-        { clientSecret: secret },
-        (provider) => ({
-          flags: { ...flagsFor(provider, ''), 'client-secret-file': undefined },
-          env: { PROVIDER_CLIENT_SECRET: secret },
-        }),
-        async (underTest) => void expectToken(await underTest.logIn()),
-      );
-    });
-
-    it('from a flag rather than from a file in the environment', async () => {
-      await withRelay(
-        { clientSecret: secret },
-        (provider) => ({
-          flags: {
-            ...flagsFor(provider, ''),
-            'client-secret-file': undefined,
-            'client-secret': secret,
-          },
-          env: { PROVIDER_CLIENT_SECRET_FILE: '/nowhere' },
-        }),
-        async (underTest) => void expectToken(await underTest.logIn()),
-      );
-    });
-
-    const files: Record<string, string> = {
-      'a file': secret,
-      'a file with a final newline': `${secret}\n`,
-      'a file that ends as on Windows': `${secret}\r\n`,
-    };
-    for (const [name, content] of Object.entries(files)) {
-      it(`from ${name}`, async () => {
-        await withRelay(
-          { clientSecret: secret },
-          (provider, file) => ({ flags: flagsFor(provider, file) }),
-          async (underTest) => void expectToken(await underTest.logIn()),
-          content,
-        );
-      });
-    }
-
-    it('from the systemd credential', async () => {
-      await withRelay(
-        { clientSecret: secret },
-        (provider, file) => ({
-          flags: { ...flagsFor(provider, ''), 'client-secret-file': undefined },
-          env: { CREDENTIALS_DIRECTORY: dirname(file) },
-        }),
-        async (underTest) => void expectToken(await underTest.logIn()),
-        `${secret}\n`,
-      );
-    });
-
-    it('from a variable rather than from the systemd credential', async () => {
-      await withRelay(
-        { clientSecret: secret },
-        (provider, file) => ({
-          flags: { ...flagsFor(provider, ''), 'client-secret-file': undefined },
-          env: { CREDENTIALS_DIRECTORY: dirname(file), PROVIDER_CLIENT_SECRET: secret },
-        }),
-        async (underTest) => void expectToken(await underTest.logIn()),
-        canary('secret'),
-      );
-    });
-  });
-
-  it('defaults to localhost and the port for the base URL, and to GitHub', async () => {
-    const port = await freePort();
-    const callback = `http://localhost:${port}/auth/provider/callback`;
+    const flags = { 'client-secret-file': undefined, 'client-secret': secret };
     await withRelay(
-      {},
-      (provider, file) => ({
-        flags: {
-          port: String(port),
-          origin: 'https://app.example',
-          'client-id': provider.registration.clientId,
-          'client-secret-file': file,
-        },
-      }),
-      async (underTest, callbackUrl) => {
-        expect(underTest.port).to.equal(port);
-        expect(callbackUrl).to.equal(callback);
-        const start = expectRedirect(await underTest.get(loginPath));
-        expect(start.origin + start.pathname).to.equal('https://github.com/login/oauth/authorize');
-        expect(start.searchParams.get('redirect_uri')).to.equal(callback);
+      { clientSecret: secret },
+      (provider) => ({ words: ['serve'], flags: { ...flagsFor(provider, ''), ...flags } }),
+      async (underTest) => {
+        expectToken(await underTest.logIn());
+        const commandLine = await readFile(`/proc/${underTest.process.pid}/cmdline`, 'utf8');
+        expect(commandLine).not.to.contain('c4n4ry');
       },
     );
   });
@@ -261,8 +148,7 @@ describe('configuration', () => {
       {},
       (provider, file) => ({ flags: flagsFor(provider, file) }),
       async ({ port }) => {
-        const socket = connect(port, outside);
-        const [error] = await once(socket, 'error');
+        const [error] = await once(connect(port, outside), 'error');
         expect(error.code).to.equal('ECONNREFUSED');
       },
     );
@@ -280,69 +166,99 @@ describe('configuration', () => {
   });
 
   it('allows plain http beyond loopback with --insecure-http', async () => {
-    for (const insecure of [
-      { words: ['--insecure-http'] },
-      { env: { INSECURE_HTTP: 'true' } },
-    ] satisfies Invocation[]) {
-      await withRelay(
-        { redirectUri: 'http://relay.example/auth/provider/callback' },
-        (provider, file) => ({
-          ...insecure,
-          flags: {
-            ...flagsFor(provider, file),
-            origin: 'http://app.example',
-            'base-url': 'http://relay.example',
-            'authorize-url': 'http://provider.example/authorize',
-          },
-        }),
-        async (underTest) => {
-          const start = expectRedirect(await underTest.get(loginPath));
-          expect(start.origin).to.equal('http://provider.example');
-          expectToken(await underTest.logIn(), 'http://app.example/');
-        },
-      );
-    }
-  });
-
-  it('allows plain http on loopback, in every spelling', async () => {
-    for (const origin of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000']) {
-      await withRelay(
-        { redirectUri: 'http://[::1]:8000/auth/provider/callback' },
-        (provider, file) => ({
-          flags: { ...flagsFor(provider, file), origin, 'base-url': 'http://[::1]:8000' },
-        }),
-        async (underTest) => void expectToken(await underTest.logIn(), `${origin}/`),
-      );
-    }
-  });
-
-  it('is the same with the command serve', async () => {
     await withRelay(
-      {},
-      (provider, file) => ({ words: ['serve'], flags: flagsFor(provider, file) }),
-      async (underTest) => void expectToken(await underTest.logIn()),
+      { redirectUri: 'http://relay.example/auth/provider/callback' },
+      (provider, file) => ({
+        words: ['--insecure-http'],
+        flags: {
+          ...flagsFor(provider, file),
+          origin: 'http://app.example',
+          'base-url': 'http://relay.example',
+          'authorize-url': 'http://provider.example/authorize',
+        },
+      }),
+      async (underTest) => {
+        const start = expectRedirect(await underTest.get(loginPath));
+        expect(start.origin).to.equal('http://provider.example');
+        expectToken(await underTest.logIn(), 'http://app.example/');
+      },
     );
   });
 
   it('logs for people with --log-format pretty', async () => {
     await withQuietRelay({ flags: { 'log-format': 'pretty' } }, async ({ port, process }) => {
       await process.output((text) => text.includes('/auth/provider/callback') || undefined);
-      const code = canary('code');
-      await send(port, { path: `/auth/provider/callback?code=${code}` });
+      await send(port, { path: `/auth/provider/callback?code=${canary('code')}` });
       const text = await process.output((text) => (text.includes('307') ? text : undefined));
       expect(text).to.contain(`http://127.0.0.1:${port}`);
       expect(text).not.to.match(/^\{/m);
-      expect((await process.stop()).code).to.equal(0);
     });
   });
 
-  for (const level of ['error', 'silent']) {
-    it(`logs no success at level ${level}`, async () => {
+  it('logs no success at the levels error and silent', async () => {
+    for (const level of ['error', 'silent']) {
       await withQuietRelay({ flags: { 'log-level': level } }, async (underTest) => {
         expectToken(await underTest.logIn());
         const { code, stdout, stderr } = await underTest.process.stop();
         expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '', stderr: '' });
       });
-    });
-  }
+    }
+  });
+
+  it('has all faults reported at once, one per line, as flags and as variables', async () => {
+    // The port is in use. So a fault that is found only after listening would end with another code.
+    const taken = await serveTcp(() => {});
+    const values: Flags = {
+      host: 'not a host',
+      origin: 'not an origin',
+      'client-id': 'not\nan id',
+      'client-secret-file': `/nowhere/${canary('secret')}`,
+      provider: 'nobody',
+      'token-url': 'not a URL',
+      'provider-timeout': 'no time',
+      'log-format': 'no format',
+    };
+    const faulty = flagNames.filter((name) => name in values);
+    const asVariables = Object.fromEntries(
+      faulty.map((name) => [variables[name], values[name] ?? '']),
+    );
+    const port = `${taken.port}`;
+    for (const invocation of [
+      { flags: { port, ...values } },
+      { flags: { port }, env: asVariables },
+    ]) {
+      const { code, stdout, stderr } = await runRelay(invocation);
+      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr, 'a stack trace').not.to.match(/^\s+at |node:|\.ts:\d/m);
+      const lines = stderr.split('\n').filter((line) => /^\s*--/.test(line));
+      expect(lines).to.have.lengthOf(faulty.length);
+      for (const name of faulty) {
+        const line = lines.find((one) => one.includes(`--${name} `));
+        expect(line, name).to.contain(variables[name]);
+        if (name !== 'client-secret-file') expect(line).to.contain(JSON.stringify(values[name]));
+      }
+    }
+    await taken.close();
+  });
+
+  it('ends the relay with one line and exit code 1 if a port cannot be opened', async () => {
+    const taken = await serveTcp(() => {});
+    const port = `${taken.port}`;
+    const provider = await StrictProvider.start(registration({}));
+    const flags = flagsFor(provider, await secretFile(canary('secret')));
+    const cases: readonly [Flags, RegExp][] = [
+      [{ port }, new RegExp(`${port}.* in use`)],
+      [{ 'metrics-port': port }, /metrics.* in use/],
+      [{ host: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine/],
+    ];
+    for (const [change, expected] of cases) {
+      const { code, stdout, stderr } = await runRelay({ flags: { ...flags, ...change } });
+      expect(code).to.equal(1);
+      expect(stdout).not.to.contain('listening');
+      expect(stderr)
+        .to.match(/^[^\n]+\n$/)
+        .and.to.match(expected);
+    }
+    await Promise.all([taken.close(), provider.stop()]);
+  });
 });

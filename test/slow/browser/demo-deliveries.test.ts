@@ -139,29 +139,6 @@ describe('the demo’s deliveries in Chromium', () => {
         await page.getByRole('button', { name: 'Try again' }).click();
         await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
       });
-
-      it('logs in and out in all tabs', async () => {
-        const page = await loggedIn();
-        const other = await page.context().newPage();
-        await other.goto(frontEnd + path);
-        await other.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-        await other.getByRole('button', { name: 'Log out' }).click();
-        await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
-        await logInButton(other).click();
-        await authorize(other, 'Grace Hopper');
-        await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
-      });
-
-      it('starts again when the person comes back from the provider', async () => {
-        const page = await openPage();
-        await page.goto(frontEnd + path);
-        await logInButton(page).click();
-        await page.getByLabel('Your name').waitFor();
-        await page.goBack();
-        await logInButton(page).click();
-        await authorize(page, 'Ada Lovelace');
-        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-      });
     });
   }
 
@@ -232,16 +209,14 @@ describe('the demo’s deliveries in Chromium', () => {
     await page.locator('#steps').getByText('GET /api/user').first().waitFor();
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    it(`are readable in ${colorScheme} colours, 320 pixels wide`, async () => {
-      const page = await openPage({ colorScheme, viewport: { width: 320, height: 640 } });
-      for (const path of ['/', '/session', '/contract', '/cms']) {
-        await page.goto(frontEnd + path);
-        await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
-        await screenshot(page, `${colorScheme}-320${path.replace('/', '-')}`);
-        expect(await scrollsSideways(page), path).to.equal(false);
-        expect(await lowContrastTexts(page), path).to.deep.equal([]);
-      }
-    });
-  }
+  it('are readable, 320 pixels wide', async () => {
+    const page = await openPage({ colorScheme: 'dark', viewport: { width: 320, height: 640 } });
+    for (const path of ['/', '/session', '/contract', '/cms']) {
+      await page.goto(frontEnd + path);
+      await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
+      await screenshot(page, `dark-320${path.replace('/', '-')}`);
+      expect(await scrollsSideways(page), path).to.equal(false);
+      expect(await lowContrastTexts(page), path).to.deep.equal([]);
+    }
+  });
 });

@@ -39,15 +39,5 @@ for (const tokenDelivery of ['query', 'code', 'session']) {
       await page.getByText('Hello, ada-lovelace').waitFor();
       expect(page.url()).to.equal(`${own.url}/`);
     });
-
-    it('says that the person cancelled, and can log in again', async () => {
-      const page = await openPage();
-      await page.goto(own.url);
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByText('cancelled or denied at the provider').waitFor();
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByLabel('Your name').waitFor();
-    });
   });
 }

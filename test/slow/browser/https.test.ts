@@ -68,14 +68,4 @@ describe('a relay on https in Chromium', () => {
     const cookies = await cookiesOf(page);
     expect(cookies.map(({ name }) => name)).to.deep.equal(['another']);
   });
-
-  it('tells a browser that has lost the cookie to start again', async () => {
-    const page = await openFrontEnd();
-    await startLogin(page);
-    await page.context().clearCookies({ name: transactionName });
-    await authorize(page, 'Ada Lovelace');
-    await page.waitForURL(`${site().callbackUrl}?**`);
-    expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['state_unknown']);
-    expect(site().tokenCalls).to.deep.equal([]);
-  });
 });

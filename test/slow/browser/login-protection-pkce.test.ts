@@ -45,33 +45,27 @@ describe('a provider that requires PKCE, in Chromium', () => {
     });
   });
 
-  for (const [what, tamper] of [
-    ['replaced', (form) => form.set('code_verifier', 'x'.repeat(43))],
-    ['left out', (form) => form.delete('code_verifier')],
-    [
-      'altered in its last character',
-      (form) => form.set('code_verifier', `${form.get('code_verifier')}`.replace(/.$/, swap)),
-    ],
-  ] satisfies [string, (form: URLSearchParams) => void][]) {
-    describe(`with the verifier ${what} in transit`, () => {
-      const site = useLoginSite({ pkceRequired: true, tamper });
-
-      it('refuses the code at the provider, and the relay says so', async () => {
-        const page = await logIn(site());
-        await page.waitForURL(`${site().callbackUrl}?**`);
-        expect(await page.locator('body').textContent()).to.equal(
-          JSON.stringify({
-            detail:
-              'Token retrieval failed: the provider refused the authorization code. Start the login again.',
-          }),
-        );
-        expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['code_refused']);
-        expect(site().tokenCalls.map(({ status }) => status)).to.deep.equal([400]);
-        expect(site().tokenCalls[0]?.body).to.contain('"error":"invalid_grant"');
-        await screenshot(page, 'pkce-code-refused');
-      });
+  describe('with the verifier replaced in transit', () => {
+    const site = useLoginSite({
+      pkceRequired: true,
+      tamper: (form) => form.set('code_verifier', 'x'.repeat(43)),
     });
-  }
+
+    it('refuses the code at the provider, and the relay says so', async () => {
+      const page = await logIn(site());
+      await page.waitForURL(`${site().callbackUrl}?**`);
+      expect(await page.locator('body').textContent()).to.equal(
+        JSON.stringify({
+          detail:
+            'Token retrieval failed: the provider refused the authorization code. Start the login again.',
+        }),
+      );
+      expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['code_refused']);
+      expect(site().tokenCalls.map(({ status }) => status)).to.deep.equal([400]);
+      expect(site().tokenCalls[0]?.body).to.contain('"error":"invalid_grant"');
+      await screenshot(page, 'pkce-code-refused');
+    });
+  });
 
   describe('with login protection off', () => {
     const site = useLoginSite({ pkceRequired: true, flags: { stateCheck: 'off' } });
@@ -91,8 +85,4 @@ describe('a provider that requires PKCE, in Chromium', () => {
 
 function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');
-}
-
-function swap(character: string): string {
-  return character === 'A' ? 'B' : 'A';
 }

@@ -89,43 +89,6 @@ describe('login protection in Chromium', () => {
       expect(cookies.map(({ name }) => name)).to.deep.equal(['lr_login_finished']);
     });
 
-    it('logs in a tab after nine minutes at the provider', async () => {
-      const page = await openFrontEnd();
-      await startLogin(page);
-      site().advance(9);
-      await authorize(page, 'Ada Lovelace');
-      await card(page).waitFor();
-      expect(site().tokenCalls).to.have.length(1);
-    });
-
-    it('tells a tab to start again after eleven minutes, and the new login works', async () => {
-      const page = await openFrontEnd();
-      await startLogin(page);
-      site().advance(11);
-      await authorize(page, 'Ada Lovelace');
-      await page.waitForURL(`${site().callbackUrl}?**`);
-      expect(await answer(page)).to.deep.equal({ detail: expired });
-      expect(site().tokenCalls).to.deep.equal([]);
-      await screenshot(page, 'protection-1-expired-json');
-
-      await page.goto(site().frontEnd);
-      expect(await token(page)).to.equal(null);
-      await startLogin(page);
-      await authorize(page, 'Ada Lovelace');
-      await card(page).waitFor();
-    });
-
-    it('tells a tab to start again if the browser has dropped the cookie', async () => {
-      const page = await openFrontEnd();
-      await startLogin(page);
-      site().advance(11);
-      await page.context().clearCookies({ name: /^lr_/ });
-      await authorize(page, 'Ada Lovelace');
-      await page.waitForURL(`${site().callbackUrl}?**`);
-      expect(await answer(page)).to.deep.equal({ detail: expired });
-      expect(site().tokenCalls).to.deep.equal([]);
-    });
-
     it('says that a login is finished if its callback is opened again, reloaded or revisited', async () => {
       const { page, callback } = await finishedLogin();
       const before = await token(page);
@@ -173,17 +136,6 @@ describe('login protection in Chromium', () => {
       expect(site().tokenCalls).to.have.length(1);
     });
 
-    it('says that a cancelled login is finished if its callback is reloaded', async () => {
-      const page = await openFrontEnd();
-      await startLogin(page);
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      await page.waitForURL(`${site().callbackUrl}?**`);
-      expect(site().callbacks[0]?.outcome).to.equal('access_denied');
-      await page.reload();
-      expect(await answer(page)).to.deep.equal({ detail: finished });
-      expect(site().tokenCalls).to.deep.equal([]);
-    });
-
     it('does not affect a login in another tab', async () => {
       const { page, callback } = await finishedLogin();
       const other = await page.context().newPage();
@@ -221,17 +173,6 @@ describe('login protection in Chromium', () => {
       await authorize(page, 'Ada Lovelace');
       await card(page).waitFor();
       expect(await shownName(page)).to.equal('Ada Lovelace');
-      expect(site().tokenCalls).to.have.length(1);
-    });
-
-    it('shows that a login is finished if its callback is opened again', async () => {
-      const page = await openPage();
-      await page.goto(site().frontEnd);
-      await startLogin(page);
-      await authorize(page, 'Ada Lovelace');
-      await card(page).waitFor();
-      await page.goto(site().callbacks[0]?.url.href ?? '');
-      await page.getByRole('alert').getByText(finished).waitFor();
       expect(site().tokenCalls).to.have.length(1);
     });
   });

@@ -60,31 +60,6 @@ for (const [name, frontEnd] of Object.entries(pages)) {
       await page.reload();
       await loggedOut(page);
     });
-
-    it('says that the person cancelled', async () => {
-      const page = await openPage();
-      await startLogin(page);
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByText('cancelled or denied at the provider').waitFor();
-      await loggedOut(page);
-    });
-
-    it('keeps the login if the lookup fails', async () => {
-      const page = await openPage();
-      await logIn(page);
-      await page.route('**/api/user?*', (route) => route.abort());
-      await page.reload();
-      await shows(page, 'The login service does not answer. Try again.');
-      await page.unroute('**/api/user?*');
-      await page.reload();
-      await loggedIn(page);
-    });
-
-    it('ignores tokens in links', async () => {
-      const page = await openPage();
-      await page.goto(`${site().frontEnd}/?access_token=forged&state=forged`);
-      await loggedOut(page);
-    });
   });
 }
 

@@ -62,13 +62,5 @@ for (const engine of engines) {
       await loggedIn(tab);
       await tab.shows('[role=alert]', 'popup done');
     });
-
-    it('says that the person cancelled', async () => {
-      const tab = await openPage('/list');
-      await tab.click('#log-in');
-      await tab.click('button[value=cancel]');
-      await tab.shows('[role=alert]', 'access_denied');
-      expect(await tab.url()).to.equal(`${site().frontEnd}/list`);
-    });
   });
 }

@@ -39,14 +39,6 @@ for (const { name, path, login, pages, suite } of apps) {
       expect(complaints).to.deep.equal([]);
     });
 
-    it('says that the person cancelled', async () => {
-      const page = await openPage();
-      await page.goto(site().frontEnd + path);
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByRole('link', { name: 'Cancel' }).click();
-      await page.getByText('cancelled or denied at the provider').waitFor();
-    });
-
     it('has 15 lines at most about the login', () => {
       const url = new URL(`../../../examples/${name}/${login}`, import.meta.url);
       const code = readFileSync(url, 'utf8')

@@ -31,12 +31,6 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
     expect(await page.getByRole('alert').textContent()).to.equal('');
   });
 
-  it('stays logged in when the page is loaded again', async () => {
-    const page = await loggedIn();
-    await page.reload();
-    await page.getByText('Hello, The person ada').waitFor();
-  });
-
   it('renews the token by its refresh token, and the user lookup takes the new one', async () => {
     const page = await loggedIn();
     const calls = site().provider.tokenRequests.length;

@@ -77,7 +77,7 @@ export async function tokenOf(page: Page, world: World): Promise<string> {
 }
 
 /** Looks up the user of the token. */
-export async function lookUp(token: string, world: World): Promise<Answer> {
+async function lookUp(token: string, world: World): Promise<Answer> {
   const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
   return await world.send({ path: '/api/user', headers });
 }

@@ -38,6 +38,7 @@ export class RelayError extends Error {
 
   /**
    * @param code decides status, detail and headers
+   * @param more.status another status
    * @param more.detail a more specific detail; it must not quote input
    * @param more.headers additional headers
    * @param more.providerError the provider's own error code
@@ -45,6 +46,7 @@ export class RelayError extends Error {
   constructor(
     code: FailureCode,
     more: {
+      status?: number;
       detail?: string;
       headers?: Readonly<Record<string, string>>;
       providerError?: ProviderErrorCode | undefined;
@@ -53,10 +55,10 @@ export class RelayError extends Error {
     super(code);
     const failure: Failure = failures[code];
     this.code = code;
-    this.status = failure.status;
+    this.status = more.status ?? failure.status;
     this.detail = more.detail ?? failure.detail;
     this.headers = { ...failure.headers, ...more.headers };
-    this.oauthError = failure.oauthError ?? oauthErrorOf(failure.status);
+    this.oauthError = failure.oauthError ?? oauthErrorOf(this.status);
     this.providerError = more.providerError;
   }
 

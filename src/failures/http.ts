@@ -10,7 +10,7 @@ export const httpFailures = {
   too_many_refusals: {
     status: 429,
     detail:
-      'The provider refused too many logins from this address. Start the login again in ten minutes.',
+      'The provider refused too many logins or tokens from this address. Try again in ten minutes.',
   },
   overloaded: {
     status: 503,

@@ -5,6 +5,28 @@ import { RelayError } from '../errors.ts';
 import { createRateLimitCounters } from './rate-limit-counters.ts';
 
 /**
+ * Counts a request of a client.
+ *
+ * @param most requests within the time
+ * @param detail what a client reads that sends more
+ * @throws {RelayError} `rate_limited`
+ */
+export type CountRequest = (address: string, most: number, detail?: string) => Promise<void>;
+
+/** Counts in memory, with 65,536 counters, which start anew every so many seconds. */
+export function createRequestCount(seconds: number): CountRequest {
+  const limiter = new RateLimiterMemory({ points: 1, duration: seconds });
+  const counterOf = createRateLimitCounters();
+  return async (address, most, detail) => {
+    // Unlike `consume`, `penalty` does not throw if the limit is exceeded.
+    const { consumedPoints, msBeforeNext } = await limiter.penalty(counterOf(address));
+    if (consumedPoints <= most) return;
+    const headers = { 'Retry-After': String(Math.ceil(msBeforeNext / 1000)) };
+    throw new RelayError('rate_limited', { headers, ...(detail !== undefined && { detail }) });
+  };
+}
+
+/**
  * Answers 429 to a client that sends more than `perMinute` requests in a minute.
  *
  * @param clientAddress tells clients apart
@@ -13,16 +35,9 @@ export function rateLimit(
   perMinute: number,
   clientAddress: (request: IncomingMessage) => string,
 ): Middleware {
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
-  const counterOf = createRateLimitCounters();
+  const count = createRequestCount(60);
   return async (ctx, next) => {
-    const key = counterOf(clientAddress(ctx.req));
-    // Unlike `consume`, `penalty` does not throw if the limit is exceeded.
-    const { consumedPoints, msBeforeNext } = await limiter.penalty(key);
-    if (consumedPoints > perMinute) {
-      const seconds = Math.ceil(msBeforeNext / 1000);
-      throw new RelayError('rate_limited', { headers: { 'Retry-After': String(seconds) } });
-    }
+    await count(clientAddress(ctx.req), perMinute);
     await next();
   };
 }

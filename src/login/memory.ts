@@ -1,3 +1,4 @@
+import { type CountRequest, createRequestCount } from '../http/rate-limit.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
 import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
@@ -8,13 +9,20 @@ export interface LoginMemory {
   readonly refusedExchanges: RefusedExchanges;
   /** Access tokens that the provider did not know when they were revoked. */
   readonly refusedRevocations: RefusedExchanges;
+  readonly refusedLookups: RefusedExchanges;
+  /** Counts the exchanges of each client address, refused or not, for ten minutes. */
+  readonly countExchange: CountRequest;
 }
 
 /** @param now milliseconds since 1970 */
 export function createLoginMemory(now: () => number): LoginMemory {
   return {
     exchanges: createExchanges(now),
-    refusedExchanges: createRefusedExchanges(),
+    refusedExchanges: createRefusedExchanges(
+      'The provider refused too many logins from this address. Start the login again',
+    ),
     refusedRevocations: createRefusedExchanges(),
+    refusedLookups: createRefusedExchanges(),
+    countExchange: createRequestCount(600),
   };
 }

@@ -18,8 +18,8 @@ const refusals: ReadonlySet<FailureCode> = new Set([
 ]);
 
 /**
- * Counts refused token exchanges by client address, for ten minutes. A client with made-up codes must
- * not use up the token requests that the provider allows the relay.
+ * Counts refused calls to the provider by client address, for ten minutes. A client with made-up codes or
+ * tokens must not use up the requests that the provider allows the relay.
  */
 export interface RefusedExchanges {
   /**
@@ -34,8 +34,14 @@ export interface RefusedExchanges {
   limit<Result>(address: string, most: number, exchange: () => Promise<Result>): Promise<Result>;
 }
 
-/** Counts in memory, with 65,536 counters at most. */
-export function createRefusedExchanges(): RefusedExchanges {
+/**
+ * Counts in memory, with 65,536 counters at most.
+ *
+ * @param advice what a client reads that has reached the limit, before "in ten minutes"
+ */
+export function createRefusedExchanges(
+  advice = 'The provider refused too many tokens from this address. Try again',
+): RefusedExchanges {
   const limiter = new RateLimiterMemory({ points: 1, duration: windowSeconds });
   const counterOf = createRateLimitCounters();
   const inFlight = new Map<number, number>();
@@ -73,7 +79,7 @@ export function createRefusedExchanges(): RefusedExchanges {
     for (;;) {
       const counted = await limiter.get(key);
       const refused = counted?.consumedPoints ?? 0;
-      if (counted && refused >= most) throw tooManyRefusals(counted.msBeforeNext);
+      if (counted && refused >= most) throw tooManyRefusals(advice, counted.msBeforeNext);
       // There is no await between check and increment, so no other exchange takes the same place.
       if (refused + (inFlight.get(key) ?? 0) < most) {
         add(key, 1);
@@ -106,11 +112,11 @@ function tooManyAtOnce(): RelayError {
   return new RelayError('rate_limited', { headers: { 'Retry-After': '1' } });
 }
 
-function tooManyRefusals(wait: number): RelayError {
+function tooManyRefusals(advice: string, wait: number): RelayError {
   const minutes = Math.ceil(wait / 60_000);
   const when = minutes === 1 ? 'a minute' : `${minutes} minutes`;
   return new RelayError('too_many_refusals', {
-    detail: `The provider refused too many logins from this address. Start the login again in ${when}.`,
+    detail: `${advice} in ${when}.`,
     headers: { 'Retry-After': String(Math.ceil(wait / 1000)) },
   });
 }

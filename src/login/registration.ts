@@ -41,8 +41,8 @@ export interface Registration {
    */
   revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void>;
   /**
-   * Runs an exchange, unless the provider has refused too many exchanges of this client. Waits while
-   * exchanges in flight may still reach the limit.
+   * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
+   * Waits while exchanges in flight may still reach the limit of refused ones.
    *
    * @throws {RelayError} `too_many_refusals` or `rate_limited`
    */
@@ -51,6 +51,15 @@ export interface Registration {
   limitRevocation<Result>(
     request: IncomingMessage,
     revocation: () => Promise<Result>,
+  ): Promise<Result>;
+  /**
+   * The same for a user lookup. A token that the provider has issued or accepted within the last hour is not
+   * limited: strangers at the same address must not keep a person out.
+   */
+  limitLookup<Result>(
+    request: IncomingMessage,
+    accessToken: string,
+    lookUp: () => Promise<Result>,
   ): Promise<Result>;
   /** The exchanges of this process, one per login. */
   readonly exchanges: Exchanges<TokenResponse>;

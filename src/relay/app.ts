@@ -14,6 +14,7 @@ import type { Readiness } from '../http/readiness.ts';
 import { requireHost } from '../http/require-host.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/registration.ts';
+import type { Query } from '../oauth/query.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import { clientModule, clientTypes } from '../routes/client.ts';
@@ -62,10 +63,9 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     return (user ?? logins.registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
   };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const [{ registration: first }] = served;
   const findRegistration = dependencies.registrationsAreNamed
-    ? registrationsByName(first, served)
-    : () => first;
+    ? registrationsOfLookups(served)
+    : () => served[0].registration;
   router.all(
     paths.user,
     allow('GET', 'HEAD'),
@@ -101,18 +101,22 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   return app;
 }
 
-/**
- * Finds the registration that a request names: a token of one provider must not reach another one.
- *
- * @param first the registration of requests that name none
- */
-function registrationsByName(
-  first: Registration,
-  served: readonly ServedRegistration[],
-): (name: string | readonly string[] | undefined) => Registration | undefined {
+/** Finds the registration of a user lookup: a token of one provider must not reach another one. */
+function registrationsOfLookups(
+  served: Dependencies['served'],
+): (name: Query[string], origin: string | undefined) => Registration {
   const byName = new Map(served.map(({ registration }) => [registration.name, registration]));
-  return (name) => {
-    if (name === undefined) return first;
-    return typeof name === 'string' ? byName.get(name) : undefined;
+  return (name, origin) => {
+    if (name !== undefined) {
+      const named = typeof name === 'string' ? byName.get(name) : undefined;
+      if (named === undefined) throw new RelayError('provider_unknown');
+      return named;
+    }
+    const ofOrigin = served.filter(({ frontEnds }) => origin && frontEnds.hasOrigin(origin));
+    if (ofOrigin.length > 1) throw new RelayError('provider_unknown', { detail: ambiguous });
+    return (ofOrigin[0] ?? served[0]).registration;
   };
 }
+
+const ambiguous =
+  'The pages of this origin may use several providers: name one by the parameter provider.';

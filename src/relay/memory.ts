@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { DiscoveredProvider, ProviderSettings } from '../config/provider-settings.ts';
 import { createGrantMemory, type GrantMemory } from '../grants/grants.ts';
+import { createRecent, type Recent } from '../grants/recent.ts';
 import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createLogouts, type Logouts } from '../session/logouts.ts';
@@ -10,6 +11,8 @@ export interface Memory {
   readonly logins: LoginMemory;
   readonly grants: GrantMemory;
   readonly logouts: Logouts;
+  /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
+  readonly goodTokens: Recent<true>;
   /** The providers that were discovered last, by their settings. */
   readonly providers: Map<string, Provider>;
 }
@@ -20,6 +23,7 @@ export function createMemory(now: () => number): Memory {
     logins: createLoginMemory(now),
     grants: createGrantMemory(now),
     logouts: createLogouts(now),
+    goodTokens: createRecent(3_600_000, 4096, now),
     providers: new Map(),
   };
 }

@@ -80,7 +80,7 @@ export async function serveRegistration(
       source,
       client,
       keys,
-      memory: memory.logins,
+      memory,
       now,
     }),
     frontEnds: createFrontEnds(config, registered, grants.codes, sessions),

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { RelayError } from '../errors.ts';
+import { type FailureCode, RelayError } from '../errors.ts';
 import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { recordCall } from '../http/record-call.ts';
@@ -8,37 +8,62 @@ import { parseBearerToken } from '../oauth/authorization-header.ts';
 import { parseQuery, type Query } from '../oauth/query.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';
 
+const lookupFailures: ReadonlySet<FailureCode> = new Set([
+  'lookup_forbidden',
+  'lookup_postponed',
+  'lookup_failed',
+]);
+
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
  *
  * Without `Authorization`, the token may be that of a session.
  *
- * @param registrationOf gives the registration that a request names, else the first one
+ * @param registrationOf gives the registration that a request names, else the one that is meant. Throws
+ *   `provider_unknown`
  * @param access undefined if no front end has sessions
  */
 export function currentUser(
-  registrationOf: (provider: Query[string]) => Registration | undefined,
+  registrationOf: (provider: Query[string], origin: string | undefined) => Registration,
   access: SessionAccess | undefined,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const { provider } = parseQuery(ctx.querystring);
-    const named = registrationOf(provider);
-    if (named === undefined) throw new RelayError('provider_unknown');
-    ctx.state.registration = named.name;
+    const { origin } = ctx.req.headers;
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
-    const { registration, accessToken } =
-      authorization.length === 0 && access?.sessions.isClaimed(ctx)
-        ? await userOfSession(ctx, access, provider === undefined ? undefined : named)
-        : { registration: named, accessToken: parseBearerToken(authorization) };
-    const record = await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
+    let record: Uint8Array;
+    if (authorization.length === 0 && access?.sessions.isClaimed(ctx)) {
+      const named = provider === undefined ? undefined : registrationOf(provider, origin);
+      record = await recordOfSession(ctx, access, named);
+    } else {
+      const accessToken = parseBearerToken(authorization);
+      record = await recordOfToken(ctx, accessToken, registrationOf(provider, origin));
+    }
     ctx.set('Content-Type', 'application/json');
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
   };
 }
 
+/** Limited, because anybody can send tokens that the provider does not know. */
+async function recordOfToken(ctx: Context, accessToken: string, registration: Registration) {
+  ctx.state.registration = registration.name;
+  const lookUp = () => registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
+  return await registration.limitLookup(ctx.req, accessToken, lookUp).catch((error: unknown) => {
+    if (!(error instanceof RelayError) || !lookupFailures.has(error.code)) throw error;
+    // The contract. Without `error`, because the token may be valid. @see RFC 6750 §3.1
+    const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
+    throw new RelayError(error.code, { status: 401, headers });
+  });
+}
+
 /** @param named the registration that the request names; undefined: that of the session */
-async function userOfSession(ctx: Context, access: SessionAccess, named: Registration | undefined) {
+async function recordOfSession(
+  ctx: Context,
+  access: SessionAccess,
+  named: Registration | undefined,
+) {
   const { session, registration } = await openSession(ctx, access);
   if (named !== undefined && named !== registration) throw new RelayError('session_missing');
-  return { registration, accessToken: usableToken(session, access.now) };
+  const accessToken = usableToken(session, access.now);
+  return await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
 }

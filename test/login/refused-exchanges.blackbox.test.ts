@@ -21,13 +21,13 @@ const refusal = json({ error: 'bad_verification_code' });
 const trusting = { 'trusted-proxies': '127.0.0.1' };
 let clients = 0;
 
-describe('callbacks with made-up codes', () => {
-  /** An address that no other test has used. */
-  function newClient(): string {
-    clients += 1;
-    return `198.51.100.${clients}`;
-  }
+/** An address that no other test has used. */
+function newClient(): string {
+  clients += 1;
+  return `198.51.100.${clients}`;
+}
 
+describe('callbacks with made-up codes', () => {
   function callbackFrom({ port }: RelayUnderTest, client: string, code = canary('code')) {
     return send(port, {
       path: `${callbackPath}?code=${code}`,
@@ -171,6 +171,98 @@ describe('callbacks with made-up codes', () => {
     it('are not limited, because a proxy may be there', async () => {
       await expectNoLimit(underTest(), () => callbackFrom(underTest(), '192.0.2.1'));
     });
+  });
+});
+
+describe('lookups with made-up tokens', () => {
+  const underTest = relayUnderTest({ ...trusting, 'metrics-port': '0' });
+  const unknown = answer(401, '{}');
+  let client: string;
+  beforeEach(() => {
+    client = newClient();
+  });
+
+  function lookUp(token = canary('token'), from = client) {
+    const headers: [string, string][] = [
+      ['X-Forwarded-For', from],
+      ['Authorization', `Bearer ${token}`],
+    ];
+    return underTest().send({ path: '/api/user', headers });
+  }
+
+  async function useUp(): Promise<void> {
+    underTest().provider.onUser = unknown;
+    for (let time = 0; time < 10; time += 1) expectError(await lookUp(), 401);
+    underTest().provider.forget();
+  }
+
+  it('cost ten calls in ten minutes, also all at once, then 429 with Retry-After', async () => {
+    underTest().provider.onUser = unknown;
+    const burst = await Promise.all(Array.from({ length: 40 }, () => lookUp()));
+    expect(burst.filter(({ status }) => status === 401)).to.have.lengthOf(10);
+    const refused = await lookUp();
+    expect(expectError(refused, 429)).to.match(/refused too many tokens from this address/);
+    expect(Number(refused.headers['retry-after'])).to.be.within(1, 600);
+    expect(underTest().provider.calls).to.have.lengthOf(10);
+  });
+
+  it('do not affect other addresses, callbacks, or tokens that were good', async () => {
+    const [issued, accepted] = [new FakeBrowser(underTest), canary('token')];
+    const login = await issued.start();
+    const page = expectLogin(underTest(), await issued.finish(login), login);
+    expectUser(await lookUp(accepted));
+    await useUp();
+    expectUser(await lookUp(page.searchParams.get('access_token') ?? ''));
+    expectUser(await lookUp(accepted));
+    expectUser(await lookUp(canary('token'), newClient()));
+    const headers: [string, string][] = [['X-Forwarded-For', client]];
+    expectToken(
+      await underTest().send({ path: `${callbackPath}?code=${canary('code')}`, headers }),
+    );
+  });
+
+  it('are counted if the token was good before', async () => {
+    const token = canary('token');
+    expectUser(await lookUp(token));
+    underTest().provider.onUser = unknown;
+    const statuses: number[] = [];
+    for (let time = 0; time < 12; time += 1) statuses.push((await lookUp(token)).status);
+    expect(statuses.filter((status) => status === 401)).to.have.lengthOf(11);
+    expect(statuses.at(-1)).to.equal(429);
+  });
+
+  it('are distinguished from a provider that fails', async () => {
+    for (const status of [403, 429, 500]) {
+      underTest().provider.onUser = answer(status, '{}');
+      for (let time = 0; time < 6; time += 1) expectError(await lookUp(), 401);
+    }
+    underTest().provider.forget();
+    expectUser(await lookUp());
+  });
+});
+
+describe('logins that succeed', () => {
+  const underTest = relayUnderTest({ ...trusting, 'refused-exchanges': '1' });
+
+  it('are limited to thirty times as many from one address, and stay open', async () => {
+    const client = newClient();
+    const from = (address: string): [string, string][] => [['X-Forwarded-For', address]];
+    const open = (address: string) =>
+      underTest().send({
+        path: `${callbackPath}?code=${canary('code')}`,
+        headers: from(address),
+      });
+    for (let time = 0; time < 30; time += 1) expectToken(await open(client));
+    const browser = new FakeBrowser(underTest);
+    const login = await browser.start();
+    const headers: [string, string][] = [...navigation, ...from(client)];
+    const refused = await browser.finish(login, { headers });
+    expect(expectError(refused, 429)).to.match(/Too many logins come from this address/);
+    expect(Number(refused.headers['retry-after'])).to.be.within(1, 600);
+    expect(setCookies(refused)).to.deep.equal([]);
+    expect(underTest().provider.calls).to.have.lengthOf(30);
+    expectToken(await open(newClient()));
+    expectLogin(underTest(), await browser.finish(login), login);
   });
 });
 

@@ -11,7 +11,7 @@ describe('the limit of refused exchanges', () => {
   let refused: RefusedExchanges;
   let started: number;
   beforeEach(() => {
-    refused = createRefusedExchanges();
+    refused = createRefusedExchanges('The provider refused. Start the login again');
     started = 0;
   });
 

@@ -104,6 +104,19 @@ describe('a relay with several registrations and front ends', () => {
     }
   });
 
+  const bearer: [string, string][] = [['Authorization', 'Bearer token']];
+
+  it('sends no provider the token of a page that may use several, unless it names one', async () => {
+    const headers: [string, string][] = [...bearer, ['Origin', origins.app]];
+    const refused = await underTest().send({ path: '/api/user', headers });
+    expect(expectError(refused, 400)).to.match(/name one by the parameter provider/);
+    expect(refused.headers['access-control-allow-origin']).to.equal(origins.app);
+    expect(underTest().calls).to.deep.equal([]);
+    const named = await underTest().send({ path: '/api/user?provider=staff', headers });
+    expect(named.status).to.equal(200);
+    expect(underTest().providers.staff.calls).to.have.lengthOf(1);
+  });
+
   for (const query of ['?provider=nobody', '?provider=', '?provider=github&provider=staff']) {
     it(`refuses a lookup with ${query} without a call`, async () => {
       const headers: [string, string][] = [['Authorization', 'Bearer token']];
@@ -111,4 +124,20 @@ describe('a relay with several registrations and front ends', () => {
       expect(underTest().calls).to.deep.equal([]);
     });
   }
+});
+
+describe('a front end that may use only the second provider', () => {
+  const docs = 'https://docs.example';
+  const underTest = team('', `  docs: { origin: ${docs}, providers: [staff] }\n`);
+
+  it('looks up its user there without naming it', async () => {
+    const headers: [string, string][] = [
+      ['Authorization', 'Bearer token'],
+      ['Origin', docs],
+    ];
+    const { status } = await underTest().send({ path: '/api/user', headers });
+    expect(status).to.equal(200);
+    expect(underTest().providers.staff.calls).to.have.lengthOf(1);
+    expect(underTest().calls).to.have.lengthOf(1);
+  });
 });

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { callback } from '../harness/browser/fake-browser.ts';
-import { expectRedirect } from '../harness/expect/expectations.ts';
+import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
@@ -14,7 +15,7 @@ import {
   sessionOf,
   sessionOrigin,
 } from '../harness/login/session-page.ts';
-import { json } from '../harness/provider/provider-behaviours.ts';
+import { json, answer as reply } from '../harness/provider/provider-behaviours.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import { loginPath, type Relay, userPath } from '../harness/relay/relay-under-test.ts';
@@ -112,6 +113,25 @@ describe('a front end with sessions', () => {
     expect(setCookies(answer)).to.deep.equal([]);
     sessionOf(await page.describe());
   });
+
+  for (const [status, code, answered] of [
+    [403, 'lookup_forbidden', 502],
+    [500, 'lookup_failed', 502],
+    [429, 'lookup_postponed', 503],
+    [503, 'lookup_postponed', 503],
+  ] as const) {
+    it(`keeps its session while the user endpoint answers ${status}`, async () => {
+      await page.logIn();
+      provider.onUser = reply(status, '{}', { 'Retry-After': '7' });
+      const answer = await page.lookUp();
+      expect(expectError(answer, answered)).to.equal(new RelayError(code).detail);
+      expect(answer.headers['retry-after']).to.equal(answered === 503 ? '7' : undefined);
+      expect(answer.headers).not.to.have.property('www-authenticate');
+      expect(setCookies(answer)).to.deep.equal([]);
+      provider.forget();
+      expect((await page.lookUp()).status).to.equal(200);
+    });
+  }
 
   for (const [returnTo, page_] of Object.entries({
     '/profile?tab=2#top': `${sessionOrigin}/profile?tab=2#top`,

@@ -45,11 +45,44 @@ describe('the user lookup', () => {
     }
   });
 
-  it('refuses the token with every status but 200', async () => {
-    for (const status of [201, 301, 401, 403, 404, 429, 500]) {
-      expect(await outcome(status, '{"login":"a"}'), `${status}`).to.equal('token_invalid');
+  it('calls the token invalid only if the provider does so', async () => {
+    const outcomes = {
+      201: 'lookup_failed',
+      301: 'lookup_failed',
+      401: 'token_invalid',
+      403: 'lookup_forbidden',
+      404: 'lookup_failed',
+      429: 'lookup_postponed',
+      500: 'lookup_failed',
+      503: 'lookup_postponed',
+    };
+    for (const [status, expected] of Object.entries(outcomes)) {
+      expect(await outcome(Number(status), '{"login":"a"}'), status).to.equal(expected);
     }
   });
+
+  for (const [given, passed] of [
+    [undefined, '10'],
+    ['0', '1'],
+    ['90', '90'],
+    ['999999', '3600'],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', '10'],
+    ['-1', '10'],
+    ['1e9', '10'],
+  ] as const) {
+    it(`answers a Retry-After of ${given} with ${passed}`, async () => {
+      nock(origin)
+        .get('/user')
+        .reply(429, '{}', given === undefined ? {} : { 'Retry-After': given });
+      const failure = await lookUpUser(
+        client,
+        { userUrl: `${origin}/user` },
+        'token',
+        () => {},
+      ).catch((error: unknown) => error);
+      expect(failure).to.have.deep.property('headers', { 'Retry-After': passed });
+    });
+  }
 
   it('fails if the answer is not a JSON object', async () => {
     const bodies = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { FileEntry, FileSettings } from '../../src/config/file/config-file.ts';
 import { effectiveFile } from '../../src/config/file/effective.ts';
-import { parseConfigFile } from '../../src/config/file/parse.ts';
 import { printFile } from '../../src/config/file/print.ts';
+import { parseConfigFile } from '../../src/config/file/read.ts';
 
 const path = '/etc/login-relay/config.yaml';
 const fault = /^\/etc\/login-relay\/config\.yaml:[1-9]\d*:[1-9]\d* \S/;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readConfig } from '../../src/config/config.ts';
 import { type LoginConfig, loginConfig } from '../../src/config/login-config.ts';
-import type { OptionSources } from '../../src/config/option-values.ts';
-import { type OptionName, options } from '../../src/config/options.ts';
+import { type OptionName, options } from '../../src/config/settings/settings.ts';
+import type { OptionSources } from '../../src/config/sources.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
 import { exampleOf, matches } from '../../src/origins/origin-pattern.ts';

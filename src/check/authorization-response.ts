@@ -1,5 +1,5 @@
-import type { OptionName } from '../config/options.ts';
 import type { Naming } from '../config/reading.ts';
+import type { OptionName } from '../config/settings/settings.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isHtml, isRedirect } from './answer.ts';

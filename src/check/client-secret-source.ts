@@ -1,6 +1,6 @@
 import { clientSecretCredential } from '../config/client-secret.ts';
-import { type OptionSources, sourceOf } from '../config/option-values.ts';
 import type { Naming } from '../config/reading.ts';
+import { type OptionSources, sourceOf } from '../config/sources.ts';
 
 /** Where the client secret in effect comes from, unless it is given twice. */
 export function clientSecretSource(

@@ -1,14 +1,9 @@
 import { isFormerKeyFile } from '../config/key-file.ts';
 import type { LoginConfig } from '../config/login-config.ts';
-import type { Option } from '../config/option.ts';
-import {
-  type OptionSources,
-  rawValue,
-  readOptionValues,
-  sourceOf,
-} from '../config/option-values.ts';
-import { type OptionName, options } from '../config/options.ts';
 import { providerValues } from '../config/provider-values.ts';
+import type { Option } from '../config/settings/setting.ts';
+import { type OptionName, options } from '../config/settings/settings.ts';
+import { type OptionSources, rawValue, readValues, sourceOf } from '../config/sources.ts';
 import type { Provider } from '../providers/provider.ts';
 import { clientSecretSource } from './client-secret-source.ts';
 
@@ -50,7 +45,7 @@ export function effectiveOptions(
   config: LoginConfig | undefined,
   provider: Provider | undefined,
 ): EffectiveOption[] {
-  const values = readOptionValues(sources, () => {});
+  const values = readValues(sources, () => {});
   const derived = {
     ...(config && derivedFromConfig(config, sources)),
     ...(config && provider && derivedFromProvider(config, provider)),

@@ -1,8 +1,8 @@
 import type { Command, Option as Flag } from 'commander';
-import { acceptedWords } from '../config/accepted-words.ts';
-import type { Option } from '../config/option.ts';
-import { options } from '../config/options.ts';
 import * as schemas from '../config/schemas.ts';
+import { acceptedWords } from '../config/schemas.ts';
+import type { Option } from '../config/settings/setting.ts';
+import { options } from '../config/settings/settings.ts';
 import { argumentTerm } from './help.ts';
 
 /** A flag as the manual and the completions describe it. */

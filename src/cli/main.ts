@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { wrap } from '../check/wrap.ts';
-import type { OptionSources } from '../config/option-values.ts';
+import type { OptionSources } from '../config/sources.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
 import { takeSystemdEnvironment } from '../systemd/environment.ts';

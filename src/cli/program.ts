@@ -1,6 +1,6 @@
 import { Argument, Command, Option as Flag } from 'commander';
-import type { Option } from '../config/option.ts';
-import { type OptionName, options } from '../config/options.ts';
+import type { Option } from '../config/settings/setting.ts';
+import { type OptionName, options } from '../config/settings/settings.ts';
 import { version } from '../version.ts';
 import type { DemoFlags } from './commands/demo.ts';
 import { type Shell, shells } from './completions/shells.ts';

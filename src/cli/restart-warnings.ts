@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { describeOption } from '../config/options.ts';
+import { describeOption } from '../config/settings/settings.ts';
 import { headerSizeFor } from '../relay/running-relay.ts';
 
 /** What the relay reads only when it starts. */

@@ -1,14 +1,13 @@
 import { matches } from '../origins/origin-pattern.ts';
 import { sessionPaths } from '../paths.ts';
-import { describeEntry } from './file/describe.ts';
-import type { PlacedTexts } from './file/placed-texts.ts';
+import type { PlacedTexts } from './file/config-file.ts';
+import { describeEntry } from './file/config-file.ts';
 import type { ReadConfigFile } from './file/read.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
 import type { Reading } from './reading.ts';
-import type { EntryReading } from './readings.ts';
-import type { FrontEndSettings } from './sections/front-end.ts';
+import type { CompleteValues } from './settings/settings.ts';
 
-type TokenDelivery = FrontEndSettings['tokenDelivery'];
+type TokenDelivery = CompleteValues['tokenDelivery'];
 
 /** A registration that is being read. */
 export interface RegistrationEntry {
@@ -18,7 +17,7 @@ export interface RegistrationEntry {
 
 /** A front end that is being read. */
 export interface FrontEndEntry {
-  readonly one: EntryReading;
+  readonly one: Reading;
   readonly access: FrontEndAccess;
 }
 
@@ -40,9 +39,9 @@ export function describeDelivery(
   deliveries: readonly TokenDelivery[],
 ): string | undefined {
   for (const { one } of frontEnds) {
-    const { tokenDelivery: given } = one.reading.values;
+    const { tokenDelivery: given } = one.values;
     if (given === undefined || !deliveries.includes(given)) continue;
-    return `${one.reading.describe('tokenDelivery')} ${given}`;
+    return `${one.describe('tokenDelivery')} ${given}`;
   }
   return undefined;
 }
@@ -50,15 +49,16 @@ export function describeDelivery(
 /** Reports registrations whose paths are endpoints of sessions. */
 export function reportSessionEndpoints(
   file: ReadConfigFile | undefined,
-  registrations: readonly { readonly name: string; readonly one: EntryReading }[],
+  registrations: readonly { readonly name: string; readonly reading: Reading }[],
   sessionDelivery: string,
   faults: PlacedTexts,
 ): void {
-  for (const { name, one } of registrations) {
+  for (const { name, reading } of registrations) {
     if (!sessionPaths.has(`/auth/${name}`)) continue;
     const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
-    if (file === undefined || one.entry === undefined) one.reading.fault('pathName', message);
-    else faults.add(`${describeEntry(file, one.entry)} ${message}`, one.entry.position);
+    const { entry } = reading;
+    if (file === undefined || entry === undefined) reading.fault('pathName', message);
+    else faults.add(`${describeEntry(file, entry)} ${message}`, entry.position);
   }
 }
 
@@ -76,12 +76,9 @@ export function reportUnused(
 }
 
 /** Warns of secrets in a file that other users than its owner can read. */
-export function warnOfSecrets(
-  { isPrivate }: ReadConfigFile,
-  providers: readonly EntryReading[],
-): void {
+export function warnOfSecrets({ isPrivate }: ReadConfigFile, providers: readonly Reading[]): void {
   if (isPrivate) return;
-  for (const { reading } of providers) {
+  for (const reading of providers) {
     for (const name of ['clientSecret', 'tokenParams'] as const) {
       if (reading.sourceOf(name) !== 'file') continue;
       reading.warn(
@@ -125,20 +122,20 @@ export function warnOfSharedScopes(
  * script in the page can start that login.
  */
 export function warnOfTokensBesideSessions(frontEnds: readonly FrontEndEntry[]): void {
-  const others = frontEnds.filter(({ one }) => one.reading.values.tokenDelivery !== 'session');
+  const others = frontEnds.filter(({ one }) => one.values.tokenDelivery !== 'session');
   for (const { one, access } of frontEnds) {
-    const { tokenDelivery, origin } = one.reading.values;
+    const { tokenDelivery, origin } = one.values;
     if (tokenDelivery !== 'session' || !origin) continue;
     const other = others.find(
-      ({ one: { reading }, access: { registrations } }) =>
+      ({ one: reading, access: { registrations } }) =>
         reading.values.origin !== undefined &&
         matches(reading.values.origin, origin) &&
         registrations.some((name) => access.registrations.includes(name)),
     );
     if (other === undefined) continue;
-    one.reading.warn(
+    one.warn(
       'origin',
-      `is also in ${other.one.reading.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
+      `is also in ${other.one.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
     );
   }
 }

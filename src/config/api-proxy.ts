@@ -2,8 +2,9 @@ import * as v from 'valibot';
 import { isLoopback } from '../urls.ts';
 import type { FileApi } from './file/config-file.ts';
 import type { FrontEndAccess } from './front-end-access.ts';
-import type { EntryReading } from './readings.ts';
-import { apiProxyOptions, overlap } from './sections/api-proxy.ts';
+import type { Reading } from './reading.ts';
+import { type apiMethods, overlap } from './schemas-api.ts';
+import { fileOnly } from './settings/settings.ts';
 import { didYouMean, suggestion } from './suggestion.ts';
 
 /** A part of a provider's API that a page may use through the relay. */
@@ -19,18 +20,18 @@ export interface ApiConfig {
   readonly registration: string;
 }
 
-type ApiMethod = v.InferOutput<typeof apiProxyOptions.methods.schema>[number];
+type ApiMethod = v.InferOutput<typeof apiMethods>[number];
 
-type Setting = keyof typeof apiProxyOptions;
+const settings = fileOnly.proxy;
+type Setting = keyof typeof settings;
 
 const byDefault: ApiMethod[] = ['GET', 'HEAD'];
 
 /** Reads `proxy` of a front end. What has faults is left out. */
 export function readApis(
-  { entry, reading, faultAt }: EntryReading,
+  { entry, values, describe, faultAt }: Reading,
   { registrations }: FrontEndAccess,
 ): readonly ApiConfig[] {
-  const { values, describe } = reading;
   const apis = entry?.apis ?? [];
   const [first] = apis;
   if (first !== undefined && values.tokenDelivery !== 'session') {
@@ -62,8 +63,8 @@ function read<Name extends Setting>(
   api: FileApi,
   name: Name,
   fault: (setting: Setting, message: string) => void,
-  otherwise?: v.InferOutput<(typeof apiProxyOptions)[Name]['schema']>,
-): v.InferOutput<(typeof apiProxyOptions)[Name]['schema']> | undefined {
+  otherwise?: v.InferOutput<(typeof settings)[Name]['schema']>,
+): v.InferOutput<(typeof settings)[Name]['schema']> | undefined {
   const given = api.values[name];
   if (given === undefined) {
     if (otherwise === undefined) fault(name, 'is required');
@@ -71,7 +72,7 @@ function read<Name extends Setting>(
   }
   // It has a fault of its form.
   if (given.length === 0) return undefined;
-  const { schema } = apiProxyOptions[name];
+  const { schema } = settings[name];
   const result = v.safeParse(schema, given.join(' '), { abortPipeEarly: true });
   if (result.success) return result.output;
   fault(name, result.issues[0].message);
@@ -98,7 +99,7 @@ function registrationOf(
 
 /** Reports paths of which one is below another, at any front end: a request must belong to one alone. */
 export function reportApiPaths(
-  frontEnds: readonly { readonly one: EntryReading; readonly apis: readonly ApiConfig[] }[],
+  frontEnds: readonly { readonly one: Reading; readonly apis: readonly ApiConfig[] }[],
 ): void {
   const earlier: string[] = [];
   for (const { one, apis } of frontEnds) {

@@ -22,7 +22,7 @@ export function reportCmses(
   registrations: readonly RegistrationEntry[],
   frontEnds: readonly FrontEndEntry[],
 ): void {
-  const cmses = frontEnds.filter(({ one }) => one.reading.values.tokenDelivery === 'cms');
+  const cmses = frontEnds.filter(({ one }) => one.values.tokenDelivery === 'cms');
   const logins = cmses.flatMap((frontEnd) =>
     registrations
       .filter(({ name }) => frontEnd.access.registrations.includes(name))
@@ -44,17 +44,14 @@ function reportProvider({ frontEnd: { one }, registration, preset }: CmsLogin): 
     one.entry === undefined
       ? ''
       : `. ${registration.name} uses none of them: set its provider, or leave it out of providers`;
-  one.reading.fault(
-    'tokenDelivery',
-    `works with the provider presets ${cmsPresetNames} only${which}`,
-  );
+  one.fault('tokenDelivery', `works with the provider presets ${cmsPresetNames} only${which}`);
 }
 
 function warnOfScope({ frontEnd: { one, access }, registration, preset }: CmsLogin): void {
   if (preset?.cms === undefined) return;
   const { clientId, scope = preset.scope } = registration.reading.values;
   if (reachesRepositories(preset.cms, clientId, access.scope ?? scope)) return;
-  one.reading.warn(
+  one.warn(
     'tokenDelivery',
     `is cms, but the scope at ${registration.name} gives no access to repositories: add ${preset.cms.repositoryScopes[0]}`,
   );
@@ -74,7 +71,7 @@ function warnOfPath(
   const served = registrationOfCms(inOrder, backend);
   if (backend === undefined || served === undefined || served.first.frontEnd === frontEnd) return;
   const other = served.first.frontEnd.one.entry?.name;
-  frontEnd.one.reading.warn(
+  frontEnd.one.warn(
     'tokenDelivery',
     `is cms, but /auth serves the front end ${other} at ${served.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.one.entry?.name} in its config.yml`,
   );

@@ -1,3 +1,5 @@
+import type { Secret } from '../secret.ts';
+import type { Certificate } from '../server/certificate.ts';
 import { ConfigError } from '../start-errors.ts';
 import {
   deliveryAt,
@@ -9,58 +11,88 @@ import {
   warnOfTokensBesideSessions,
 } from './across-entries.ts';
 import { type ApiConfig, readApis, reportApiPaths } from './api-proxy.ts';
+import { type FrontEndSettings, readFrontEnd } from './checks/front-end.ts';
+import { baseUrlOf, checkClients, checkListening, checkMetrics } from './checks/listening.ts';
+import {
+  checkRefreshTokens,
+  checkSessions,
+  readStateCheck,
+  type StateCheck,
+  warnOfMissingKey,
+} from './checks/protection.ts';
+import { readProvider } from './checks/provider.ts';
+import { readClientSecret } from './client-secret.ts';
 import { reportCmses } from './cms.ts';
-import { type PlacedTexts, placedTexts } from './file/placed-texts.ts';
+import { type PlacedTexts, placedTexts } from './file/config-file.ts';
 import { readConfigFile } from './file/read.ts';
-import { readFrontEndAccess } from './front-end-access.ts';
+import { type FrontEndAccess, readFrontEndAccess } from './front-end-access.ts';
 import { type KeyFile, readKeyFile } from './key-file.ts';
-import { namingOf } from './naming.ts';
 import { mapped, type NonEmpty } from './non-empty.ts';
-import { type OptionSources, withoutOverruled } from './option-values.ts';
 import { reportPlainHttp } from './plain-http.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 import { type ProxyVariables, readProxy } from './proxy.ts';
-import { checked, type Naming, type Unseen } from './reading.ts';
-import { createReadings } from './readings.ts';
+import {
+  checked,
+  createReadings,
+  type Naming,
+  namingOf,
+  reportOutside,
+  type Unseen,
+} from './reading.ts';
 import { runtimeFaults } from './runtime-environment.ts';
-import type { NewFiles, ReadFile } from './secret-file.ts';
-import { type Clients, readClients } from './sections/clients.ts';
-import { type FrontEndSettings, readFrontEnd } from './sections/front-end.ts';
-import { baseUrlOf, type Listening, readListening } from './sections/listening.ts';
-import { readStateCheck, type StateCheck } from './sections/login-protection.ts';
-import { type Observability, readObservability } from './sections/observability.ts';
-import { readProvider } from './sections/provider.ts';
-import { type RefreshTokenSettings, readRefreshTokens } from './sections/refresh-tokens.ts';
-import { type RegistrationSettings, readRegistration } from './sections/registration.ts';
-import { readSessions, type SessionSettings } from './sections/sessions.ts';
+import type { CompleteValues } from './settings/settings.ts';
+import { type OptionSources, withoutOverruled } from './sources.ts';
+import type { NewFiles, ReadFile } from './text-file.ts';
+
+/** The settings of the relay that are used as they are given. */
+const asGiven = [
+  'port',
+  'host',
+  'maxConnections',
+  'readyPolicy',
+  'rateLimit',
+  'refusedExchanges',
+  'refreshTokens',
+  'refreshLifetime',
+  'sessionLifetime',
+  'sessionIdle',
+  'logLevel',
+  'logFormat',
+  'logClientAddress',
+  'providerTimeout',
+] as const satisfies readonly (keyof CompleteValues)[];
 
 /** The settings that apply to every registration and front end. */
-export interface RelaySettings
-  extends Listening,
-    Clients,
-    RefreshTokenSettings,
-    SessionSettings,
-    KeyFile,
-    Observability {
-  /** Milliseconds that a whole call to a provider may take. */
-  readonly providerTimeout: number;
+export interface RelaySettings extends Pick<CompleteValues, (typeof asGiven)[number]>, KeyFile {
+  /** The relay's public address, without a final slash. */
+  readonly baseUrl: string;
+  /** Undefined: plain http, behind a proxy that terminates TLS. */
+  readonly certificate: Certificate | undefined;
+  /** Proxies whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies: readonly string[];
+  /** Whether all requests come from a proxy that is not trusted, so that no client is known. */
+  readonly behindUnknownProxy: boolean;
+  /** The address of the metrics port. Undefined: no metrics. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
   readonly proxy: ProxyVariables;
 }
 
 /** The relay as a client at one provider. */
-export interface RegistrationConfig extends RegistrationSettings {
+export interface RegistrationConfig {
+  /** The word in its paths: `/auth/<name>`. */
+  readonly name: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  /** The relay's own callback, to be registered at the provider. */
+  readonly redirectUri: string;
   readonly provider: ProviderSettings;
   readonly stateCheck: StateCheck;
 }
 
 /** One page or app that logs its users in. */
-export interface FrontEndConfig extends FrontEndSettings {
+export interface FrontEndConfig extends FrontEndSettings, FrontEndAccess {
   /** Its `client_id` towards the relay. */
   readonly name: string;
-  /** The names of the registrations that it may use. */
-  readonly registrations: readonly string[];
-  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
-  readonly scope: string | undefined;
   /** What its pages may use of providers' APIs, with the access token of their session. */
   readonly apis: readonly ApiConfig[];
 }
@@ -109,39 +141,43 @@ export function readConfig(
   const unseen: Unseen[] = [];
   const addUnseen = given.mayBeUnseen ? (one: Unseen) => void unseen.push(one) : undefined;
   const file = readConfigFile(sources, given.readFile, faults);
-  const readings = createReadings({ ...sources, faults, warnings, addUnseen }, file);
+  const shared = { ...sources, faults, warnings, addUnseen };
+  if (file !== undefined) reportOutside(shared, file);
+  const readings = createReadings(shared, file);
   const { relay, providers } = readings;
 
   const baseUrl = baseUrlOf(relay);
-  const registrations = mapped(providers, (one) => ({
-    name: one.entry?.name ?? one.reading.values.pathName ?? '',
-    one,
-    reading: one.reading,
-    settings: readRegistration(one.reading, baseUrl, one.entry?.name),
-  }));
+  const registrations = mapped(providers, (reading) => {
+    if (reading.sourceOf('clientId') === undefined) reading.fault('clientId', 'is required');
+    return {
+      name: reading.entry?.name ?? reading.values.pathName ?? '',
+      reading,
+      clientSecret: readClientSecret(reading, reading.entry?.name),
+    };
+  });
   const names = registrations.map(({ name }) => name);
-  const listening = readListening(relay);
-  const clients = readClients(relay, baseUrl);
+  const certificate = checkListening(relay, baseUrl);
+  const behindUnknownProxy = checkClients(relay, baseUrl);
   const frontEnds = mapped(readings.frontEnds, (one) => ({
     one,
-    settings: readFrontEnd(one.reading, baseUrl),
+    settings: readFrontEnd(one, baseUrl),
     access: readFrontEndAccess(one, names),
   }));
   const apis = frontEnds.map(({ one, access }) => ({ one, apis: readApis(one, access) }));
   reportApiPaths(apis);
-  const refreshTokens = readRefreshTokens(relay, baseUrl);
-  const atProviders = providers.map(({ reading }) => readProvider(reading, baseUrl));
+  checkRefreshTokens(relay);
+  const atProviders = providers.map((reading) => readProvider(reading, baseUrl));
   const keyFile = readKeyFile(relay);
   const stateChecks = registrations.map(({ name, reading }) =>
     readStateCheck(reading, deliveryAt(name, frontEnds, ['code', 'session', 'cms'])),
   );
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
-  const sessions = readSessions(relay, sessionDelivery, baseUrl, keyFile.isNamed);
+  checkSessions(relay, sessionDelivery, baseUrl, keyFile.isNamed);
   if (sessionDelivery !== undefined) {
     reportSessionEndpoints(file, registrations, sessionDelivery, faults);
   }
-  const observability = readObservability(relay);
-  for (const { reading } of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
+  checkMetrics(relay);
+  for (const reading of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
   reportCmses(registrations, frontEnds);
   if (file !== undefined) {
     reportUnused(file, frontEnds, faults);
@@ -154,18 +190,27 @@ export function readConfig(
   expectNone(faults);
 
   const keys = keyFile.settle();
+  if (keys.keySecrets === undefined) warnOfMissingKey(relay, baseUrl);
+  const values = relay.values as CompleteValues;
+  const { metricsPort, metricsHost } = values;
   const config: Config = {
-    ...listening(),
-    ...clients(),
-    ...refreshTokens(keys.keySecrets !== undefined),
-    ...sessions(),
-    ...observability(),
+    ...(Object.fromEntries(asGiven.map((name) => [name, values[name]])) as Pick<
+      CompleteValues,
+      (typeof asGiven)[number]
+    >),
     ...keys,
-    providerTimeout: checked(relay.values.providerTimeout),
+    baseUrl,
+    certificate,
+    trustedProxies: values.trustedProxies ?? [],
+    behindUnknownProxy,
+    metrics: metricsPort === undefined ? undefined : { host: metricsHost, port: metricsPort },
     proxy,
-    registrations: mapped(registrations, ({ settings }, index) => ({
-      ...settings(),
-      provider: checked(atProviders[index])(),
+    registrations: mapped(registrations, ({ name, reading, clientSecret }, index) => ({
+      name,
+      clientId: checked(reading.values.clientId),
+      clientSecret: checked(clientSecret),
+      redirectUri: `${baseUrl}/auth/${name}/callback`,
+      provider: checked(atProviders[index]),
       stateCheck: checked(stateChecks[index]),
     })),
     registrationsAreNamed: file?.providers !== undefined,

@@ -1,6 +1,6 @@
-import type { Option } from './option.ts';
-import { type OptionSources, textsOf } from './option-values.ts';
-import { describeOption, type OptionName, options } from './options.ts';
+import type { Option } from './settings/setting.ts';
+import { describeOption, type OptionName, options } from './settings/settings.ts';
+import { type OptionSources, textsOf } from './sources.ts';
 
 const longest = 100;
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { EntryReading } from './readings.ts';
-import { frontEndAccessOptions } from './sections/front-end-access.ts';
+import type { Reading } from './reading.ts';
+import { fileOnly } from './settings/settings.ts';
 import { didYouMean, suggestion } from './suggestion.ts';
 
 /** What a front end may use. */
@@ -17,22 +17,24 @@ export interface FrontEndAccess {
  * @param registrations the names of all registrations
  */
 export function readFrontEndAccess(
-  { entry, reading, faultOfProviders }: EntryReading,
+  { entry, values, faultAt }: Reading,
   registrations: readonly string[],
 ): FrontEndAccess {
   if (entry === undefined) return { registrations, scope: undefined };
-  const { scope } = reading.values;
+  const { scope } = values;
+  const fault = (message: string) =>
+    faultAt(entry.positions.providers ?? entry.position, 'providers', message);
   const given = entry.values.providers;
   if (given === undefined || given.length === 0) return { registrations, scope };
-  const named = v.safeParse(frontEndAccessOptions.providers.schema, given.join(' '));
+  const named = v.safeParse(fileOnly['front-ends'].providers.schema, given.join(' '));
   if (!named.success) {
-    faultOfProviders(named.issues[0].message);
+    fault(named.issues[0].message);
     return { registrations, scope };
   }
   const meant = named.output.map((name) => {
     if (registrations.includes(name)) return name;
     const close = suggestion(name, registrations);
-    faultOfProviders(`names a provider that is not configured${didYouMean(close)}`);
+    fault(`names a provider that is not configured${didYouMean(close)}`);
     // Otherwise, that one may be reported as unused, too.
     return close ?? name;
   });

@@ -1,5 +1,5 @@
 import type { Provider } from '../providers/provider.ts';
-import type { OptionName } from './options.ts';
+import type { OptionName } from './settings/settings.ts';
 
 /** The options that would give a provider by hand, with their texts. */
 export function providerValues({

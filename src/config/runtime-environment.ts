@@ -1,4 +1,4 @@
-import type { OptionSources } from './option-values.ts';
+import type { OptionSources } from './sources.ts';
 
 const inspector = /--(inspect|debug[-_]port)/;
 

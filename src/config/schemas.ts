@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { redirectUri } from '../origins/schemas.ts';
+import { presets } from '../providers/presets.ts';
 import { providerUrl } from '../urls.ts';
+import { didYouMean, suggestion } from './suggestion.ts';
 
 const secondsOfHour = 60 * 60;
 const secondsOfDay = 24 * secondsOfHour;
@@ -189,4 +191,30 @@ export const tenant = v.pipe(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
     'must be letters, digits, dots, hyphens or underscores',
   ),
+);
+
+const presetNames = presets.map(({ name }) => name);
+
+/** The name of a preset. */
+export const presetName = v.pipe(
+  v.string(),
+  v.check(
+    (name) => presetNames.includes(name),
+    ({ input }) =>
+      `must be one that login-relay providers lists${didYouMean(suggestion(input, presetNames))}`,
+  ),
+);
+
+/** The words that a schema accepts; none if it accepts other texts too. */
+export function acceptedWords({ schema }: { readonly schema: object }): readonly string[] {
+  if (schema === presetName) return presetNames;
+  if (!('options' in schema) || !Array.isArray(schema.options)) return [];
+  return schema.options.filter((word) => typeof word === 'string');
+}
+
+/** Names with spaces between them. */
+export const names = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(' ')),
+  v.array(pathSegment),
 );

@@ -1,27 +1,6 @@
-import type { OptionName } from './options.ts';
 import type { Reading } from './reading.ts';
-
-/** A small text file. */
-export interface TextFile {
-  readonly text: string;
-  readonly readableByGroup?: boolean;
-  readonly readableByOthers: boolean;
-}
-
-/** Reads a file, or throws an error with Node's `code`. */
-export type ReadFile = (path: string) => TextFile;
-
-/** Creates files. Both functions throw an error with Node's `code`. */
-export interface NewFiles {
-  /** Checks that a file could be created, without creating it. */
-  readonly expect: (path: string) => void;
-  /**
-   * Creates a file that only its owner can read. Undefined in commands that create nothing.
-   *
-   * @returns false if the file exists by now: it stays as it is
-   */
-  readonly create?: (path: string, text: string) => boolean;
-}
+import type { OptionName } from './settings/settings.ts';
+import type { ReadFile, TextFile } from './text-file.ts';
 
 /** Why a file cannot be read, by the `code` of the error. */
 export const unreadableFile: Readonly<Record<string, string>> = {

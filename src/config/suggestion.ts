@@ -10,3 +10,8 @@ export function suggestion(word: string, known: readonly string[]): string | und
 export function didYouMean(close: string | undefined): string {
   return close === undefined ? '' : `: did you mean ${close}?`;
 }
+
+/** A message about one of several values of an option, which it names by its number. */
+export function numbered(index: number, count: number, message: string): string {
+  return count > 1 ? `number ${index + 1} ${message}` : message;
+}

@@ -11,7 +11,28 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import type { TextFile } from './secret-file.ts';
+
+/** A small text file. */
+export interface TextFile {
+  readonly text: string;
+  readonly readableByGroup?: boolean;
+  readonly readableByOthers: boolean;
+}
+
+/** Reads a file, or throws an error with Node's `code`. */
+export type ReadFile = (path: string) => TextFile;
+
+/** Creates files. Both functions throw an error with Node's `code`. */
+export interface NewFiles {
+  /** Checks that a file could be created, without creating it. */
+  readonly expect: (path: string) => void;
+  /**
+   * Creates a file that only its owner can read. Undefined in commands that create nothing.
+   *
+   * @returns false if the file exists by now: it stays as it is
+   */
+  readonly create?: (path: string, text: string) => boolean;
+}
 
 const readableByGroupBit = 0o040;
 const readableByOthersBit = 0o004;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { options } from '../../src/config/options.ts';
+import { options } from '../../src/config/settings/settings.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { freePort } from '../harness/system/free-port.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { effectiveFile } from '../../src/config/file/effective.ts';
-import { parseConfigFile } from '../../src/config/file/parse.ts';
 import { printFile } from '../../src/config/file/print.ts';
+import { parseConfigFile } from '../../src/config/file/read.ts';
 import { limits } from '../../src/limits.ts';
 import { faultsOfFile, readFileConfig } from './support/config-file.ts';
 

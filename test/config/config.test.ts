@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { LoginConfig } from '../../src/config/login-config.ts';
-import type { OptionName } from '../../src/config/options.ts';
+import type { OptionName } from '../../src/config/settings/settings.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ConfigFile } from '../../src/config/file/config-file.ts';
-import { describeEntry, describeSetting } from '../../src/config/file/describe.ts';
-import { parseConfigFile } from '../../src/config/file/parse.ts';
+import { describeEntry, describeSetting } from '../../src/config/file/config-file.ts';
+import { parseConfigFile } from '../../src/config/file/read.ts';
 
 function parsed(text: string, path = 'config.yaml'): ConfigFile {
   const result = parseConfigFile(text, path);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { NewFiles } from '../../src/config/secret-file.ts';
+import type { NewFiles } from '../../src/config/text-file.ts';
 import { createTextFile, expectCreatable, readTextFile } from '../../src/config/text-file.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';
 

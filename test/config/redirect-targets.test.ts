@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readConfig } from '../../src/config/config.ts';
 import { loginConfig } from '../../src/config/login-config.ts';
-import type { OptionName } from '../../src/config/options.ts';
+import type { OptionName } from '../../src/config/settings/settings.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
 import { DiscoveryError } from '../../src/oauth/discovery-error.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { OptionName } from '../../src/config/options.ts';
+import type { OptionName } from '../../src/config/settings/settings.ts';
 import { isSameSite } from '../../src/origins/same-site.ts';
 import { faults, type Given, read } from './support/read.ts';
 

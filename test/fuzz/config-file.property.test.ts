@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { checkConfigFile } from '../../fuzz/parsers/config-file.ts';
-import { fileSettings } from '../../src/config/file/keys.ts';
+import { fileSettings } from '../../src/config/settings/settings.ts';
 
 // make fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);

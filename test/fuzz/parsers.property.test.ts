@@ -10,7 +10,7 @@ import {
 } from '../../fuzz/parsers/provider-answer.ts';
 import { checkQuery, fuzz as fuzzQuery } from '../../fuzz/parsers/query.ts';
 import { checkSealed, checkState, fuzz as fuzzState } from '../../fuzz/parsers/state.ts';
-import { type OptionName, options } from '../../src/config/options.ts';
+import { type OptionName, options } from '../../src/config/settings/settings.ts';
 import { presets } from '../../src/providers/presets.ts';
 
 // make fuzz sets more.

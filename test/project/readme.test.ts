@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Option } from '../../src/config/option.ts';
-import { options } from '../../src/config/options.ts';
+import type { Option } from '../../src/config/settings/setting.ts';
+import { options } from '../../src/config/settings/settings.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 

@@ -10,8 +10,8 @@ import { type CheckReport, reportAsJson, reportAsText } from '../../check/report
 import { type Access, checkServiceUser } from '../../check/service-user.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { loginConfig } from '../../config/login-config.ts';
-import { type OptionSources, sourceOf, withoutOverruled } from '../../config/option-values.ts';
-import type { ReadFile } from '../../config/secret-file.ts';
+import { type OptionSources, sourceOf, withoutOverruled } from '../../config/sources.ts';
+import type { ReadFile } from '../../config/text-file.ts';
 import { expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';

@@ -5,7 +5,7 @@ import { effectiveFile } from '../../config/file/effective.ts';
 import { printFile } from '../../config/file/print.ts';
 import { readConfigFile } from '../../config/file/read.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
-import { type OptionSources, withoutOverruled } from '../../config/option-values.ts';
+import { type OptionSources, withoutOverruled } from '../../config/sources.ts';
 import { expectCreatable, readTextFile } from '../../config/text-file.ts';
 import type { ConfigAction } from '../config-actions.ts';
 import { print } from '../print.ts';

@@ -4,9 +4,9 @@ import getRawBody from 'raw-body';
 import * as v from 'valibot';
 import { describeFault } from '../../config/fault.ts';
 import { readConfigFile } from '../../config/file/read.ts';
-import { type OptionSources, readOptionValues } from '../../config/option-values.ts';
-import type { OptionName } from '../../config/options.ts';
 import { pathSegment } from '../../config/schemas.ts';
+import type { OptionName } from '../../config/settings/settings.ts';
+import { type OptionSources, readValues } from '../../config/sources.ts';
 import { readTextFile } from '../../config/text-file.ts';
 import { paths } from '../../paths.ts';
 import { ConfigError } from '../../start-errors.ts';
@@ -44,7 +44,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults: string[] = [];
   const inFile = readConfigFile(sources, readTextFile)?.relay.values ?? {};
   const given = { ...sources, inFile };
-  const { port, host, tlsCert } = readOptionValues(given, (name, message) => {
+  const { port, host, tlsCert } = readValues(given, (name, message) => {
     if (whereToAsk.has(name)) faults.push(describeFault(name, message, given));
   });
   if (port === undefined || host === undefined) throw new ConfigError(faults);

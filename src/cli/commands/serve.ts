@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
-import { type OptionSources, sourceOf } from '../../config/option-values.ts';
-import { describeOption } from '../../config/options.ts';
+import { describeOption } from '../../config/settings/settings.ts';
+import { type OptionSources, sourceOf } from '../../config/sources.ts';
 import { createTextFile, expectCreatable, readTextFile } from '../../config/text-file.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';

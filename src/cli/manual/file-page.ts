@@ -1,5 +1,6 @@
-import { type FileSetting, fileSettings, type Level } from '../../config/file/keys.ts';
-import { takesList } from '../../config/file/texts.ts';
+import { takesList } from '../../config/file/entries.ts';
+import type { Level } from '../../config/settings/setting.ts';
+import { type FileSetting, fileSettings } from '../../config/settings/settings.ts';
 import { limits } from '../../limits.ts';
 import { version } from '../../version.ts';
 import { example, fold, item, literal, placeholder, section, sentence, text } from './roff.ts';

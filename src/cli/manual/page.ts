@@ -1,5 +1,5 @@
-import type { Option } from '../../config/option.ts';
-import { options } from '../../config/options.ts';
+import type { Option } from '../../config/settings/setting.ts';
+import { options } from '../../config/settings/settings.ts';
 import { version } from '../../version.ts';
 import type { CommandDescription, FlagDescription, ProgramDescription } from '../description.ts';
 import {

@@ -1,9 +1,10 @@
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
 import { providerValues } from '../provider-values.ts';
-import type { SettingName } from './config-file.ts';
+import type { Level } from '../settings/setting.ts';
+import type { SettingName } from '../settings/settings.ts';
+import { fileSettings } from '../settings/settings.ts';
 import type { Derived, EffectiveEntry, EffectiveFile } from './effective.ts';
-import { fileSettings, type Level } from './keys.ts';
 
 type Texts = Readonly<Partial<Record<SettingName, string | undefined>>>;
 

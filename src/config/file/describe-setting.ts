@@ -1,4 +1,4 @@
-import type { FileSetting } from './keys.ts';
+import type { FileSetting } from '../settings/settings.ts';
 
 /** What a setting means, and what happens without it: one paragraph for people. */
 export function describeForFile(setting: FileSetting): string {

@@ -1,9 +1,8 @@
-import type { Option } from '../option.ts';
-import { type OptionSources, rawValue, sourceOf } from '../option-values.ts';
-import { options } from '../options.ts';
+import type { Level, Option } from '../settings/setting.ts';
+import { type FileSetting, fileSettings, options } from '../settings/settings.ts';
+import { type OptionSources, rawValue, sourceOf } from '../sources.ts';
 import type { ConfigFile, FileEntry, FileSettings } from './config-file.ts';
-import { describePlace } from './describe.ts';
-import { type FileSetting, fileSettings, type Level, settingOf } from './keys.ts';
+import { describePlace } from './config-file.ts';
 
 /** A setting that has a value. */
 export interface EffectiveSetting {
@@ -86,7 +85,7 @@ export function effectiveFile(
 type Given = Omit<EffectiveSetting, 'setting'> | undefined;
 
 function settingsOf(level: Level, given: (setting: FileSetting) => Given): EffectiveSetting[] {
-  const issuer = settingOf(level, 'issuer');
+  const issuer = fileSettings[level].find(({ key }) => key === 'issuer');
   const hasIssuer = issuer !== undefined && given(issuer) !== undefined;
   return fileSettings[level].flatMap((setting) => {
     const found = given(setting) ?? byDefault(setting);

@@ -1,74 +1,250 @@
+import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
-import { isMap } from 'yaml';
+import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import { limits } from '../../limits.ts';
-import { acceptedWords } from '../accepted-words.ts';
-import { options } from '../options.ts';
-import { pathSegment } from '../schemas.ts';
-import { readApis } from './apis.ts';
-import type { ConfigFile, FileEntry } from './config-file.ts';
-import { type Pair, pairsOf } from './pairs.ts';
-import { readSettings, type Source } from './settings.ts';
+import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
+import type { Level } from '../settings/setting.ts';
+import { type FileSetting, fileSettings, options, type SettingName } from '../settings/settings.ts';
+import { didYouMean, numbered, suggestion } from '../suggestion.ts';
+import type { ConfigFile, FileApi, FileEntry, FileSettings, Position } from './config-file.ts';
+import { type Pair, pairsOf, positionOf, resolved } from './pairs.ts';
+import type { ReportAt, Yaml } from './yaml.ts';
 
-type Kind = FileEntry['kind'];
+/** The file that settings are read from. */
+export interface Source {
+  readonly path: string;
+  readonly yaml: Yaml;
+  readonly report: ReportAt;
+  /** Reports a fault after which it is not clear what the rest of the file means. */
+  readonly giveUp: ReportAt;
+}
+
+/** The map that settings are in: its level, and how faults begin that name one of its keys. */
+interface Place {
+  readonly level: Level;
+  readonly prefix: string;
+}
 
 /** The words that are endpoints after `/auth/<provider>/`: no front end can have their names. */
 export const endpoints: readonly string[] = ['callback', 'token', 'revoke'];
 
-const mostEntries: Readonly<Record<Kind, number>> = {
-  providers: limits.registrations,
-  'front-ends': limits.frontEnds,
+/** The keys of each level that hold further maps, where an unknown key belongs that another level has. */
+const levels: Readonly<
+  Record<Level, { readonly maps: readonly string[]; readonly belongs: string }>
+> = {
+  relay: {
+    maps: ['providers', 'front-ends'],
+    belongs: 'belongs to the whole relay: move it to the top of the file, without indentation',
+  },
+  providers: { maps: [], belongs: 'belongs to a provider: move it into an entry of providers' },
+  'front-ends': {
+    maps: ['proxy'],
+    belongs: 'belongs to a front end: move it into an entry of front-ends',
+  },
+  proxy: { maps: [], belongs: 'belongs to an API: move it into an entry of proxy, in a front end' },
 };
 
-/** The settings that choose a provider. */
-const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
+/** Reads the map of the whole file. */
+export function readTop(map: YAMLMap | undefined, source: Source): Omit<ConfigFile, 'path'> {
+  const pairs = map ? pairsOf(map, source.yaml, source.report) : [];
+  const find = (name: string) => pairs.find(({ key }) => key === name);
+  const [providers, frontEnds] = [find('providers'), find('front-ends')];
+  const others = pairs.filter((pair) => pair !== providers && pair !== frontEnds);
+  return {
+    relay: readSettings(others, { level: 'relay', prefix: '' }, source),
+    providers: providers && readEntries(providers, 'providers', source),
+    frontEnds: frontEnds && readEntries(frontEnds, 'front-ends', source),
+  };
+}
 
 /** Reads the entries of `providers` or `front-ends`. Undefined after reporting that there are none. */
-export function readEntries(map: Pair, kind: Kind, source: Source): ConfigFile['providers'] {
+function readEntries(
+  { value, position }: Pair,
+  kind: FileEntry['kind'],
+  source: Source,
+): ConfigFile['providers'] {
   const { yaml, report, giveUp } = source;
-  if (!isMap(map.value)) {
-    giveUp(map.position, `${kind} is not a map of names, each with its settings`);
+  if (!isMap(value)) {
+    giveUp(position, `${kind} is not a map of names, each with its settings`);
     return undefined;
   }
-  const pairs = pairsOf(map.value, yaml, report);
-  const beyond = pairs[mostEntries[kind]];
+  const most = kind === 'providers' ? limits.registrations : limits.frontEnds;
+  const pairs = pairsOf(value, yaml, report);
+  const beyond = pairs[most];
   if (beyond !== undefined) {
-    giveUp(beyond.position, `${kind} has more than ${mostEntries[kind]} entries`);
+    giveUp(beyond.position, `${kind} has more than ${most} entries`);
     return undefined;
   }
   const [first, ...others] = pairs.map((pair) => readEntry(pair, kind, source));
-  if (first === undefined) giveUp(map.position, `${kind} has no entries`);
+  if (first === undefined) giveUp(position, `${kind} has no entries`);
   return first && [first, ...others];
 }
 
-function readEntry({ key: name, position, value }: Pair, kind: Kind, source: Source): FileEntry {
+function readEntry(
+  { key: name, position, value }: Pair,
+  kind: FileEntry['kind'],
+  source: Source,
+): FileEntry {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
+  // A word that cannot be a name is left out of faults: it may be anything.
+  const described = issue === undefined ? `${kind}.${name}` : kind;
+  const prefix = issue === undefined ? `${described}.` : `${kind}: `;
   if (issue !== undefined) giveUp(position, `${kind} has a name that ${issue.message}`);
   if (kind === 'front-ends' && endpoints.includes(name)) {
-    report(position, `${kind}.${name} has the name of an endpoint: choose another name`);
+    report(position, `${described} has the name of an endpoint: choose another name`);
   }
-  if (!isMap(value)) report(position, `${describe(kind, name)} is not a map of settings`);
+  if (!isMap(value)) report(position, `${described} is not a map of settings`);
   const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
-  const [proxy] = pairs.filter(({ key }) => key === 'proxy' && kind === 'front-ends');
-  const apis = proxy ? readApis(proxy, name, `${describe(kind, name)}.proxy`, source) : [];
-  const settings = readSettings(
-    pairs.filter((pair) => pair !== proxy),
-    { kind, name },
-    source,
-  );
-  const values = kind === 'providers' ? withPreset(name, settings.values) : settings.values;
-  return { kind, name, position, values, positions: settings.positions, apis };
+  const proxy = pairs.find(({ key }) => key === 'proxy' && kind === 'front-ends');
+  const apis = proxy ? readApis(proxy, `${described}.proxy`, `${prefix}proxy.`, source) : [];
+  const own = pairs.filter((pair) => pair !== proxy);
+  const { values, positions } = readSettings(own, { level: kind, prefix }, source);
+  return { kind, name, position, positions, apis, values: withPreset(kind, name, values) };
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
-function withPreset(name: string, values: FileEntry['values']): FileEntry['values'] {
+function withPreset(
+  kind: FileEntry['kind'],
+  name: string,
+  values: FileEntry['values'],
+): FileEntry['values'] {
+  const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
   const isNamed = choices.some((choice) => values[choice] !== undefined);
-  return isNamed || !acceptedWords(options.provider).includes(name)
-    ? values
-    : { ...values, provider: [name] };
+  const isPreset = kind === 'providers' && acceptedWords(options.provider).includes(name);
+  return isNamed || !isPreset ? values : { ...values, provider: [name] };
 }
 
-/** The path of an entry. A word that cannot be a name is left out: it may be anything. */
-function describe(kind: Kind, name: string): string {
-  return v.is(pathSegment, name) ? `${kind}.${name}` : kind;
+/** Reads `proxy` of a front end: a list of maps. */
+function readApis(
+  { value, position }: Pair,
+  described: string,
+  prefix: string,
+  source: Source,
+): readonly FileApi[] {
+  const { yaml, report } = source;
+  const fault = (at: Position, what: string): [] => {
+    report(at, `${described} ${what}`);
+    return [];
+  };
+  if (!isSeq(value)) return fault(position, 'is not a list of maps, each with path and url');
+  const { items } = value;
+  if (items.length === 0) fault(position, 'is an empty list');
+  if (items.length > limits.apisOfFrontEnd) {
+    return fault(position, `has more than ${limits.apisOfFrontEnd} entries`);
+  }
+  return items.flatMap((item) => {
+    const map = resolved(item, yaml);
+    const at = positionOf(item, yaml);
+    if (!isMap(map)) return fault(at, 'has an entry that is not a map');
+    const settings = readSettings(pairsOf(map, yaml, report), { level: 'proxy', prefix }, source);
+    return [{ position: at, ...settings }];
+  });
+}
+
+/** Reads the settings of one map. Those with faults have no texts. */
+function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
+  const values: Partial<Record<SettingName, readonly string[]>> = {};
+  const positions: Partial<Record<SettingName, Position>> = {};
+  const misspelt: SettingName[] = [];
+  for (const pair of pairs) {
+    const setting = fileSettings[place.level].find(({ key }) => key === pair.key);
+    if (setting === undefined) {
+      misspelt.push(...reportUnknown(pair, place, source));
+      continue;
+    }
+    const fault = (message: string) =>
+      source.report(pair.position, `${place.prefix}${pair.key} ${message}`);
+    positions[setting.name] = pair.position;
+    values[setting.name] = textsOf(setting, pair.value, source, fault) ?? [];
+  }
+  // Otherwise, a misspelt setting would be reported as missing, too.
+  for (const name of misspelt) values[name] ??= [];
+  return { values, positions };
+}
+
+/**
+ * Reports a key that is not known here. It may be a secret: only what looks like a key is quoted.
+ *
+ * @returns the setting that it may stand for
+ */
+function reportUnknown(
+  { key, position }: Pair,
+  { level, prefix }: Place,
+  { report, giveUp }: Source,
+): SettingName[] {
+  const { maps } = levels[level];
+  const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...maps]);
+  const owner = (Object.keys(levels) as Level[]).find((one) =>
+    fileSettings[one].some((setting) => setting.key === key),
+  );
+  const isShown = /^[a-z]{1,12}(-[a-z]{1,12}){0,2}$/.test(key) || (close && /^[\w-]+$/.test(key));
+  let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
+  if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
+  if (owner !== undefined) message = `${prefix}${key} ${levels[owner].belongs}`;
+  (close !== undefined && maps.includes(close) ? giveUp : report)(position, message);
+  return fileSettings[level].filter((setting) => setting.key === close).map(({ name }) => name);
+}
+
+/** How a list is written as one text, for options whose flag takes one text. */
+const separators: Readonly<Record<string, string>> = { scope: ' ', trustedProxies: ',' };
+
+/** Whether a setting takes a list as well as a single value. */
+export function takesList({ name, repeatable }: FileSetting): boolean {
+  return repeatable === true || separators[name] !== undefined;
+}
+
+/** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */
+function textsOf(
+  setting: FileSetting,
+  value: Node | undefined,
+  { path, yaml }: Source,
+  fault: (message: string) => void,
+): readonly string[] | undefined {
+  const isList = takesList(setting);
+  const items = isSeq(value) && isList ? value.items : undefined;
+  if (items?.length === 0) fault('is an empty list');
+  const texts = items?.map((item, index) =>
+    textOf(setting, resolved(item, yaml), 'one value', (message) =>
+      fault(numbered(index, items.length, message)),
+    ),
+  ) ?? [textOf(setting, value, isList ? 'one value or a list' : 'one value', fault)];
+  if (!texts.every((text) => text !== undefined)) return undefined;
+  // A secret in place of a path must not become the name of a new file.
+  if (setting.name === 'keyFile' && texts[0]?.includes('/') === false) {
+    fault('must be a path with a slash, such as ./key');
+    return undefined;
+  }
+  if (setting.schema === filePath) return texts.map((text) => fromFile(text, path));
+  const separator = separators[setting.name];
+  return separator === undefined || texts.length === 0 ? texts : [texts.join(separator)];
+}
+
+/**
+ * The text of a scalar as it is in the file: `010` is not 8, and a long identifier keeps all its digits.
+ * `true` is also `on`, which it is in YAML 1.1.
+ */
+function textOf(
+  setting: FileSetting,
+  node: Node | undefined,
+  expected: string,
+  fault: (message: string) => void,
+): string | undefined {
+  if (isMap(node) || isSeq(node))
+    fault(`must be ${expected}, not a ${isMap(node) ? 'map' : 'list'}`);
+  else if (!isScalar(node) || node.value === null || node.value === '') fault('has no value');
+  else {
+    const { value, source } = node;
+    if (typeof value === 'string') return value;
+    if (typeof value !== 'boolean') return source ?? String(value);
+    const word = value ? 'on' : 'off';
+    return acceptedWords(setting).includes(word) ? word : String(value);
+  }
+  return undefined;
+}
+
+/** Takes a path in the file as relative to the file's directory. */
+function fromFile(path: string, file: string): string {
+  const directory = /^.*\//s.exec(file)?.[0] ?? './';
+  return isAbsolute(path) ? path : directory + path.replace(/^(\.\/)+/, '');
 }

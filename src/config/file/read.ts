@@ -1,10 +1,13 @@
+import { isMap, isScalar } from 'yaml';
 import { ConfigError } from '../../start-errors.ts';
 import { describeFault } from '../fault.ts';
-import { type OptionSources, rawValue } from '../option-values.ts';
-import { type ReadFile, reasonOf, unreadableFile } from '../secret-file.ts';
-import type { ConfigFile } from './config-file.ts';
-import { parseConfigFile } from './parse.ts';
-import type { PlacedTexts } from './placed-texts.ts';
+import { reasonOf, unreadableFile } from '../secret-file.ts';
+import { type OptionSources, rawValue } from '../sources.ts';
+import type { ReadFile } from '../text-file.ts';
+import { type ConfigFile, describePlace, type PlacedTexts, placedTexts } from './config-file.ts';
+import { readTop, type Source } from './entries.ts';
+import { positionOf, resolved } from './pairs.ts';
+import { parseYaml, type ReportAt } from './yaml.ts';
 
 /** A configuration file that was read. */
 export interface ReadConfigFile extends ConfigFile {
@@ -45,4 +48,44 @@ function textOf(path: string, sources: OptionSources, readFile: ReadFile) {
     const reason = reasonOf(error, unreadableFile) ?? 'names a file that cannot be read';
     throw new ConfigError([describeFault('config', reason, sources)]);
   }
+}
+
+/**
+ * Parses a configuration file. Its settings become the texts that their flags would have, with their places. Their
+ * schemas do not check them yet.
+ *
+ * @param path where the text is from. It begins every fault, and paths in the file are relative to its directory
+ * @param faults gets the faults; none is in it yet
+ * @returns the file, or all faults of its form, which never quote a value. If it is clear what the rest means, both
+ */
+export function parseConfigFile(
+  text: string,
+  path: string,
+  faults = placedTexts(),
+):
+  | { readonly file: ConfigFile }
+  | { readonly faults: readonly string[]; readonly file: ConfigFile | undefined } {
+  // The faults of a map are found again in each map that it is merged into.
+  const report: ReportAt = (position, message) =>
+    faults.add(`${describePlace(path, position)} ${message}`, position);
+  const yaml = parseYaml(text, report);
+  let isClear = true;
+  const giveUp: ReportAt = (position, message) => {
+    isClear = false;
+    report(position, message);
+  };
+  const file = yaml && readYaml({ path, yaml, report, giveUp });
+  const found = faults.inOrder();
+  if (file !== undefined && found.length === 0) return { file };
+  return { faults: found, file: isClear ? file : undefined };
+}
+
+function readYaml(source: Source): ConfigFile | undefined {
+  const { path, yaml, report } = source;
+  const content = resolved(yaml.document.contents, yaml);
+  const isBlank = content === undefined || (isScalar(content) && content.value === null);
+  if (isMap(content) || isBlank)
+    return { path, ...readTop(isMap(content) ? content : undefined, source) };
+  report(positionOf(content, yaml), 'is not a map of settings, such as port: 8000');
+  return undefined;
 }

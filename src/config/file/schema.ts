@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { limits } from '../../limits.ts';
+import type { Level } from '../settings/setting.ts';
+import { type FileSetting, fileSettings } from '../settings/settings.ts';
 import type { FileEntry } from './config-file.ts';
 import { describeForFile, fixedDefault } from './describe-setting.ts';
-import { endpoints } from './entries.ts';
-import { type FileSetting, fileSettings, type Level } from './keys.ts';
-import { takesList } from './texts.ts';
+import { endpoints, takesList } from './entries.ts';
 import { valueTypeOf } from './value-type.ts';
 
 /** A JSON Schema, or a part of one. */

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { acceptedWords } from '../accepted-words.ts';
-import type { Option } from '../option.ts';
-import { trueOrFalse } from '../schemas.ts';
+import { acceptedWords, trueOrFalse } from '../schemas.ts';
+import type { Option } from '../settings/setting.ts';
 
 /** The type that a setting's value has in YAML. */
 export type ValueType =

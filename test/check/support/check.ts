@@ -1,5 +1,5 @@
 import { diagnose } from '../../../src/cli/commands/check.ts';
-import { type OptionName, options } from '../../../src/config/options.ts';
+import { type OptionName, options } from '../../../src/config/settings/settings.ts';
 import { canary, inspectForLeaks } from '../../harness/expect/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import { secretFile } from '../../harness/relay/relay-under-test.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { options } from '../../../src/config/options.ts';
+import { options } from '../../../src/config/settings/settings.ts';
 import { presets } from '../../../src/providers/presets.ts';
 import { run } from '../../harness/project/run.ts';
 import { relayCommand } from '../../harness/relay/relay-process.ts';

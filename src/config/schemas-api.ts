@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import { mayReachApi } from '../../api-proxy/headers.ts';
-import { paths } from '../../paths.ts';
-import { providerUrl } from '../../urls.ts';
-import type { Option } from '../option.ts';
-import * as schemas from '../schemas.ts';
+import { mayReachApi } from '../api-proxy/headers.ts';
+import { paths } from '../paths.ts';
+import { providerUrl } from '../urls.ts';
+import * as schemas from './schemas.ts';
 
 const longestPath = 128;
 
@@ -19,7 +18,7 @@ const endpoints = [
 ];
 
 /** A path of the relay below which nothing else is, such as `/api/github/`. */
-const path = v.pipe(
+export const apiPath = v.pipe(
   v.string(),
   v.maxLength(longestPath, `must have at most ${longestPath} characters`),
   v.regex(
@@ -37,7 +36,8 @@ export function overlap(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one);
 }
 
-const url = v.pipe(
+/** The URL that takes its place. */
+export const apiUrl = v.pipe(
   providerUrl,
   v.check(({ href }) => !href.includes('?'), 'must not have a query'),
   v.check(
@@ -49,7 +49,8 @@ const url = v.pipe(
 const methodNames = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const oneMethod = `(${methodNames.join('|')})`;
 
-const methods = v.pipe(
+/** Methods with spaces between them. */
+export const apiMethods = v.pipe(
   v.string(),
   v.regex(
     new RegExp(`^${oneMethod}( ${oneMethod})*$`),
@@ -59,7 +60,8 @@ const methods = v.pipe(
   v.array(schemas.oneOf(methodNames)),
 );
 
-const requestHeaders = v.pipe(
+/** Names of request headers with spaces between them; the result is in lower case. */
+export const apiRequestHeaders = v.pipe(
   v.string(),
   v.regex(
     /^[A-Za-z0-9-]+( [A-Za-z0-9-]+)*$/,
@@ -71,39 +73,3 @@ const requestHeaders = v.pipe(
     'must not name a header of connections, browsers, proxies or credentials, or one that stands for another method or path',
   ),
 );
-
-/** A part of a provider's API that a page with a session may use. Only a file can give it. */
-export const apiProxyOptions = {
-  path: {
-    argument: '<path>',
-    help: 'path of the relay; requests below it go to the provider with the access token of the session',
-    otherwise: 'required',
-    schema: path,
-  },
-  url: {
-    argument: '<url>',
-    help: 'URL that takes the place of the path; it ends with a slash',
-    otherwise: 'required',
-    schema: url,
-  },
-  methods: {
-    argument: '<methods>',
-    help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
-    otherwise: 'GET and HEAD',
-    repeatable: true,
-    schema: methods,
-  },
-  'request-headers': {
-    argument: '<names>',
-    help: 'further request headers that are passed on, such as X-Goog-Api-Key',
-    otherwise: 'those that APIs usually need',
-    repeatable: true,
-    schema: requestHeaders,
-  },
-  provider: {
-    argument: '<name>',
-    help: 'provider whose access tokens go to the URL',
-    otherwise: 'required if the front end may use several providers',
-    schema: schemas.pathSegment,
-  },
-} as const satisfies Record<string, Omit<Option, 'flag' | 'variable' | 'group'>>;

@@ -1,83 +1,21 @@
 import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
 import { examplePage, originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
-import { originPattern } from '../../origins/schemas.ts';
-import { httpUrl, isLoopback } from '../../urls.ts';
-import { numbered, type Option } from '../option.ts';
+import { isSameSite } from '../../origins/same-site.ts';
+import { isLoopback } from '../../urls.ts';
 import { checked, type Reading, reportOwnParameters } from '../reading.ts';
-import * as schemas from '../schemas.ts';
-import { reportSessionFrontEnd } from './sessions.ts';
+import type { CompleteValues } from '../settings/settings.ts';
+import { numbered } from '../suggestion.ts';
+
+const maxRedirectUriLength = 512;
 
 /** The front end, and how a login reaches it. */
-export interface FrontEndSettings {
+export interface FrontEndSettings extends Pick<CompleteValues, 'tokenDelivery' | 'errorDelivery'> {
   readonly origin: OriginPattern;
   /** Undefined: the front end has several origins, and takes OAuth logins only. */
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth login may return to. The first one is the default. */
   readonly redirectUris: readonly RedirectUri[];
-  /**
-   * `code`: the front end takes OAuth logins only. `session`: it never gets a token. `cms`: it is Decap CMS or
-   * Sveltia CMS.
-   */
-  readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
-  readonly errorDelivery: 'json' | 'page' | 'redirect';
 }
-
-const maxRedirectUris = 20;
-const maxRedirectUriLength = 512;
-
-/** The options that every relay needs. */
-export const requiredFrontEndOptions = {
-  origin: {
-    flag: '--origin',
-    argument: '<origin>',
-    variable: 'FRONTEND_ORIGIN',
-    group: 'Required',
-    help: 'origin of the front end, such as https://app.example.com; with a * for one label (https://*.preview.example.com) or for any port (http://localhost:*)',
-    otherwise: 'required',
-    schema: originPattern,
-  },
-} as const satisfies Record<string, Option>;
-
-/** The other options of {@link FrontEndSettings}. */
-export const frontEndOptions = {
-  frontendUrl: {
-    flag: '--frontend-url',
-    argument: '<url>',
-    variable: 'FRONTEND_URL',
-    group: 'Front end',
-    help: 'page that receives the token; it must be inside the origin',
-    otherwise: 'the origin; /admin/ there with --token-delivery cms',
-    schema: httpUrl,
-  },
-  redirectUri: {
-    flag: '--redirect-uri',
-    argument: '<url>',
-    variable: 'FRONTEND_REDIRECT_URI',
-    group: 'Front end',
-    help: 'page inside the origin that an OAuth login may return to; repeat the flag for several, or put spaces between them in the variable',
-    otherwise: 'the front end URL',
-    repeatable: true,
-    schema: schemas.redirectUris(maxRedirectUris, maxRedirectUriLength),
-  },
-  tokenDelivery: {
-    flag: '--token-delivery',
-    argument: '<how>',
-    variable: 'TOKEN_DELIVERY',
-    group: 'Front end',
-    help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (not at all: a cookie of the relay holds it), or cms (in the popup of Decap CMS or Sveltia CMS)',
-    default: 'query',
-    schema: schemas.oneOf(['query', 'fragment', 'code', 'session', 'cms']),
-  },
-  errorDelivery: {
-    flag: '--error-delivery',
-    argument: '<how>',
-    variable: 'ERROR_DELIVERY',
-    group: 'Front end',
-    help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (a failed login goes to the front end with error, error_description and request_id)',
-    default: 'json',
-    schema: schemas.oneOf(['json', 'page', 'redirect']),
-  },
-} as const satisfies Record<string, Option>;
 
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
@@ -171,5 +109,32 @@ function reportRedirectUris({ values, describe, fault }: Reading): void {
     const taken = responseParameters.find((parameter) => query.has(parameter));
     if (taken) report(`must not have ${taken} in its query: the relay adds it`);
     if (uris.indexOf(uri) < index) report('is the same as an earlier one');
+  }
+}
+
+/**
+ * Reports why a front end cannot have sessions: browsers send their cookies only to the relay, and only from
+ * pages of the relay's own site.
+ *
+ * @param baseUrl the relay's public address
+ */
+function reportSessionFrontEnd(
+  { values, sourceOf, describe, fault, warn }: Reading,
+  baseUrl: string,
+): void {
+  const { origin } = values;
+  const relay = URL.parse(baseUrl);
+  const delivery = `${describe('tokenDelivery')} session`;
+  if (relay?.protocol === 'http:' && !isLoopback(relay)) {
+    fault('baseUrl', `must start with https:// with ${delivery}`);
+  }
+  if (origin && relay && !isFamily(origin) && !isSameSite(new URL(origin), relay)) {
+    fault(
+      'origin',
+      `must be on the same site as ${describe('baseUrl')} with ${delivery}: both https, under one domain of your own, such as app.example.com and login.example.com`,
+    );
+  }
+  if (sourceOf('redirectUri') !== undefined) {
+    warn('redirectUri', `has no effect with ${delivery}: there are no OAuth logins`);
   }
 }

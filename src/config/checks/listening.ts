@@ -1,0 +1,63 @@
+import type { Certificate } from '../../server/certificate.ts';
+import { readCertificate } from '../certificate.ts';
+import type { Reading } from '../reading.ts';
+import { options } from '../settings/settings.ts';
+
+/** The relay's public address, without a final slash. */
+export function baseUrlOf({ values }: Reading): string {
+  const scheme = values.tlsCert === undefined ? 'http' : 'https';
+  // A faulty port is left out: other faults are then found as well.
+  const ownAddress = `${scheme}://localhost:${values.port ?? ''}`;
+  return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
+}
+
+/** Checks where the relay listens, and under which address browsers see it. */
+export function checkListening(reading: Reading, baseUrl: string): Certificate | undefined {
+  const { values, environment, sourceOf, describe, fault } = reading;
+  const certificate = readCertificate(reading, baseUrl);
+  const isUnset = sourceOf('baseUrl') === undefined;
+  const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
+  if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
+    fault('baseUrl', 'is empty: set it to the public URL of this service');
+  }
+  if (values.port === 0 && isUnset) {
+    fault('baseUrl', 'is required with port 0: its default needs a known port');
+  }
+  if (values.baseUrl?.href.includes('?')) fault('baseUrl', 'must not have a query');
+  if (values.tlsCert !== undefined && values.baseUrl?.protocol === 'http:') {
+    fault('baseUrl', `must start with https:// with ${describe('tlsCert')}`);
+  }
+  return certificate;
+}
+
+/** Checks how clients are told apart. Returns whether a proxy that is not trusted hides them all. */
+export function checkClients({ values, describe, warn }: Reading, baseUrl: string): boolean {
+  const { rateLimit, refusedExchanges, trustedProxies, tlsCert, logClientAddress } = values;
+  const used = rateLimit !== undefined || refusedExchanges !== 0 || logClientAddress !== 'off';
+  if (!used && trustedProxies !== undefined) {
+    warn('trustedProxies', `has no effect without ${describe('rateLimit')}`);
+  }
+  const behindUnknownProxy =
+    trustedProxies === undefined && tlsCert === undefined && baseUrl.startsWith('https:');
+  if (!behindUnknownProxy) return false;
+  const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;
+  if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
+  if (logClientAddress !== 'off') {
+    warn('logClientAddress', `logs the proxy's address in place of the client's: ${remedy}`);
+  }
+  if (refusedExchanges) {
+    warn('refusedExchanges', `has no effect, since no client address is known: ${remedy}`);
+  }
+  return true;
+}
+
+/** Checks the metrics port. */
+export function checkMetrics({ values, sourceOf, describe, fault, warn }: Reading): void {
+  const { port, host, metricsPort, metricsHost } = values;
+  if (port !== undefined && port !== 0 && port === metricsPort && host === metricsHost) {
+    fault('metricsPort', `must not be the port of ${describe('port')}`);
+  }
+  if (sourceOf('metricsHost') !== undefined && metricsPort === undefined) {
+    warn('metricsHost', `has no effect without ${describe('metricsPort')}`);
+  }
+}

@@ -25,10 +25,7 @@ export function configFile(provider: string, providers: number, frontEnds: numbe
     'base-url': registration.baseUrl,
     // The relay creates it.
     'key-file': './key',
-    providers: {
-      provider: one,
-      ...entries(providers - 1, () => one),
-    },
+    providers: { provider: one, ...entries(providers - 1, () => one) },
     'front-ends': {
       ...entries(frontEnds - 1, (name) => ({ origin: `https://${name}.example.com` })),
       app: { origin: registration.frontEnd },

@@ -37,10 +37,7 @@ export async function openBattlefield(
   });
   return {
     relay,
-    targets: {
-      authorizationRequests,
-      issuer,
-    },
+    targets: { authorizationRequests, issuer },
     material: await createMaterial({
       stateKey,
       baseUrl,

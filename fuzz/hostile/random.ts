@@ -21,8 +21,8 @@ export class Random {
     return this.below(times) === 0;
   }
 
-  pick<Value>(values: readonly [Value, ...Value[]]): Value {
-    return values[this.below(values.length)] ?? values[0];
+  pick<Value>(values: readonly Value[]): Value {
+    return values[this.below(values.length)] as Value;
   }
 
   /** So many values, at least `min` and less than `end`. */

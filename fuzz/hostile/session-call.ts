@@ -24,7 +24,7 @@ const requests: readonly SessionRequest[] = [
     isPost: true,
     statuses: [200, 401, 502, 504],
   },
-  { kind: 'session user', path: '/api/user', isPost: false, statuses: [200, 401, 502, 504] },
+  { kind: 'session user', path: '/api/user', isPost: false, statuses: [200, 401, 502, 503, 504] },
   { kind: 'session logout', path: '/auth/logout', isPost: true, statuses: [200] },
   { kind: 'api', path: `${apiPath}repos`, isPost: false, statuses: [] },
 ];
@@ -84,14 +84,8 @@ function brokenOff(error: unknown): undefined {
 }
 
 const neverPassed = [
-  'set-cookie',
-  'refresh',
-  'upgrade',
-  'trailer',
-  'proxy-authenticate',
-  'statuscode',
-  '__proto__',
-  'constructor',
+  ...['set-cookie', 'refresh', 'upgrade', 'trailer', 'proxy-authenticate', 'statuscode'],
+  ...['__proto__', 'constructor'],
 ];
 
 /** Any status and any body of the API may reach the page, but nothing that acts on the origin of the relay. */

@@ -5,13 +5,7 @@ import { parseEndpointParameters } from '../../src/oauth/endpoint-parameters.ts'
 import { relayErrorOf } from './relay-error-of.ts';
 
 const names = [
-  'client_id',
-  'code',
-  'code_verifier',
-  'grant_type',
-  'redirect_uri',
-  'refresh_token',
-  'scope',
+  ...['client_id', 'code', 'code_verifier', 'grant_type', 'redirect_uri', 'refresh_token', 'scope'],
   'token',
 ];
 

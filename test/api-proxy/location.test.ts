@@ -19,18 +19,10 @@ describe('a redirect of the API', () => {
 
   it('to anywhere else has no target', () => {
     for (const location of [
-      'https://evil.example/v3/',
-      '//evil.example/v3/',
-      'http://api.example/v3/a',
-      'https://api.example:444/v3/a',
-      'https://user@api.example/v3/a',
-      'https://api.example/v3',
-      'https://api.example/v3x/a',
-      '/v3/../admin',
-      '../../../admin',
-      'javascript:alert(1)',
-      'https://',
-      '\\\\evil.example/v3/',
+      ...['https://evil.example/v3/', '//evil.example/v3/', 'http://api.example/v3/a'],
+      ...['https://api.example:444/v3/a', 'https://user@api.example/v3/a'],
+      ...['https://api.example/v3', 'https://api.example/v3x/a', '/v3/../admin', '../../../admin'],
+      ...['javascript:alert(1)', 'https://', '\\\\evil.example/v3/'],
     ]) {
       expect(relayed(location), location).to.equal(undefined);
     }

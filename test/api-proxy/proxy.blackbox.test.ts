@@ -157,20 +157,8 @@ describe("the provider's API through the relay", () => {
 
   describe('by its path', () => {
     for (const rest of [
-      '../x',
-      '%2e%2e/x',
-      'a/..%2fx',
-      'a%2fb',
-      'a\\..\\x',
-      '%5c',
-      '%252e%252e/',
-      '/evil.example/',
-      'a//b',
-      '..;/x',
-      '%00',
-      '%',
-      '%zz',
-      '%c0%ae%c0%ae/x',
+      ...['../x', '%2e%2e/x', 'a/..%2fx', 'a%2fb', 'a\\..\\x', '%5c', '%252e%252e/'],
+      ...['/evil.example/', 'a//b', '..;/x', '%00', '%', '%zz', '%c0%ae%c0%ae/x'],
     ]) {
       it(`refuses ${rest}`, async () => {
         expectSessionFailure(await api.send(rest), 'path_refused');

@@ -52,10 +52,7 @@ describe('login-relay check, about the token endpoint', () => {
     GitHub: asGitHub('bad_verification_code'),
     Slack: json({ ok: false, error: 'invalid_code' }),
     'Gitea and Forgejo': json(
-      {
-        error: 'unauthorized_client',
-        error_description: 'client is not authorized',
-      },
+      { error: 'unauthorized_client', error_description: 'client is not authorized' },
       400,
     ),
     Twitch: json({ status: 400, message: 'Invalid authorization code' }, 400),

@@ -137,10 +137,7 @@ describe('demo', () => {
       const probe = await openFreePort(8000, 'a test');
       await probe.close();
       const own = `http://localhost:${probe.port}`;
-      const demo = await start({
-        port: undefined,
-        own: { origin: own, tokenDelivery: 'query' },
-      });
+      const demo = await start({ port: undefined, own: { origin: own, tokenDelivery: 'query' } });
       await demo.close();
       const urls = [demo.relayUrl, demo.frontEndUrl, demo.providerUrl];
       expect(urls).not.to.include(own);
@@ -171,16 +168,9 @@ describe('demo', () => {
         expect(parseOwnPage({ origin: given })?.origin).to.equal(read);
       }
       for (const given of [
-        'https://app.example.com',
-        'http://192.168.1.2:5173',
-        'http://localhost.example.com',
-        'http://localhost:*',
-        'http://localhost:5173/app',
-        'http://localhost:5173/?x',
-        'http://user@localhost:5173',
-        'localhost:5173',
-        'file:///tmp/index.html',
-        '',
+        ...['https://app.example.com', 'http://192.168.1.2:5173', 'http://localhost.example.com'],
+        ...['http://localhost:*', 'http://localhost:5173/app', 'http://localhost:5173/?x'],
+        ...['http://user@localhost:5173', 'localhost:5173', 'file:///tmp/index.html', ''],
       ]) {
         expect(() => parseOwnPage({ origin: given }), given).to.throw(ConfigError);
       }

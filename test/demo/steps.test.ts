@@ -36,9 +36,7 @@ describe('the steps that the demo shows', () => {
   /** The texts of what a page has got, the latest last. */
   function follow() {
     const got: string[] = [];
-    const response = Object.assign(new EventEmitter(), {
-      write: (text: string) => got.push(text),
-    });
+    const response = Object.assign(new EventEmitter(), { write: (text: string) => got.push(text) });
     steps.follow(response);
     return { got, close: () => response.emit('close') };
   }

@@ -66,14 +66,8 @@ describe('the Kubernetes manifests', () => {
       const file = join(directory, 'manifests.ts');
       await writeFile(file, statements.join('\n'));
       const check = [
-        'node_modules/typescript/bin/tsc',
-        '--ignoreConfig',
-        '--noEmit',
-        '--strict',
-        '--module',
-        'nodenext',
-        '--types',
-        '',
+        ...['node_modules/typescript/bin/tsc', '--ignoreConfig', '--noEmit', '--strict'],
+        ...['--module', 'nodenext', '--types', ''],
       ];
       const { code, stdout } = run(process.execPath, [...check, file]);
       expect(code, stdout).to.equal(0);

@@ -20,16 +20,7 @@ const readers: Record<string, { read: (text: string) => unknown; parts: readonly
   'a Cookie header': {
     read: (cookie) => cookies.isFinished(koaContext({ cookie }), id),
     parts: [
-      'a=;',
-      'a;',
-      ';',
-      '=',
-      '"',
-      '="',
-      '=""',
-      '= "',
-      ' ',
-      '\t',
+      ...['a=;', 'a;', ';', '=', '"', '="', '=""', '= "', ' ', '\t'],
       '__Host-Http-lr_login_finished=0.;',
     ],
   },

@@ -40,14 +40,8 @@ describe('a login that starts under another host name', () => {
   }
 
   for (const host of [
-    '',
-    'a b',
-    "a'b;c",
-    'user@evil.example',
-    'evil.example/path',
-    'evil.example?code=1',
-    'evil.example#',
-    '<b>.example',
+    ...['', 'a b', "a'b;c", 'user@evil.example', 'evil.example/path', 'evil.example?code=1'],
+    ...['evil.example#', '<b>.example'],
     `${'a'.repeat(254)}`,
     'evil\nexample',
     '%0d%0aexample',

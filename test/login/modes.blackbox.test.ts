@@ -38,10 +38,7 @@ const plainClients: Record<string, (url: string) => Promise<Seen>> = {
   async "Node's fetch"(url) {
     const response = await fetch(url, { redirect: 'manual' });
     await response.body?.cancel();
-    return {
-      status: response.status,
-      location: response.headers.get('location') ?? undefined,
-    };
+    return { status: response.status, location: response.headers.get('location') ?? undefined };
   },
   async got(url) {
     const { statusCode, headers } = await got(url, {

@@ -248,10 +248,7 @@ describe('logins that succeed', () => {
     const client = newClient();
     const from = (address: string): [string, string][] => [['X-Forwarded-For', address]];
     const open = (address: string) =>
-      underTest().send({
-        path: `${callbackPath}?code=${canary('code')}`,
-        headers: from(address),
-      });
+      underTest().send({ path: `${callbackPath}?code=${canary('code')}`, headers: from(address) });
     for (let time = 0; time < 30; time += 1) expectToken(await open(client));
     const browser = new FakeBrowser(underTest);
     const login = await browser.start();

@@ -116,9 +116,7 @@ describe('two registrations with one key file', () => {
 
   it("refuse each other's codes before any call", async () => {
     const login = await logInTo(new FakeBrowser(one), one());
-    const answer = await requestToken(other(), redemption(login), [], {
-      path: `${path}/token`,
-    });
+    const answer = await requestToken(other(), redemption(login), [], { path: `${path}/token` });
     expectOAuthError(answer, 'invalid_grant');
     expect(other().provider.calls).to.deep.equal([]);
     expect((await requestToken(one(), redemption(login))).status).to.equal(200);
@@ -128,9 +126,7 @@ describe('two registrations with one key file', () => {
 describe('a relay whose operator has changed the client at the provider', () => {
   const underTest = relayUnderTest(
     async () => ({ 'key-file': await secretFile(key), 'refresh-tokens': 'bearer' }),
-    {
-      clientId: 'client-2',
-    },
+    { clientId: 'client-2' },
   );
 
   it('refuses a code of the former client, because it would reach another provider', async () => {

@@ -390,10 +390,7 @@ describe('refresh tokens', () => {
   }
 
   it('are neither issued nor accepted if they are off', async () => {
-    const relay = await relayWith({
-      'refresh-tokens': 'off',
-      'key-file': await secretFile(line),
-    });
+    const relay = await relayWith({ 'refresh-tokens': 'off', 'key-file': await secretFile(line) });
     const page = new OAuthPage(relay, provider, key);
     expect((await page.logIn()).refreshToken).to.equal('');
     const sealed = await sealRefreshToken(line, { thumbprint: key.thumbprint });

@@ -12,18 +12,8 @@ import {
 } from '../harness/relay/relay-under-test.ts';
 
 const requestFields = [
-  'level',
-  'time',
-  'msg',
-  'requestId',
-  'method',
-  'route',
-  'status',
-  'durationMs',
-  'outcome',
-  'provider',
-  'providerError',
-  'excused',
+  ...['level', 'time', 'msg', 'requestId', 'method', 'route', 'status', 'durationMs', 'outcome'],
+  ...['provider', 'providerError', 'excused'],
 ];
 const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 

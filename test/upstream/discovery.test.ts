@@ -472,17 +472,8 @@ describe('the provider that discovery returns', () => {
     }
 
     for (const host of [
-      'localhost',
-      'LOCALHOST',
-      'localhost.',
-      'a.localhost',
-      '127.0.0.1',
-      '127.255.255.254',
-      '0.0.0.0',
-      '[::1]',
-      '[::]',
-      '[::ffff:127.0.0.1]',
-      '[0:0:0:0:0:ffff:7f00:1]',
+      ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', '127.0.0.1', '127.255.255.254'],
+      ...['0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]'],
     ]) {
       for (const field of ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint']) {
         it(`names ${host} as ${field}`, async () => {

@@ -86,15 +86,7 @@ describe('the user lookup', () => {
 
   it('fails if the answer is not a JSON object', async () => {
     const bodies = [
-      '',
-      'null',
-      '[]',
-      '1',
-      '"a"',
-      '{',
-      '{} trailing',
-      '<html>',
-      '\u{FEFF}{}',
+      ...['', 'null', '[]', '1', '"a"', '{', '{} trailing', '<html>', '\u{FEFF}{}'],
       Buffer.from('{"a":"\xff"}', 'latin1'),
     ];
     for (const body of bodies) {

@@ -38,10 +38,7 @@ export class FakePage {
   }
 
   readonly location = Object.defineProperties(
-    {
-      origin: 'https://app.example.com',
-      replace: (href: string) => void this.visits.push(href),
-    },
+    { origin: 'https://app.example.com', replace: (href: string) => void this.visits.push(href) },
     { href: { get: () => this.#href, set: (href: string) => void this.visits.push(href) } },
   );
 }

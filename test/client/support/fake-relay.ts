@@ -92,7 +92,4 @@ export class FakeRelay {
   }
 }
 
-const unauthorized: Answer = {
-  status: 401,
-  body: { error: 'session_missing', detail: 'Log in.' },
-};
+const unauthorized: Answer = { status: 401, body: { error: 'session_missing', detail: 'Log in.' } };

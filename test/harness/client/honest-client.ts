@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { expectRedirect, expectUser } from '../expect/expectations.ts';
-import { loginPath, type RelayUnderTest } from '../relay/relay-under-test.ts';
+import { loginPath, userPath } from '../relay/relay-under-test.ts';
+import { request } from './request.ts';
 
 /** The service to an honest client during a fault. */
 interface Service {
@@ -12,7 +13,7 @@ interface Service {
 
 /** Sends starts and lookups, one after the other on new connections, until `other` is over. */
 export async function servedDuring(
-  underTest: RelayUnderTest,
+  { port }: { readonly port: number },
   other: Promise<unknown>,
 ): Promise<Service> {
   let over = false;
@@ -22,8 +23,14 @@ export async function servedDuring(
   const times: number[] = [];
   while (!over) {
     const start = performance.now();
-    if (times.length % 2) expectRedirect(await underTest.get(loginPath));
-    else expectUser(await underTest.lookUp());
+    if (times.length % 2) expectRedirect(await request(port, { path: loginPath }));
+    else {
+      const token = `honest-${times.length}`;
+      const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
+      const answer = await request(port, { path: userPath, headers });
+      expectUser(answer);
+      expect(`${answer.body}`).to.contain(token);
+    }
     times.push(performance.now() - start);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

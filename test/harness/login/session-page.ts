@@ -20,11 +20,7 @@ export const sessionKey = 'the line of a key file with 32 characters or more';
 
 /** The flags of a relay whose only front end has sessions. */
 export async function sessionFlags(key = sessionKey): Promise<Flags> {
-  return {
-    origin: sessionOrigin,
-    'token-delivery': 'session',
-    'key-file': await secretFile(key),
-  };
+  return { origin: sessionOrigin, 'token-delivery': 'session', 'key-file': await secretFile(key) };
 }
 
 /** What a page may know of its session. */

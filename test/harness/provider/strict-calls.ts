@@ -172,12 +172,7 @@ function readClientCall(
   if (isBasic && credentials?.join(':') !== `${clientId}:${clientSecret}`) {
     return `${endpoint} call with a wrong Authorization`;
   }
-  return {
-    endpoint,
-    credential,
-    ...(codeVerifier && { codeVerifier }),
-    ...(scope && { scope }),
-  };
+  return { endpoint, credential, ...(codeVerifier && { codeVerifier }), ...(scope && { scope }) };
 }
 
 function readUserCall(request: IncomingMessage, query: string, body: string): Reading | string {

@@ -6,9 +6,11 @@ import {
   screenshot,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
-import { useLibrarySite } from './support/library-site.ts';
+import { libraryExample } from '../../harness/project/shipped-pages.ts';
+import { sendFrom, useSite } from '../front-end/support/site.ts';
 
 const { describe } = needsChromium();
+const pages = (relayUrl: string) => sendFrom(libraryExample(relayUrl));
 
 const greeting = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
 const loggedOut = (page: Page) => greeting(page, 'You are not logged in.');
@@ -25,7 +27,7 @@ async function logIn(page: Page, login = 'ada'): Promise<void> {
 
 describe('the example oauth4webapi in Chromium', () => {
   const openBrowser = useBrowser();
-  const site = useLibrarySite('https');
+  const site = useSite({ https: 'the relay', pages });
 
   const tokenCalls = () => site().provider.tokenRequests.length;
 
@@ -60,7 +62,7 @@ describe('the example oauth4webapi in Chromium', () => {
   const answered = (page: Page, endpoint: string) =>
     page.waitForResponse(
       (response) =>
-        response.url() === `${site().relay}/auth/provider/${endpoint}` &&
+        response.url() === `${site().relayUrl}/auth/provider/${endpoint}` &&
         response.request().method() === 'POST',
     );
 
@@ -149,7 +151,7 @@ describe('the example oauth4webapi in Chromium', () => {
 
   it('ignores forged links, logged in or not', async () => {
     const page = await openPage();
-    const issuer = encodeURIComponent(`${site().relay}/auth/provider`);
+    const issuer = encodeURIComponent(`${site().relayUrl}/auth/provider`);
     const links = [
       `?code=forged&state=forged&iss=${issuer}`,
       `?code=forged&iss=${issuer}`,
@@ -180,7 +182,7 @@ describe('the example oauth4webapi in Chromium', () => {
 
 describe('the example oauth4webapi in local development, in Chromium', () => {
   const openPage = useBrowser();
-  const site = useLibrarySite('localhost');
+  const site = useSite({ isShared: true, pages, flags: { 'key-file': undefined } });
 
   it('logs in, stays logged in over a reload, and logs out, without https and without a key file', async () => {
     const page = await openPage();

@@ -44,12 +44,7 @@ describe('a prefetch of Chromium', () => {
   for (const { what, markup, where, purpose } of [
     { what: 'a prefetching link', markup: links, where: 'frontEnd', purpose: 'prefetch' },
     { what: 'a prefetching link', markup: links, where: 'relay', purpose: 'prefetch' },
-    {
-      what: 'a prefetch rule',
-      markup: rules('prefetch'),
-      where: 'relay',
-      purpose: 'prefetch',
-    },
+    { what: 'a prefetch rule', markup: rules('prefetch'), where: 'relay', purpose: 'prefetch' },
     {
       what: 'a prerender rule',
       markup: rules('prerender'),

@@ -2,16 +2,25 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { formWith } from '../../harness/browser/fake-browser.ts';
-import { usePreviewSite } from './support/preview-site.ts';
+import { libraryExample } from '../../harness/project/shipped-pages.ts';
+import { sendFrom, useSite } from '../front-end/support/site.ts';
 
 const { describe } = needsChromium();
 
 describe('previews of a page, in Chromium', () => {
-  const site = usePreviewSite('https://*.preview.example.com');
+  const site = useSite({
+    https: 'both',
+    pages: (relayUrl) => sendFrom(libraryExample(relayUrl)),
+    flags: {
+      origin: 'https://*.preview.example.com',
+      'token-delivery': 'code',
+      'refresh-tokens': 'bearer',
+    },
+  });
   // Any host shows the page.
   const openBrowser = useBrowser(() => {
     const rules = ['*.example.com', 'evil.example'].map(
-      (host) => `MAP ${host} 127.0.0.1:${site().pagePort}`,
+      (host) => `MAP ${host} 127.0.0.1:${site().frontEndPort}`,
     );
     return { args: [`--host-resolver-rules=${rules.join()}`] };
   });

@@ -32,18 +32,8 @@ describe('login-relay check, about the configuration', () => {
       { flag: '--port', variable: 'PORT', value: '8000', source: 'default' },
       { flag: '--host', variable: 'HOST', value: '127.0.0.1', source: 'default' },
       { flag: '--log-level', variable: 'LOG_LEVEL', value: 'debug', source: 'environment' },
-      {
-        flag: '--origin',
-        variable: 'FRONTEND_ORIGIN',
-        value: ownAddress,
-        source: 'flag',
-      },
-      {
-        flag: '--base-url',
-        variable: 'BASE_URL',
-        value: ownAddress,
-        source: 'flag',
-      },
+      { flag: '--origin', variable: 'FRONTEND_ORIGIN', value: ownAddress, source: 'flag' },
+      { flag: '--base-url', variable: 'BASE_URL', value: ownAddress, source: 'flag' },
       { flag: '--issuer', variable: 'PROVIDER_ISSUER', value: null, source: 'none' },
     ]);
   });

@@ -20,15 +20,7 @@ const shells = Object.keys(files).filter((name): name is Shell => name in files)
 const flags = Object.values(options).map(({ flag }) => flag);
 const presetNames = presets.map(({ name }) => name);
 const commands = [
-  'check',
-  'completion',
-  'config',
-  'demo',
-  'help',
-  'man',
-  'providers',
-  'serve',
-  'version',
+  ...['check', 'completion', 'config', 'demo', 'help', 'man', 'providers', 'serve', 'version'],
 ];
 
 const [relay, ...words] = relayCommand;

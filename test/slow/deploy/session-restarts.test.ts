@@ -28,11 +28,7 @@ describe(`${count} sessions at three replicas behind HAProxy`, function () {
 
   before('start the provider, the replicas and the balancer, and log in', async () => {
     provider = await RefreshingProvider.start();
-    const flags = {
-      ...provider.flags,
-      ...(await sessionFlags()),
-      'trusted-proxies': '127.0.0.1',
-    };
+    const flags = { ...provider.flags, ...(await sessionFlags()), 'trusted-proxies': '127.0.0.1' };
     const ports = [await freePort(), await freePort(), await freePort()];
     replicas = ports.map((port, index) => new Replica(`relay${index + 1}`, port, provider, flags));
     await Promise.all(replicas.map((replica) => replica.start()));

@@ -46,10 +46,7 @@ describe('descriptors that run out', () => {
       moment: 'for a connection to the provider',
       prepare: async (underTest: RelayUnderTest) => void expectUser(await underTest.lookUp()),
     },
-    {
-      moment: 'from the start',
-      prepare: async () => {},
-    },
+    { moment: 'from the start', prepare: async () => {} },
   ]) {
     fault(
       `no descriptor is left ${moment}`,

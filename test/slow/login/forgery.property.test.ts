@@ -68,10 +68,7 @@ const logins = fc.record({
       nil: undefined,
     }),
     oauth: fc.option(
-      fc.record({
-        redirectUri: fc.webUrl(),
-        codeChallenge: fc.stringMatching(/^[\w-]{43}$/),
-      }),
+      fc.record({ redirectUri: fc.webUrl(), codeChallenge: fc.stringMatching(/^[\w-]{43}$/) }),
       { nil: undefined },
     ),
     returnTo: fc.option(fc.webUrl(), { nil: undefined }),

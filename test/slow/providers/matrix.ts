@@ -5,18 +5,8 @@ export type Outcome = 'yes' | 'named' | 'not checked' | 'no' | '—';
 
 /** The columns of the matrix, in order. */
 const columns = [
-  'login',
-  'lookup',
-  'refused consent',
-  'expired code',
-  'right configuration',
-  'client secret',
-  'client id',
-  'callback',
-  'scope',
-  'method',
-  "issuer's path",
-  "issuer's scheme",
+  ...['login', 'lookup', 'refused consent', 'expired code', 'right configuration', 'client secret'],
+  ...['client id', 'callback', 'scope', 'method', "issuer's path", "issuer's scheme"],
   'private CA missing',
 ] as const;
 

@@ -13,11 +13,7 @@ export interface WrongConfiguration {
 
 /** Mistakes of operators. */
 export const wrongConfigurations: readonly WrongConfiguration[] = [
-  {
-    column: 'client secret',
-    cause: /secret/,
-    make: () => ({ clientSecret: 'another-secret' }),
-  },
+  { column: 'client secret', cause: /secret/, make: () => ({ clientSecret: 'another-secret' }) },
   {
     column: 'client id',
     cause: /client identifier|--client-id/,

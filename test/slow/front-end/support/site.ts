@@ -5,14 +5,18 @@ import {
   type CertifiedProvider,
   startCertifiedProvider,
 } from '../../../harness/provider/certified-provider.ts';
-import { type Serving, serve } from '../../../harness/provider/serve.ts';
+import { startHttpsProxy } from '../../../harness/provider/https-proxy.ts';
+import { serve, serveTls } from '../../../harness/provider/serve.ts';
 import type { Flags } from '../../../harness/relay/relay-process.ts';
 import { type Relay, secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
+import { selfSignedCertificate } from '../../../harness/system/certificate.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 
 /** A front end, a relay, and a provider that takes each refresh token once. */
 export interface Site {
   readonly frontEnd: string;
+  /** The port of this machine that has the page, whatever host it is asked for. */
+  readonly frontEndPort: number;
   readonly relayUrl: string;
   readonly relay: Relay;
   readonly provider: CertifiedProvider;
@@ -20,27 +24,35 @@ export interface Site {
 
 interface SiteOptions {
   /** Whether front end and relay are one site in a browser's eyes. */
-  readonly isShared: boolean;
+  readonly isShared?: boolean;
+  /** What is on https. Default: nothing. */
+  readonly https?: 'the relay' | 'both';
   /** The front end, for a relay at this address. */
-  readonly pages: (relayUrl: string) => Promise<RequestListener>;
-  readonly flags: Flags;
+  readonly pages: (relayUrl: string) => RequestListener | Promise<RequestListener>;
+  readonly flags?: Flags;
 }
 
 /** One site for the `describe` that this is called in. */
-export function useSite({ isShared, pages, flags }: SiteOptions): () => Site {
+export function useSite({ isShared, https, pages, flags }: SiteOptions): () => Site {
   const startRelay = useRelays();
   const hostOf = (name: string) => (isShared ? 'localhost' : `${name}.localhost`);
   let site: Site | undefined;
-  let served: Serving | undefined;
+  const servings: { close(): Promise<void> }[] = [];
 
   before('start the provider, the relay and the front end', async () => {
     const port = await freePort();
-    const relayUrl = `http://${hostOf('relay')}:${port}`;
+    const proxy = https && (await startHttpsProxy(hostOf('relay'), port));
+    const relayUrl = proxy?.url ?? `http://${hostOf('relay')}:${port}`;
     const redirectUri = `${relayUrl}/auth/provider/callback`;
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
-    served = await serve(await pages(relayUrl));
-    const frontEnd = `http://${hostOf('front-end')}:${served.port}`;
+    const listener = await pages(relayUrl);
+    const isTls = https === 'both';
+    const served = isTls
+      ? await serveTls(await selfSignedCertificate('front-end'), listener)
+      : await serve(listener);
+    servings.push(provider, served, ...(proxy ? [proxy] : []));
+    const frontEnd = `${isTls ? 'https' : 'http'}://${hostOf('front-end')}:${served.port}`;
     const relay = await startRelay({
       client,
       flags: {
@@ -54,16 +66,28 @@ export function useSite({ isShared, pages, flags }: SiteOptions): () => Site {
         ...flags,
       },
     });
-    site = { frontEnd, relayUrl, relay, provider };
+    site = { frontEnd, frontEndPort: served.port, relayUrl, relay, provider };
   });
   after('stop the front end and the provider', async () => {
-    await served?.close();
-    await site?.provider.close();
+    await Promise.all(servings.map((serving) => serving.close()));
   });
 
   return () => {
     if (site === undefined) throw new Error('the site has not started');
     return site;
+  };
+}
+
+/** Answers with a page's files, by their paths. */
+export function sendFrom(files: ReadonlyMap<string, string>): RequestListener {
+  return (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://localhost');
+    const file = files.get(pathname);
+    const type = pathname === '/' ? 'html' : 'javascript';
+    response.writeHead(file === undefined ? 404 : 200, {
+      'Content-Type': `text/${type}; charset=utf-8`,
+    });
+    response.end(file);
   };
 }
 

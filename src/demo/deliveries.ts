@@ -39,7 +39,7 @@ const session: Delivery = {
   title: 'Session',
   lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
   guide: 'docs/front-end.md#sessions',
-  settings: { 'token-delivery': 'session', 'error-delivery': 'redirect' },
+  settings: { 'token-delivery': 'session' },
 };
 
 const cms: Delivery = {

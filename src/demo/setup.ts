@@ -88,7 +88,6 @@ function withOnly({ name }: SiteOfProvider, frontEnd: DemoFrontEnd): DemoFrontEn
 }
 
 function settingsOf({ origin, tokenDelivery }: OwnPage): DemoFrontEnd {
-  // The client expects failures of sessions in the page.
-  const errorDelivery = tokenDelivery === 'session' ? 'redirect' : 'page';
-  return { origin, 'token-delivery': tokenDelivery, 'error-delivery': errorDelivery };
+  const settings = { origin, 'token-delivery': tokenDelivery };
+  return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };
 }

@@ -39,7 +39,6 @@ describe('login-relay config', () => {
       origin: ['https://app.example.com'],
       redirectUri: ['https://app.example.com/in'],
       tokenDelivery: ['query'],
-      errorDelivery: ['json'],
     });
   });
 
@@ -139,6 +138,7 @@ front-ends:
         'by default:',
         '  frontend-url: https://blog.example.com/',
         '  redirect-uris: [https://blog.example.com/]',
+        '  error-delivery: json',
       ]);
       expect(comments('app')).to.include('  providers: [github, staff, down]');
       // The comments change nothing for those who use the file.

@@ -210,10 +210,10 @@ describe('a front end with sessions', () => {
     expect((await page.logIn(`${loginPath}?state=own`)).href).to.equal(`${sessionOrigin}/`);
   });
 
-  it('returns a failure with its own state, so that the page knows its own login', async () => {
+  it('returns a failure by default, with its own state, so that the page knows its own login', async () => {
     const redirecting = await startRelay({
       client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()), 'error-delivery': 'redirect' },
+      flags: { ...provider.flags, ...(await sessionFlags()) },
     });
     const { browser } = new SessionPage(() => redirecting, provider);
     const request = expectRedirect(await browser.open(`${loginPath}?state=own`));

@@ -9,12 +9,13 @@ import { numbered } from '../suggestion.ts';
 const maxRedirectUriLength = 512;
 
 /** The front end, and how a login reaches it. */
-export interface FrontEndSettings extends Pick<CompleteValues, 'tokenDelivery' | 'errorDelivery'> {
+export interface FrontEndSettings extends Pick<CompleteValues, 'tokenDelivery'> {
   readonly origin: OriginPattern;
   /** Undefined: the front end has several origins, and takes OAuth logins only. */
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth login may return to. The first one is the default. */
   readonly redirectUris: readonly RedirectUri[];
+  readonly errorDelivery: NonNullable<CompleteValues['errorDelivery']>;
 }
 
 /** The parameters that a delivery adds to the front end's URL. */
@@ -54,7 +55,7 @@ export function readFrontEnd(reading: Reading, baseUrl: string): () => FrontEndS
       frontendUrl: isFamily(origin) ? undefined : page,
       redirectUris: isUsable ? (values.redirectUri ?? [page]) : [],
       tokenDelivery: checked(values.tokenDelivery),
-      errorDelivery: checked(values.errorDelivery),
+      errorDelivery: values.errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     };
   };
 }

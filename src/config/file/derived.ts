@@ -56,11 +56,12 @@ const urls: Derived['values'] = new Map(
 
 function ofFrontEnd(
   entry: EffectiveEntry,
-  { frontendUrl, redirectUris, registrations }: FrontEndConfig,
+  { frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): Derived[] {
   const values: Texts = {
     frontendUrl,
     redirectUri: listed(redirectUris),
+    errorDelivery,
     providers: listed(registrations),
   };
   return [derived('by default', 'front-ends', values, entry)];

@@ -59,7 +59,7 @@ export const frontEndRows = group('Front end', {
   errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', {
     schema: oneOf(['json', 'page', 'redirect']),
     help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (a failed login goes to the front end with error, error_description and request_id)',
-    default: 'json',
+    otherwise: 'json; redirect with --token-delivery session',
   }),
   refreshTokens: relay('--refresh-tokens <kind>', 'REFRESH_TOKENS', {
     schema: oneOf(['bound', 'bearer', 'off']),

@@ -17,7 +17,7 @@ export function useClientSite(
   pages: (relayUrl: string) => Promise<RequestListener> = (relayUrl) => clientPages(relayUrl, mode),
 ): () => Site {
   const hasSessions = mode === 'session';
-  const flags = hasSessions ? { 'token-delivery': mode, 'error-delivery': 'redirect' } : {};
+  const flags = hasSessions ? { 'token-delivery': mode } : {};
   return useSite({ isShared: hasSessions, pages, flags });
 }
 

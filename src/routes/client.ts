@@ -14,9 +14,11 @@ export const clientTypes = clientFile('text/plain; charset=utf-8', clientFiles.t
 function clientFile(type: string, text: string): Middleware {
   const etag = `"${hash('sha256', text, 'base64url')}"`;
   return async (ctx) => {
-    // The front end's own origin is there already.
-    const header = 'Access-Control-Allow-Origin';
-    if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
+    // Caches keep it for all pages, and some ignore Vary. So the answer never names an origin.
+    for (const name of ctx.res.getHeaderNames()) {
+      if (name.startsWith('access-control-') || name === 'vary') ctx.remove(name);
+    }
+    ctx.set('Access-Control-Allow-Origin', '*');
     ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
     ctx.set('Cache-Control', `public, max-age=${hour}`);
     ctx.set('ETag', etag);

@@ -6,12 +6,14 @@ import type { Context, RequestState } from '../http/context.ts';
 import { recordCall } from '../http/record-call.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
+import { parseQuery } from '../oauth/query.ts';
 import type { SessionContent } from '../session/content.ts';
 import type { SessionAccess } from './open-session.ts';
 
 /**
  * `POST /auth/logout`: clears the cookie of a page's session, whatever else happens. It revokes the tokens
- * at the provider if the provider can and answers in time, and names the provider's own logout page.
+ * at the provider if the provider can and answers in time, and names the provider's own logout page. With
+ * `revoke=false`, it only ends the session: nobody logged out, but the tokens are refused.
  *
  * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
  */
@@ -29,7 +31,8 @@ export function logout(
     const registration = registrationOf(session.registration);
     if (registration === undefined) return;
     ctx.state.registration = registration.name;
-    await withinTime(revokeAll(ctx, session, registration, memory));
+    const { revoke } = parseQuery(ctx.querystring);
+    if (revoke !== 'false') await withinTime(revokeAll(ctx, session, registration, memory));
     ctx.body = { url: logoutUrlOf(registration) };
   };
 }
@@ -42,7 +45,7 @@ async function revokeAll(
   { refreshes, revocations }: Pick<GrantMemory, 'refreshes' | 'revocations'>,
 ): Promise<void> {
   const { refreshToken } = session;
-  const newest = refreshToken && (await refreshes.end({ ...session, refreshToken }));
+  const newest = refreshToken && (await refreshes.newest({ ...session, refreshToken }));
   const tokens = newest || session;
   // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
   const each = [{ refreshToken: tokens.refreshToken }, { accessToken: tokens.accessToken }];

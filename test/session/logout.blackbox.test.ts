@@ -43,6 +43,15 @@ describe('the logout of a session', () => {
     expectSessionFailure(await page.describe(), 'session_missing');
   });
 
+  it('with revoke=false ends the session, and revokes nothing', async () => {
+    const { cookie } = page;
+    const answer = await page.send('/auth/logout?revoke=false', 'POST');
+    expect(answer.status).to.equal(200);
+    expect(clearedCookies(answer)).to.deep.equal(pieces);
+    expectSessionFailure(await page.describe({ cookie }), 'session_missing');
+    expect(provider.credentials('revocation')).to.deep.equal([]);
+  });
+
   it('revokes the newest tokens if another tab has just refreshed the session', async () => {
     const old = page.cookie;
     sessionOf(await page.refresh());

@@ -15,6 +15,8 @@ export interface Keys {
   readonly refreshToken: KeyRing;
   /** Seals the cookies of sessions. */
   readonly session: KeyRing;
+  /** Makes the nonces of DPoP proofs. */
+  readonly nonce: KeyRing;
 }
 
 const keyLength = 32;
@@ -59,6 +61,7 @@ function keysFrom([current, ...previous]: KeyRing): Keys {
     code: ring('code'),
     refreshToken: ring('refresh token'),
     session: ring('session'),
+    nonce: ring('nonce'),
   };
 }
 

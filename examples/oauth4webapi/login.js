@@ -31,19 +31,28 @@ export async function finishLogin() {
   if (response.get('state') !== state) return; // This tab has not started it. It may be a forged link.
   sessionStorage.removeItem('login');
   const code = oauth.validateAuthResponse(server, client, response, state);
-  await alone(async () => {
-    const answer = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      oauth.None(),
-      code,
-      page,
-      verifier,
-      options,
-    );
-    await keep(await oauth.processAuthorizationCodeResponse(server, client, answer));
-  });
+  await alone(() =>
+    withNonce(async () => {
+      const answer = await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        oauth.None(),
+        code,
+        page,
+        verifier,
+        options,
+      );
+      await keep(await oauth.processAuthorizationCodeResponse(server, client, answer));
+    }),
+  );
 }
+
+/** The relay says in its first answer which nonce proves that a request is new. */
+const withNonce = (request) =>
+  request().catch((error) => {
+    if (!oauth.isDPoPNonceError(error)) throw error;
+    return request();
+  });
 
 let accessToken;
 const tabs = new BroadcastChannel('login');
@@ -75,14 +84,16 @@ function refresh(expired) {
     if (accessToken !== expired) return; // Another tab was faster.
     if (refreshToken === undefined) return expired && keep(undefined);
     try {
-      const answer = await oauth.refreshTokenGrantRequest(
-        server,
-        client,
-        oauth.None(),
-        refreshToken,
-        options,
-      );
-      await keep(await oauth.processRefreshTokenResponse(server, client, answer));
+      await withNonce(async () => {
+        const answer = await oauth.refreshTokenGrantRequest(
+          server,
+          client,
+          oauth.None(),
+          refreshToken,
+          options,
+        );
+        await keep(await oauth.processRefreshTokenResponse(server, client, answer));
+      });
     } catch (error) {
       if (error.error !== 'invalid_grant') throw error; // Try again later: the refresh token is good.
       await keep(undefined);

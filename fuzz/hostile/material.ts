@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type CodeContent, createCodes } from '../../src/grants/codes.ts';
+import { createNonces } from '../../src/grants/proofs.ts';
 import {
   createRefreshTokens,
   type ProviderToken,
@@ -56,6 +57,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   const earlyCodes = createCodes(keys.code, () => Date.now() + 125_000);
   const refreshTokens = createRefreshTokens(keys.refreshToken, Date.now);
   const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
+  const nonces = createNonces(keys.nonce, Date.now);
   const login = createLogins(secrets);
   const sessions = createSessionMaterial(keys.session);
   const names = { registration: `provider ${registrations.provider}`, frontEnd: 'app' };
@@ -137,6 +139,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   }
 
   return async (random) => {
+    const nonce = nonces.current();
     const [redeem, renew, hopeless, lost, foreign, proof, another, ofSessions] = await Promise.all([
       redemptionOf(random, hidden),
       goodRefresh(random),
@@ -145,8 +148,10 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
       random.oneIn(2)
         ? redemptionOf(random, forbidden)
         : refresh({ providerToken: renewable(forbidden) }),
-      makeProof(key, secrets.tokenUrl, seconds()),
-      makeProof(key, secrets.tokenUrl, seconds() - random.below(200)),
+      makeProof(key, secrets.tokenUrl, seconds(), { claims: { nonce } }),
+      makeProof(key, secrets.tokenUrl, seconds() - random.below(200), {
+        claims: { nonce: random.oneIn(8) ? undefined : nonce },
+      }),
       sessions(random),
     ]);
     return {

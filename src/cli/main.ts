@@ -84,9 +84,9 @@ function commands(environment: OptionSources['environment']): Commands {
       await print(completion(shell, program));
       return 0;
     },
-    async man(program) {
+    async man(page, program) {
       const { man } = await import('./commands/man.ts');
-      await print(man(program));
+      await print(man(page, program));
       return 0;
     },
   };

@@ -1,7 +1,7 @@
 /**
  * What a front end gets as `error`.
  *
- * @see RFC 6749 §4.1.2.1 and §5.2, RFC 9449 §5
+ * @see RFC 6749 §4.1.2.1 and §5.2, RFC 9449 §5 and §8
  */
 export type OAuthError =
   | 'access_denied'
@@ -14,7 +14,8 @@ export type OAuthError =
   | 'temporarily_unavailable'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
-  | 'unsupported_response_type';
+  | 'unsupported_response_type'
+  | 'use_dpop_nonce';
 
 /** The answer to one failure. */
 export interface Failure {

@@ -105,6 +105,12 @@ export const frontEndFailures = {
       'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
     oauthError: 'invalid_dpop_proof',
   },
+  nonce_required: {
+    status: 400,
+    detail:
+      'The DPoP proof must have the nonce of the header DPoP-Nonce. Send another proof with it.',
+    oauthError: 'use_dpop_nonce',
+  },
   key_mismatch: {
     status: 400,
     detail: 'The refresh token is bound to another key than that of the DPoP proof. Log in again.',

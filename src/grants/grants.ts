@@ -1,6 +1,6 @@
 import type { Codes } from './codes.ts';
 import type { RefreshPolicy } from './first-refresh-token.ts';
-import { createProofs, type Proofs } from './proofs.ts';
+import { createProofs, type Nonces, type Proofs } from './proofs.ts';
 import { createRedeemedCodes, type RedeemedCodes } from './redeemed-codes.ts';
 import type { RefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes, type Refreshes } from './refreshes.ts';
@@ -9,6 +9,8 @@ import { createRevocations, type Revocations } from './revocations.ts';
 /** What the relay grants to front ends, and what this process remembers of it. */
 export interface Grants extends GrantMemory {
   readonly codes: Codes;
+  /** The nonces of proofs. */
+  readonly nonces: Nonces;
   readonly refreshTokens: RefreshTokens;
   /** Undefined: no refresh tokens are issued or taken. */
   readonly refreshPolicy: RefreshPolicy | undefined;

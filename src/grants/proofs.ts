@@ -1,6 +1,8 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import * as v from 'valibot';
 import { RelayError } from '../errors.ts';
+import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
 import { createRecent, keyOf } from './recent.ts';
 
@@ -35,7 +37,37 @@ const claims = v.object({
   htu: v.string(),
   iat: v.pipe(v.number(), v.finite()),
   jti: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  nonce: v.optional(v.string()),
 });
+
+/** Milliseconds for which a nonce is handed out. It is accepted for as long again. */
+const slotLength = 300_000;
+
+/** Says when a proof was made at the earliest, so that none can be signed in advance. */
+export type Nonces = ReturnType<typeof createNonces>;
+
+/**
+ * Nonces are stateless: relays with the same keys have the same ones.
+ *
+ * @param now milliseconds since 1970
+ * @see RFC 9449 §8
+ */
+export function createNonces(keys: KeyRing, now: () => number) {
+  const nonceOf = (key: Buffer, age: number) =>
+    createHmac('sha256', key)
+      .update(`${Math.floor(now() / slotLength) - age}`)
+      .digest('base64url');
+  return {
+    /** The nonce for the next proofs. */
+    current: () => nonceOf(keys[0], 0),
+    /** Whether the nonce is of this slot or the one before. */
+    accepts(nonce: string): boolean {
+      const given = Buffer.from(nonce);
+      const valid = keys.flatMap((key) => [0, 1].map((age) => Buffer.from(nonceOf(key, age))));
+      return valid.some((one) => one.length === given.length && timingSafeEqual(one, given));
+    },
+  };
+}
 
 /** Checks that callers hold the private keys that they show. */
 export interface Proofs {
@@ -45,12 +77,12 @@ export interface Proofs {
    * @param proof the value of the only `DPoP` header
    * @param request.url the public address of the endpoint
    * @returns the thumbprint of the proved key
-   * @throws {RelayError} `proof_invalid`
+   * @throws {RelayError} `proof_invalid`, or `nonce_required` with the nonce to use
    * @see RFC 9449 §4.3
    */
   verify(
     proof: string,
-    request: { readonly method: string; readonly url: string },
+    request: { readonly method: string; readonly url: string; readonly nonces: Nonces },
   ): Promise<string>;
 }
 
@@ -63,10 +95,14 @@ export function createProofs(now: () => number): Proofs {
   const seen = createRecent<true>(lifetime, most, now);
 
   return {
-    async verify(proof, { method, url }) {
-      const { thumbprint, htm, htu, iat, jti } = await authenticate(proof, now());
+    async verify(proof, { method, url, nonces }) {
+      const { thumbprint, htm, htu, iat, jti, nonce = '' } = await authenticate(proof, now());
       if (htm !== method || !isSameAddress(htu, url)) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
+      }
+      // Before the clock is compared: the answer shows the page the time too.
+      if (!nonces.accepts(nonce)) {
+        throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }
       if (Math.abs(now() / 1000 - iat) > tolerance) {
         throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');

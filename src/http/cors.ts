@@ -8,7 +8,7 @@ const requestedHeaders = 'access-control-request-headers';
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 
 // Pages correct a wrong clock with `Date`: their DPoP proofs have to be of this minute.
-const exposedHeaders = ['Date', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+const exposedHeaders = ['Date', 'DPoP-Nonce', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 const allowOrigin = 'Access-Control-Allow-Origin';
 const allowCredentials = 'Access-Control-Allow-Credentials';

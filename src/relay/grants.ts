@@ -2,6 +2,7 @@ import type { RelaySettings } from '../config/config.ts';
 import { issuesRefreshTokens } from '../config/refresh-tokens.ts';
 import { createCodes } from '../grants/codes.ts';
 import type { GrantMemory, Grants } from '../grants/grants.ts';
+import { createNonces } from '../grants/proofs.ts';
 import { createRefreshTokens } from '../grants/refresh-tokens.ts';
 import type { Keys } from '../keys.ts';
 
@@ -22,6 +23,7 @@ export function createGrants(
   return {
     ...memory,
     codes: createCodes(keys.code, now),
+    nonces: createNonces(keys.nonce, now),
     refreshTokens: createRefreshTokens(keys.refreshToken, now),
     refreshPolicy: refreshes ? { mode, lifetime } : undefined,
   };

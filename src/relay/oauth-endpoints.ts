@@ -58,9 +58,13 @@ export function addTokenEndpoint(
     answerOAuthErrors,
     allow('POST'),
     ...limited,
-    tokenEndpoint(frontEnds, {
-      authorization_code: redeemCode(registration, grants, tokenUrl, now),
-      refresh_token: refreshLogin(registration, grants, tokenUrl, now),
-    }),
+    tokenEndpoint(
+      frontEnds,
+      {
+        authorization_code: redeemCode(registration, grants, tokenUrl, now),
+        refresh_token: refreshLogin(registration, grants, tokenUrl, now),
+      },
+      grants.nonces,
+    ),
   );
 }

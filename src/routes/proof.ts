@@ -1,5 +1,5 @@
 import { RelayError } from '../errors.ts';
-import type { Proofs } from '../grants/proofs.ts';
+import type { Grants } from '../grants/grants.ts';
 import type { Context } from '../http/context.ts';
 
 /**
@@ -7,15 +7,17 @@ import type { Context } from '../http/context.ts';
  *
  * @param url the endpoint's public address
  * @returns the thumbprint of the proved key
- * @throws {RelayError} `proof_invalid`
+ * @throws {RelayError} `proof_invalid`, `nonce_required`
  * @see RFC 9449 §4.3
  */
 export async function proofOf(
   ctx: Context,
-  proofs: Proofs,
+  { proofs, nonces }: Pick<Grants, 'proofs' | 'nonces'>,
   url: string,
 ): Promise<string | undefined> {
   const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
   if (others.length > 0) throw new RelayError('proof_invalid');
-  return proof === undefined ? undefined : await proofs.verify(proof, { method: ctx.method, url });
+  return proof === undefined
+    ? undefined
+    : await proofs.verify(proof, { method: ctx.method, url, nonces });
 }

@@ -22,10 +22,11 @@ import type { ServeGrant } from './token.ts';
  */
 export function redeemCode(
   registration: Registration,
-  { codes, proofs, redeemedCodes, refreshPolicy, refreshTokens }: Grants,
+  grants: Grants,
   tokenUrl: string,
   now: () => number,
 ): ServeGrant {
+  const { codes, redeemedCodes, refreshPolicy, refreshTokens } = grants;
   return async (ctx, frontEnd, parameters) => {
     const login = await codes.open(required(parameters, 'code'));
     if (login === undefined || login.registration !== registration.audience) throw invalid();
@@ -35,7 +36,7 @@ export function redeemCode(
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
       throw new RelayError('verifier_wrong');
     }
-    const thumbprint = await proofOf(ctx, proofs, tokenUrl);
+    const thumbprint = await proofOf(ctx, grants, tokenUrl);
 
     const { providerCode: code, codeVerifier } = login;
     const token = await redeemedCodes.redeem(login, (sent) =>

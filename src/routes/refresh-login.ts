@@ -24,10 +24,11 @@ import type { ServeGrant } from './token.ts';
  */
 export function refreshLogin(
   registration: Registration,
-  { proofs, refreshes, refreshPolicy, refreshTokens }: Grants,
+  grants: Grants,
   tokenUrl: string,
   now: () => number,
 ): ServeGrant | undefined {
+  const { refreshes, refreshPolicy, refreshTokens } = grants;
   if (refreshPolicy === undefined) return undefined;
 
   const open = async (refreshToken: string, frontEnd: FrontEnd): Promise<RefreshTokenContent> => {
@@ -40,7 +41,7 @@ export function refreshLogin(
   };
 
   const checkKey = async (ctx: Context, { thumbprint }: RefreshTokenContent): Promise<void> => {
-    const proved = await proofOf(ctx, proofs, tokenUrl);
+    const proved = await proofOf(ctx, grants, tokenUrl);
     if (thumbprint === undefined || thumbprint === proved) return;
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   };

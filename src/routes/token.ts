@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
+import type { Nonces } from '../grants/proofs.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
@@ -24,11 +25,15 @@ export interface ServedGrants {
 /**
  * `POST /auth/<registration>/token`: gives the front end its token.
  *
- * @see RFC 6749 §3.2
+ * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has one: oidc-client-ts takes any
+ * other with a nonce for that one, sends the request again, and hides the error.
+ *
+ * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
 export function tokenEndpoint(
   frontEnds: FrontEnds,
   grants: ServedGrants,
+  nonces: Nonces,
 ): Middleware<RequestState> {
   return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
@@ -40,6 +45,7 @@ export function tokenEndpoint(
     if (serve === undefined || !isGrantType(type)) throw new RelayError('grant_unsupported');
     ctx.state.grant = type;
     const token = await serve(ctx, frontEnd, parameters);
+    ctx.set('DPoP-Nonce', nonces.current());
     ctx.body = {
       access_token: token.accessToken,
       token_type: token.tokenType ?? 'bearer',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc, { type Arbitrary } from 'fast-check';
 import { RelayError } from '../../src/errors.ts';
 import { createCodes } from '../../src/grants/codes.ts';
-import { createProofs } from '../../src/grants/proofs.ts';
+import { createNonces, createProofs } from '../../src/grants/proofs.ts';
 import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
 import { makeProof, newProofKey, type ProofKey } from '../harness/client/proof.ts';
 
@@ -14,6 +14,8 @@ const now = () => seconds * 1000;
 const url = 'https://login.example.com/auth/provider/token';
 const codes = createCodes([Buffer.alloc(32, 1), Buffer.alloc(32, 2)], now);
 const refreshTokens = createRefreshTokens([Buffer.alloc(32, 3)], now);
+const nonces = createNonces([Buffer.alloc(32, 4)], now);
+const nonce = nonces.current();
 
 const unicode = fc.string({ unit: 'binary', maxLength: 60 }).map((text) => text.toWellFormed());
 const base64url = fc
@@ -57,11 +59,13 @@ function altered(text: string, position: number, length: number, other: string):
 }
 const alterations = fc.tuple(fc.nat(), fc.nat(3), fc.oneof(base64url, unicode));
 
+const refusals = new Set(['proof_invalid', 'nonce_required']);
+
 async function thumbprintOf(proof: string): Promise<string | undefined> {
   try {
-    return await createProofs(now).verify(proof, { method: 'POST', url });
+    return await createProofs(now).verify(proof, { method: 'POST', url, nonces });
   } catch (error) {
-    assert.ok(error instanceof RelayError && error.code === 'proof_invalid', String(error));
+    assert.ok(error instanceof RelayError && refusals.has(error.code), String(error));
     return undefined;
   }
 }
@@ -157,7 +161,7 @@ describe('with any input,', () => {
       fc.jsonValue(),
     );
     const claims = fc.oneof(
-      fc.constant({ htm: 'POST', htu: url, iat: seconds, jti: '1' }),
+      fc.constant({ htm: 'POST', htu: url, iat: seconds, jti: '1', nonce }),
       fc.jsonValue(),
     );
     await fc.assert(
@@ -171,7 +175,7 @@ describe('with any input,', () => {
   it('a signed proof yields its key, or is refused', async () => {
     const member = fc.oneof(fc.jsonValue(), unicode, fc.constant(undefined));
     const claims = fc.record(
-      { htm: member, htu: member, iat: member, jti: member, exp: member, extra: member },
+      { htm: member, htu: member, iat: member, jti: member, exp: member, nonce: member },
       { requiredKeys: [] },
     );
     const jwk = fc
@@ -180,7 +184,8 @@ describe('with any input,', () => {
     const header = fc.record({ typ: member, jwk, kid: member }, { requiredKeys: [] });
     await fc.assert(
       fc.asyncProperty(header, claims, async (...[head, body]) => {
-        const proof = await makeProof(key, url, seconds, { header: head, claims: body });
+        const changes = { header: head, claims: { nonce, ...body } };
+        const proof = await makeProof(key, url, seconds, changes);
         const thumbprint = await thumbprintOf(proof);
         if (thumbprint !== undefined) assert.equal(thumbprint, key.thumbprint);
         if (Object.keys(head).length + Object.keys(body).length === 0) assert.ok(thumbprint);

@@ -142,7 +142,13 @@ const configurations = fc
       fc.dictionary(
         fc.oneof(
           fc.constantFrom(...optionNames.map((option) => options[option].variable)),
-          fc.constantFrom('HTTPS_PROXY', 'no_proxy', 'CREDENTIALS_DIRECTORY', 'STATE_DIRECTORY'),
+          fc.constantFrom(
+            'HTTPS_PROXY',
+            'no_proxy',
+            'CREDENTIALS_DIRECTORY',
+            'STATE_DIRECTORY',
+            'STATE_KEY_FILE',
+          ),
         ),
         configured,
         { maxKeys: 2 },

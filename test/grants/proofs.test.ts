@@ -1,8 +1,8 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { exportJWK, type JWK } from 'jose';
 import { RelayError } from '../../src/errors.ts';
-import { createProofs, type Proofs } from '../../src/grants/proofs.ts';
+import { createNonces, createProofs, type Nonces, type Proofs } from '../../src/grants/proofs.ts';
 import {
   makeProof,
   newProofKey,
@@ -14,6 +14,8 @@ import { codeOf } from '../harness/expect/failure-code.ts';
 const url = 'https://login.example.com/auth/provider/token';
 const method = 'POST';
 const seconds = 1_800_000_000;
+const slot = 300;
+const [current, previous] = [randomBytes(32), randomBytes(32)];
 
 describe('a DPoP proof', () => {
   let key: ProofKey;
@@ -24,22 +26,28 @@ describe('a DPoP proof', () => {
 
   let time: number;
   let proofs: Proofs;
+  let nonces: Nonces;
   beforeEach(() => {
     time = seconds * 1000;
     proofs = createProofs(() => time);
+    nonces = createNonces([current], () => time);
   });
+
+  /** A valid proof, with changes. */
+  const prove = (by: ProofKey, at: string, iat: number, changes: ProofChanges = {}) =>
+    makeProof(by, at, iat, { ...changes, claims: { nonce: nonces.current(), ...changes.claims } });
 
   /** @returns the thumbprint, or the code of the failure */
   async function verify(proof: string, address = url): Promise<string> {
     try {
-      return await proofs.verify(proof, { method, url: address });
+      return await proofs.verify(proof, { method, url: address, nonces });
     } catch (error) {
       return codeOf(error);
     }
   }
 
   async function verifyWith(changes: ProofChanges, by = key): Promise<string> {
-    return await verify(await makeProof(by, url, seconds, changes));
+    return await verify(await prove(by, url, seconds, changes));
   }
 
   for (const alg of ['ES256', 'EdDSA', 'Ed25519']) {
@@ -61,7 +69,7 @@ describe('a DPoP proof', () => {
     });
 
     it('is refused if any byte is changed', async () => {
-      const parts = (await makeProof(key, url, seconds)).split('.');
+      const parts = (await prove(key, url, seconds)).split('.');
       for (const [index, part] of parts.entries()) {
         const bytes = Buffer.from(part, 'base64url');
         for (const position of bytes.keys()) {
@@ -86,14 +94,14 @@ describe('a DPoP proof', () => {
       ['not ASCII', (proof: string) => `${proof}é`],
     ] as const) {
       it(`is refused if it is ${what}`, async () => {
-        expect(await verify(alter(await makeProof(key, url, seconds)))).to.equal('proof_invalid');
+        expect(await verify(alter(await prove(key, url, seconds)))).to.equal('proof_invalid');
       });
     }
 
     it('is refused beyond 4,096 characters, before it is read', async () => {
       const filled = (length: number) =>
-        makeProof(key, url, seconds, { claims: { filler: 'x'.repeat(length) } });
-      const [fits, tooLong] = await Promise.all([filled(2600), filled(2850)]);
+        prove(key, url, seconds, { claims: { filler: 'x'.repeat(length) } });
+      const [fits, tooLong] = await Promise.all([filled(2550), filled(2790)]);
       expect(fits.length).to.be.within(3_800, 4_096);
       expect(tooLong.length).to.be.within(4_097, 4_300);
       expect(await verify(fits)).to.equal(key.thumbprint);
@@ -139,9 +147,9 @@ describe('a DPoP proof', () => {
       ['an unencoded payload', { crit: ['b64'], b64: false }],
     ] as const) {
       it(`is refused with ${what}`, async () => {
-        const proof = await makeProof(key, url, seconds, { header }).catch(async () => {
+        const proof = await prove(key, url, seconds, { header }).catch(async () => {
           // The library refuses to sign some of them.
-          const [, payload, signature] = (await makeProof(key, url, seconds)).split('.');
+          const [, payload, signature] = (await prove(key, url, seconds)).split('.');
           const head = { typ: 'dpop+jwt', alg: key.alg, jwk: key.jwk, ...header };
           return [Buffer.from(JSON.stringify(head)).toString('base64url'), payload, signature].join(
             '.',
@@ -277,7 +285,7 @@ describe('a DPoP proof', () => {
 
     it('is accepted if the relay is under a path, and on another port', async () => {
       const address = 'http://localhost:8000/login/auth/provider/token';
-      const proof = await makeProof(key, address, seconds);
+      const proof = await prove(key, address, seconds);
       expect(await verify(proof, address)).to.equal(key.thumbprint);
     });
 
@@ -306,14 +314,14 @@ describe('a DPoP proof', () => {
 
   describe('that is repeated', () => {
     it('is refused', async () => {
-      const proof = await makeProof(key, url, seconds);
+      const proof = await prove(key, url, seconds);
       expect(await verify(proof)).to.equal(key.thumbprint);
       expect(await verify(proof)).to.equal('proof_invalid');
     });
 
     it('is refused in another spelling, and with another signature', async () => {
       const claims = { jti: 'one of a kind' };
-      const proof = await makeProof(key, url, seconds, { claims });
+      const proof = await prove(key, url, seconds, { claims });
       expect(await verify(proof)).to.equal(key.thumbprint);
       // ECDSA signatures differ each time.
       expect(await verifyWith({ claims })).to.equal('proof_invalid');
@@ -323,7 +331,7 @@ describe('a DPoP proof', () => {
     });
 
     it('is accepted once if it is sent twice at once', async () => {
-      const proof = await makeProof(key, url, seconds);
+      const proof = await prove(key, url, seconds);
       const results = await Promise.all([verify(proof), verify(proof), verify(proof)]);
       expect(results.sort()).to.deep.equal(
         [key.thumbprint, 'proof_invalid', 'proof_invalid'].sort(),
@@ -331,12 +339,12 @@ describe('a DPoP proof', () => {
     });
 
     it('is refused as long as its iat is valid', async () => {
-      const proof = await makeProof(key, url, seconds + 60);
+      const proof = await prove(key, url, seconds + 60);
       expect(await verify(proof)).to.equal(key.thumbprint);
       time += 120_000;
       expect(await verify(proof)).to.equal('proof_invalid');
       // The iat is still valid, so another proof with this iat is accepted.
-      expect(await verify(await makeProof(key, url, seconds + 60))).to.equal(key.thumbprint);
+      expect(await verify(await prove(key, url, seconds + 60))).to.equal(key.thumbprint);
     });
 
     it('does not affect another key with the same jti', async () => {
@@ -352,11 +360,63 @@ describe('a DPoP proof', () => {
     });
   });
 
+  describe('by its nonce', () => {
+    it('is refused without one, with a wrong one, and with one that somebody altered', async () => {
+      const nonce = nonces.current();
+      for (const other of [undefined, '', 'x', nonce.slice(1), `${nonce}A`, 'x'.repeat(43)]) {
+        expect(await verifyWith({ claims: { nonce: other } })).to.equal('nonce_required');
+      }
+      expect(await verifyWith({ claims: { nonce: 7 } })).to.equal('proof_invalid');
+    });
+
+    it('is refused if it was signed in advance, also right after the page was left', async () => {
+      const proof = await prove(key, url, seconds + 28_800);
+      time += 28_800_000;
+      expect(await verify(proof)).to.equal('nonce_required');
+    });
+
+    it('is accepted with a nonce of this slot of five minutes and the one before', async () => {
+      const nonce = nonces.current();
+      const at = (later: number) => {
+        time = (seconds + later) * 1000;
+        return prove(key, url, seconds + later, { claims: { nonce } }).then((proof) =>
+          verify(proof),
+        );
+      };
+      expect(await at(2 * slot - 1)).to.equal(key.thumbprint);
+      expect(await at(2 * slot)).to.equal('nonce_required');
+      expect(await at(-1)).to.equal('nonce_required');
+    });
+
+    it('can be used at every relay with this key, also while the key is replaced', async () => {
+      const nonce = createNonces([previous], () => time).current();
+      expect(await verifyWith({ claims: { nonce } })).to.equal('nonce_required');
+      nonces = createNonces([current, previous], () => time);
+      expect(await verifyWith({ claims: { nonce } })).to.equal(key.thumbprint);
+      expect(nonces.current()).not.to.equal(nonce);
+    });
+
+    it('gets the nonce to use, and the refused proof does not count as used', async () => {
+      const claims = { jti: 'the same', nonce: undefined };
+      const proof = await prove(key, url, seconds, { claims });
+      const refused: unknown = await proofs.verify(proof, { method, url, nonces }).catch((e) => e);
+      if (!(refused instanceof RelayError)) throw refused;
+      const nonce = refused.headers['DPoP-Nonce'];
+      expect(await verifyWith({ claims: { ...claims, nonce } })).to.equal(key.thumbprint);
+    });
+
+    it('gets the nonce even if the clock of the device is wrong: the answer has the time', async () => {
+      expect(await verifyWith({ claims: { nonce: undefined, iat: 0 } })).to.equal('nonce_required');
+    });
+  });
+
   it('that is refused yields a reason that does not quote it', async () => {
     const details = await Promise.all(
       [{ htm: 'PUT' }, { iat: seconds - 3600 }, { jti: '' }].map(async (claims) => {
-        const proof = await makeProof(key, url, seconds, { claims });
-        const error: unknown = await proofs.verify(proof, { method, url }).catch((why) => why);
+        const proof = await prove(key, url, seconds, { claims });
+        const error: unknown = await proofs
+          .verify(proof, { method, url, nonces })
+          .catch((why) => why);
         return error instanceof RelayError ? error.detail : '';
       }),
     );

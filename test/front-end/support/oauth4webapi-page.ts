@@ -25,12 +25,16 @@ export class OAuthPage {
   readonly server: oauth.AuthorizationServer;
   readonly #fetch: Fetch;
   readonly #key: KeyPair | undefined;
+  readonly #options: oauth.TokenEndpointRequestOptions;
 
   /** @param key the key of its tokens; undefined: unbound tokens */
   private constructor(server: oauth.AuthorizationServer, fetch: Fetch, key: KeyPair | undefined) {
     this.server = server;
     this.#fetch = fetch;
     this.#key = key;
+    // The handle remembers the nonce.
+    const DPoP = key && oauth.DPoP(client, key);
+    this.#options = { [oauth.customFetch]: fetch, ...(DPoP && { DPoP }) };
   }
 
   /** Opens the page: it discovers the relay's endpoints, and makes a key by default. */
@@ -74,16 +78,18 @@ export class OAuthPage {
   /** Redeems the code in the authorization response. */
   async finishLogin(landing: URL, { state, codeVerifier }: Pending): Promise<Tokens> {
     const parameters = oauth.validateAuthResponse(this.server, client, landing, state);
-    const response = await oauth.authorizationCodeGrantRequest(
-      this.server,
-      client,
-      oauth.None(),
-      parameters,
-      redirectUri,
-      codeVerifier,
-      this.#options(),
-    );
-    return await oauth.processAuthorizationCodeResponse(this.server, client, response);
+    return await withNonce(async () => {
+      const response = await oauth.authorizationCodeGrantRequest(
+        this.server,
+        client,
+        oauth.None(),
+        parameters,
+        redirectUri,
+        codeVerifier,
+        this.#options,
+      );
+      return await oauth.processAuthorizationCodeResponse(this.server, client, response);
+    });
   }
 
   /** Logs in from the first redirect to the tokens. */
@@ -99,14 +105,20 @@ export class OAuthPage {
   }
 
   async refresh({ refresh_token: token = '' }: Tokens, scope?: string): Promise<Tokens> {
-    const response = await oauth.refreshTokenGrantRequest(
-      this.server,
-      client,
-      oauth.None(),
-      token,
-      { ...this.#options(), ...(scope !== undefined && { additionalParameters: { scope } }) },
-    );
-    return await oauth.processRefreshTokenResponse(this.server, client, response);
+    const options = {
+      ...this.#options,
+      ...(scope !== undefined && { additionalParameters: { scope } }),
+    };
+    return await withNonce(async () => {
+      const response = await oauth.refreshTokenGrantRequest(
+        this.server,
+        client,
+        oauth.None(),
+        token,
+        options,
+      );
+      return await oauth.processRefreshTokenResponse(this.server, client, response);
+    });
   }
 
   async revoke(token: string): Promise<void> {
@@ -115,7 +127,7 @@ export class OAuthPage {
       client,
       oauth.None(),
       token,
-      this.#options(),
+      this.#options,
     );
     await oauth.processRevocationResponse(response);
   }
@@ -137,9 +149,12 @@ export class OAuthPage {
       (error: unknown) => (error instanceof oauth.WWWAuthenticateChallengeError ? error.status : 0),
     );
   }
+}
 
-  #options() {
-    const DPoP = this.#key && oauth.DPoP(client, this.#key);
-    return { [oauth.customFetch]: this.#fetch, ...(DPoP && { DPoP }) };
-  }
+/** Tries once more if the server asks for a nonce, as the documentation of the library does. */
+async function withNonce<Result>(request: () => Promise<Result>): Promise<Result> {
+  return await request().catch((error: unknown) => {
+    if (!oauth.isDPoPNonceError(error)) throw error;
+    return request();
+  });
 }

@@ -38,6 +38,7 @@ export class OAuthPage {
   readonly #relay: { readonly port: number };
   readonly #provider: Consenting;
   readonly #key: ProofKey | undefined;
+  #nonce: string | undefined;
 
   /** @param key undefined: the page has no key */
   constructor(relay: { readonly port: number }, provider: Consenting, key: ProofKey | undefined) {
@@ -64,8 +65,19 @@ export class OAuthPage {
     return await this.request(parameters, request);
   }
 
-  /** Sends a token request. */
+  /** Sends a token request, again if the relay asks for a nonce. */
   async request(
+    parameters: Parameters,
+    request?: Omit<PageRequest, 'parameters'>,
+  ): Promise<Answer> {
+    const answer = await this.#send(parameters, request);
+    const nonce = answer.headers['dpop-nonce'];
+    this.#nonce = nonce === undefined ? this.#nonce : `${nonce}`;
+    const asksForNonce = `${answer.body}`.includes('"use_dpop_nonce"');
+    return asksForNonce ? await this.#send(parameters, request) : answer;
+  }
+
+  async #send(
     parameters: Parameters,
     { headers = [], proof = {}, ...sending }: Omit<PageRequest, 'parameters'> = {},
   ): Promise<Answer> {
@@ -73,7 +85,9 @@ export class OAuthPage {
     if (key === undefined || proof === 'none') {
       return await requestToken(this.#relay, parameters, headers, sending);
     }
-    const made = await makeProof(key, tokenUrl, Math.floor(Date.now() / 1000), proof);
+    const claims = { nonce: this.#nonce, ...proof.claims };
+    const now = Math.floor(Date.now() / 1000);
+    const made = await makeProof(key, tokenUrl, now, { ...proof, claims });
     remember(made, key.thumbprint);
     return await requestToken(this.#relay, parameters, [['DPoP', made], ...headers], sending);
   }

@@ -56,15 +56,17 @@ export interface Login {
   login(request?: LoginRequest): Promise<void>;
 
   /**
-   * Fetches as the person: with the token, or with the cookie. After a 401 it refreshes the login and tries
-   * once more. A second 401 ends the login. If nobody is logged in, it answers 401 without a request.
+   * Fetches as the person: with the token, or with the cookie. After a 401 it refreshes the login, at most
+   * once in a minute, and tries once more. A second 401 is the answer, and does not end the login. If nobody is
+   * logged in, it answers 401 without a request.
    *
    * @throws {LoginError} if the login could not be refreshed for now
    */
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
 
   /**
-   * The provider's record of the person. Null if nobody is logged in when the answer comes.
+   * The provider's record of the person. Null if nobody is logged in when the answer comes: also if the
+   * provider refuses a token that was just refreshed, which ends the login.
    *
    * @throws {LoginError} if the lookup fails. The person is still logged in.
    */

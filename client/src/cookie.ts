@@ -7,20 +7,26 @@ import { ask, read } from './relay.ts';
 export function keepCookie({ relay, clientId }: LoginOptions): Keeper {
   const header: [string, string] = ['X-Login-Relay', '1'];
   const init: RequestInit = { credentials: 'include' };
-  const call = (method: string, path: string) =>
-    ask(`${relay}/../${path}?client_id=${clientId}`, { ...init, method, headers: [header] }).then(
-      read,
-    );
+  const call = (method: string, path: string, also = '') =>
+    ask(`${relay}/../${path}?client_id=${clientId}${also}`, {
+      ...init,
+      method,
+      headers: [header],
+    }).then(read);
+  const refresh = () => call('POST', 'session/refresh');
+  const forget = () => call('POST', 'logout', '&revoke=false').then(() => null);
   const renew = (session: Session | null): Promise<Session | null> =>
-    (session ? call('POST', 'session/refresh') : call('GET', 'session'))
-      .catch(on('session_missing', () => null))
-      // Another tab may have logged in a moment ago: the next request tells.
-      .catch(on('session_refused', () => session));
+    (session ? refresh() : call('GET', 'session'))
+      // Another tab may have logged in a moment ago: then the cookie is a new one.
+      .catch(on('session_refused', refresh))
+      .catch(on('session_refused', forget))
+      .catch(on('session_missing', () => null));
 
   return {
     start: async (_, returnTo) => ({ return_to: returnTo }),
     finish: () => renew(null),
     renew,
+    forget,
     end: async () => (await call('POST', 'logout')).url,
     header: () => header,
     init,

@@ -14,6 +14,12 @@ interface Message {
   readonly failure?: ConstructorParameters<typeof LoginError> | undefined;
 }
 
+const minute = 60_000;
+
+/** @see RFC 6750 §3.1 */
+const saysInvalid = ({ headers }: Response) =>
+  headers.get('WWW-Authenticate')?.includes('invalid_token');
+
 export function createLogin(options: LoginOptions): Login {
   const { relay, clientId } = options;
   const name = `login-relay ${relay} ${clientId}`;
@@ -24,8 +30,8 @@ export function createLogin(options: LoginOptions): Login {
   const tell = (message: Message) => tabs.postMessage(message);
   const listeners = new Set<(session: Session | null) => void>();
   let session: Session | null = null;
-  /** A session that was renewed after a 401, while the request is sent again: another 401 ends it. */
-  let onTrial: Session | null = null;
+  /** The session that was renewed last after a 401, and until when another 401 renews it no more. */
+  let renewed: [session: Session | null, until: number] = [null, 0];
 
   /** One tab at a time. */
   const alone = <T>(task: () => Promise<T>): Promise<T> =>
@@ -43,18 +49,18 @@ export function createLogin(options: LoginOptions): Login {
     set(next);
   }
 
-  /** Renews the session that was used, unless another tab has done so. */
-  const renew = (used: Session | null) =>
+  /** Replaces the session that was used, unless another tab has done so. */
+  const replace = (used: Session | null, act: (used: Session | null) => Promise<Session | null>) =>
     alone(async () => {
       if (session !== used) return;
-      const next = await keeper.renew(used);
+      const next = await act(used);
       if (next !== used) setEverywhere(next);
     });
 
-  /** Ends the login. If another tab has changed the session that was used, it goes on. */
-  const end = (used?: Session) =>
+  const renew = (used: Session | null) => replace(used, keeper.renew);
+
+  const logout = () =>
     alone(async () => {
-      if (used && session !== used) return undefined;
       const url = await keeper.end(session);
       setEverywhere(null);
       return url;
@@ -129,34 +135,33 @@ export function createLogin(options: LoginOptions): Login {
     });
   }
 
-  async function fetchAsUser(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-    const request = new Request(input, init);
+  /**
+   * Sends a request as the person. If the token may be over, it refreshes the login once, and sends it again.
+   *
+   * @param isLookUp the relay itself says if the token is over, and that ends the login
+   */
+  async function send(request: Request, isLookUp?: boolean): Promise<Response> {
     await settled;
     if (!session) await renew(null);
     let response = new Response(null, { status: 401 });
-    try {
-      for (const isRetry of [false, true]) {
-        const used = session;
-        if (!used) break;
-        request.headers.set(...keeper.header(used));
-        response = await fetch(request.clone(), keeper.init).catch(failAsNetwork);
-        if (response.status !== 401) break;
-        if (isRetry || used === onTrial) {
-          await end(used);
-        } else {
-          await renew(used);
-          onTrial = session;
-        }
-      }
-    } finally {
-      onTrial = null;
+    for (let used = session; used; used = session) {
+      request.headers.set(...keeper.header(used));
+      response = await fetch(request.clone(), keeper.init).catch(failAsNetwork);
+      if (response.status !== 401) break;
+      // With a token, the relay answers 401 to every failure of the provider.
+      if (isLookUp && !options.mode && !saysInvalid(response)) break;
+      if (used !== renewed[0] || Date.now() > renewed[1]) {
+        await renew(used);
+        renewed = [session, Date.now() + minute];
+      } else if (isLookUp) await replace(used, keeper.forget);
+      else break;
     }
     return response;
   }
 
   async function user<T>(): Promise<T | null> {
-    const response = await fetchAsUser(userUrl);
-    const record = response.status === 401 ? null : await read(response);
+    const response = await send(new Request(userUrl), true);
+    const record = session && (await read(response));
     // The login may have ended meanwhile. A late answer must not greet the person again.
     return session && record;
   }
@@ -171,9 +176,9 @@ export function createLogin(options: LoginOptions): Login {
     },
     ready,
     login: (request) => login(request).catch(failAsBlocked),
-    fetch: fetchAsUser,
+    fetch: async (input, init) => send(new Request(input, init)),
     user,
-    logout: () => end(),
+    logout,
     onChange(listener) {
       listeners.add(listener);
       return () => {

@@ -16,7 +16,10 @@ export interface Keeper {
    */
   renew(session: Session | null): Promise<Session | null>;
 
-  /** @returns the address of the provider's own logout, if it has one */
+  /** Forgets a login that is over. It revokes nothing. */
+  forget(): Promise<null>;
+
+  /** Logs out. @returns the address of the provider's own logout, if it has one */
   end(session: Session | null): Promise<string | undefined>;
 
   /** The header that makes a request one of the person. */

@@ -20,12 +20,18 @@ export const newKey = () =>
  * Proves the key to a POST request.
  *
  * @param at seconds since 1970
+ * @param nonce the newest one of the relay
  * @see RFC 9449 §4.2
  */
-export async function prove(key: CryptoKeyPair, url: string, at: number): Promise<string> {
+export async function prove(
+  key: CryptoKeyPair,
+  url: string,
+  at: number,
+  nonce: string | undefined,
+): Promise<string> {
   const jwk = await crypto.subtle.exportKey('jwk', key.publicKey);
   const header = { typ: 'dpop+jwt', alg: 'ES256', jwk };
-  const claims = { htm: 'POST', htu: url, iat: at, jti: crypto.randomUUID() };
+  const claims = { htm: 'POST', htu: url, iat: at, jti: crypto.randomUUID(), nonce };
   const content = [header, claims].map((part) => base64url(utf8(JSON.stringify(part)))).join('.');
   const signature = await crypto.subtle.sign(algorithm, key.privateKey, utf8(content));
   return `${content}.${base64url(signature)}`;

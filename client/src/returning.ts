@@ -12,6 +12,11 @@ export interface Pending {
   response?: Readonly<Record<string, string>>;
 }
 
+const wrongIssuer = {
+  error: 'issuer_wrong',
+  error_description: 'The login came back from another service. Log in again.',
+};
+
 /**
  * Takes a login that comes back off the address. If it has to end at another page, the browser goes there.
  *
@@ -21,15 +26,23 @@ export function takePending(
   { relay, mode }: LoginOptions,
   name: string,
 ): Pending | Promise<never> | undefined {
-  const pending: Pending | null = JSON.parse(sessionStorage[name] ?? null);
   const url = new URL(location.href);
   const response = Object.fromEntries(url.searchParams);
-  const isFromRelay = response['iss'] === relay;
-  const comesBack = pending && pending.state === response['state'] && (mode || isFromRelay);
-
+  const clean = () => history.replaceState(history.state, '', url);
+  // No login brings a token in the address. A link with one may be somebody else's.
+  if (url.searchParams.has('access_token') || url.hash.includes('access_token=')) {
+    url.searchParams.delete('access_token');
+    if (url.hash.includes('access_token=')) url.hash = '';
+    clean();
+  }
+  const pending: Pending | null = JSON.parse(sessionStorage[name] ?? null);
+  // In session mode, the relay adds no issuer.
+  const isFromRelay = (response['iss'] ?? (mode && relay)) === relay;
   // A link with another state is forged.
-  if (comesBack) pending.response = response;
-  if (comesBack || isFromRelay) {
+  const comesBack = pending && pending.state === response['state'];
+
+  if (comesBack) pending.response = isFromRelay ? response : wrongIssuer;
+  if (comesBack || response['iss'] === relay) {
     url.search = '';
     if (comesBack && !pending.popup && url.href !== pending.returnTo) {
       sessionStorage[name] = JSON.stringify(pending);
@@ -37,7 +50,7 @@ export function takePending(
       location.replace(pending.returnTo);
       return new Promise(() => {});
     }
-    history.replaceState(history.state, '', url);
+    clean();
   }
   if (!pending || !(mode || pending.response)) return undefined;
   delete sessionStorage[name];

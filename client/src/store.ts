@@ -3,15 +3,19 @@ export interface Kept {
   readonly key: CryptoKeyPair;
   /** Undefined: the relay gives this front end no refresh token. */
   readonly refreshToken: string | undefined;
+  /** The newest one of the relay: the next proof has it. */
+  readonly nonce: string | undefined;
 }
 
 /** Only IndexedDB keeps a key that no script can read. */
-export const load = (name: string) => access<Kept>((records) => records.get(name));
+/** @returns undefined if nothing is kept, null if the browser does not say */
+export const load = (name: string) => access<Kept | undefined>((records) => records.get(name));
 
+/** @returns null if the browser keeps nothing */
 export const save = (name: string, kept?: Kept) => access((records) => records.put(kept, name));
 
 /** Without storage, a login lasts as long as the page. */
-async function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promise<T | undefined> {
+async function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promise<T | null> {
   try {
     const opening = indexedDB.open('login-relay');
     opening.onupgradeneeded = () => opening.result.createObjectStore('logins');
@@ -22,7 +26,7 @@ async function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promi
     database.close();
     return await result;
   } catch {
-    return undefined;
+    return null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { home, useClient } from './support/client-under-test.ts';
 import { failureOf, keptRecords } from './support/fake-page.ts';
+import { invalidToken } from './support/fake-relay.ts';
 
 describe('the client in session mode', () => {
   const client = useClient('session');
@@ -24,41 +25,40 @@ describe('the client in session mode', () => {
     expect(keptRecords()).to.deep.equal([]);
   });
 
-  it('ends the cookie after a second 401', async () => {
-    const login = await client().logIn();
-    client().server.next['/api/user'] = [{ status: 401 }, { status: 401 }];
-    await login.user();
-    expect(client().server.hasCookie).to.equal(false);
-  });
-
-  it('ends the cookie if a refresh is refused, and the request again', async () => {
-    const login = await client().logIn();
-    client().server.next['/api/user'] = [{ status: 401 }, { status: 401 }];
-    client().server.next['/auth/session/refresh'] = [refused];
-    expect(await login.user()).to.equal(null);
-    expect(login.session).to.equal(null);
-    expect(client().server.hasCookie).to.equal(false);
-  });
+  for (const [what, refreshes] of Object.entries({
+    'the provider refuses also the token of a refresh': [],
+    'a refresh is refused twice': [refused, refused],
+  })) {
+    it(`ends the cookie if ${what}, and revokes nothing`, async () => {
+      const login = await client().logIn();
+      client().server.next['/api/user'] = [invalidToken, invalidToken];
+      client().server.next['/auth/session/refresh'] = refreshes;
+      expect(await login.user()).to.equal(null);
+      expect(login.session).to.equal(null);
+      expect(client().server.hasCookie).to.equal(false);
+      expect(client().server.revocations).to.equal(0);
+    });
+  }
 
   it('keeps the cookie of a login that ended in another tab during a refused refresh', async () => {
     const login = await client().logIn();
-    client().server.next['/api/user'] = [{ status: 401 }];
+    client().server.next['/api/user'] = [invalidToken];
     client().server.next['/auth/session/refresh'] = [refused];
     expect(await login.user()).to.deep.equal({ login: 'ada' });
     expect(login.session).not.to.equal(null);
     expect(client().server.count('POST /auth/logout')).to.equal(0);
   });
 
-  it('keeps the cookie after a second 401 if another tab has logged in meanwhile', async () => {
+  it('keeps the cookie after a second refusal if another tab has logged in meanwhile', async () => {
     const login = await client().logIn();
     const { promise: late, resolve: send } = Promise.withResolvers<object>();
-    client().server.next['/api/user'] = [{ status: 401 }, late];
+    client().server.next['/api/user'] = [invalidToken, late];
     const user = login.user();
     await new Promise((resolve) => login.onChange(resolve));
     const told = new Promise((resolve) => login.onChange(resolve));
     await client().open().ready;
     await told;
-    send({ status: 401 });
+    send(invalidToken);
     await user;
     expect(login.session).not.to.equal(null);
     expect(client().server.hasCookie).to.equal(true);

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { cancelled, home, modes, useClient, userUrl } from './support/client-under-test.ts';
 import { failureOf, reportedErrors, restoreFromCache } from './support/fake-page.ts';
+import { invalidToken } from './support/fake-relay.ts';
 
 for (const [name, mode] of Object.entries(modes)) {
   describe(`a login with ${name}`, () => {
     const client = useClient(mode);
     const refreshes = () =>
-      client().server.requests.filter(
-        ({ line, form }) =>
-          line === 'POST /auth/session/refresh' || form['grant_type'] === 'refresh_token',
-      ).length;
+      client().server.grants.filter((grant) => grant === 'refresh_token').length;
     const refresh = mode ? '/auth/session/refresh' : '/auth/provider/token';
 
     it('finishes a login that comes back, and takes it off the address', async () => {
@@ -62,24 +60,81 @@ for (const [name, mode] of Object.entries(modes)) {
 
     it('refreshes a token that has ended, once for all requests, and sends them again', async () => {
       const login = await client().logIn();
-      client().server.next['/api/user'] = [{ status: 401 }, { status: 401 }, { status: 401 }];
+      client().server.next['/api/user'] = [invalidToken, invalidToken, invalidToken];
       const users = await Promise.all([login.user(), login.user(), login.user()]);
       expect(users).to.deep.equal([{ login: 'ada' }, { login: 'ada' }, { login: 'ada' }]);
       expect(refreshes()).to.equal(1);
     });
 
-    it('ends the login after a second 401', async () => {
+    it('ends the login if the provider refuses also the token of a refresh, and revokes nothing', async () => {
       const login = await client().logIn();
-      client().server.next['/api/user'] = [{ status: 401 }, { status: 401 }];
+      client().server.next['/api/user'] = [invalidToken, invalidToken];
       expect(await login.user()).to.equal(null);
       expect(login.session).to.equal(null);
       expect(await client().load().ready).to.equal(null);
+      expect(refreshes()).to.equal(1);
+      expect(client().server.revocations).to.equal(0);
     });
+
+    it('hands the 401 of an API to the page after one refresh, and ends nothing', async () => {
+      const login = await client().logIn();
+      for (let time = 0; time < 3; time += 1) {
+        client().server.next['/other'] = [invalidToken, invalidToken];
+        const { status } = await login.fetch('https://login.example.com/other');
+        expect(status).to.equal(401);
+      }
+      expect(refreshes()).to.equal(1);
+      expect(await login.user()).to.deep.equal({ login: 'ada' });
+      expect(client().server.revocations).to.equal(0);
+    });
+
+    it('survives a user endpoint that fails while many pages look the user up at every load', async () => {
+      await client().logIn();
+      client().server.userEndpointFails = true;
+      const before = client().server.grants.length;
+      const tabs = Array.from({ length: 10 }, () => client().open());
+      for (const tab of tabs) {
+        tab.onChange(() => tab.user().catch(() => {}));
+        expect(await failureOf(tab.user()))
+          .to.have.property('code')
+          .that.match(/^http_(401|502)$/);
+      }
+      expect(client().server.grants.length).to.be.at.most(before + tabs.length);
+      client().server.userEndpointFails = false;
+      for (const tab of tabs) expect(await tab.user()).to.deep.equal({ login: 'ada' });
+      expect(client().server.revocations).to.equal(0);
+    });
+
+    it('says that a login came back from another issuer, and takes it off the address', async () => {
+      const started = await client().start(client().open());
+      const parameters = {
+        code: 'code',
+        state: started.get('state') ?? '',
+        iss: 'https://evil.example',
+      };
+      const login = client().load(`${home}?${new URLSearchParams(parameters)}`);
+      expect(await failureOf(login.ready)).to.include({ code: 'issuer_wrong' });
+      expect(client().page).to.deep.include({ href: home, sessionStorage: {} });
+      expect(client().server.grants).to.deep.equal([]);
+    });
+
+    for (const [link, left] of Object.entries({
+      '?access_token=evil&state=x&page=2': '?state=x&page=2',
+      '?access_token=evil#part': '#part',
+      '#access_token=evil&state=x': '',
+      '#/list?access_token=evil': '',
+    })) {
+      it(`takes the token of a link off the address, and logs nobody in: ${link}`, async () => {
+        const login = client().load(home + link);
+        expect(client().page.href).to.equal(home + left);
+        expect(await login.ready).to.equal(null);
+      });
+    }
 
     it('refreshes once before it ends, also if the page looks the user up at every change', async () => {
       const login = await client().logIn();
       const { promise: late, resolve: send } = Promise.withResolvers<object>();
-      const refused = { status: 401 };
+      const refused = invalidToken;
       client().server.next['/api/user'] = [refused, refused, late, refused, refused];
       const ended = new Promise<void>((resolve) => {
         login.onChange(async (session) => {
@@ -96,7 +151,7 @@ for (const [name, mode] of Object.entries(modes)) {
 
     it('keeps the login while the relay does not answer', async () => {
       const login = await client().logIn();
-      client().server.next['/api/user'] = [{ status: 401 }];
+      client().server.next['/api/user'] = [invalidToken];
       client().server.next[refresh] = [new TypeError('Failed to fetch')];
       expect(await failureOf(login.user())).to.include({ code: 'network' });
       expect(await login.user()).to.deep.equal({ login: 'ada' });
@@ -108,7 +163,7 @@ for (const [name, mode] of Object.entries(modes)) {
     })) {
       it(`keeps the login if the answer to a refresh is ${what}`, async () => {
         const login = await client().logIn();
-        client().server.next['/api/user'] = [{ status: 401 }];
+        client().server.next['/api/user'] = [invalidToken];
         client().server.next[refresh] = [answer];
         expect(await failureOf(login.user())).to.include({ code: 'network' });
         expect(await client().load().ready).not.to.equal(null);
@@ -164,7 +219,7 @@ for (const [name, mode] of Object.entries(modes)) {
       const first = await client().logIn();
       const second = client().open();
       await second.ready;
-      client().server.next['/api/user'] = [{ status: 401 }];
+      client().server.next['/api/user'] = [invalidToken];
       await second.user();
       expect(await first.user()).to.deep.equal({ login: 'ada' });
       const out = new Promise((resolve) => {

@@ -116,7 +116,6 @@ describe('the metrics of sessions', () => {
     await page.describe();
     await page.logIn();
     await page.describe();
-    provider.mood.expiresIn = 60;
     await page.refresh();
     provider.revokeAll();
     await page.refresh();

@@ -23,6 +23,7 @@ const neverACode: readonly FailureCode[] = [
   'verifier_wrong',
   'proof_missing',
   'proof_invalid',
+  'nonce_required',
   'key_mismatch',
   'refresh_refused',
   // The browser stays at the relay, or at the popup of a CMS.
@@ -62,14 +63,15 @@ function codesOf(head: string): readonly string[] {
 function codesOfClient(): readonly string[] {
   const folder = new URL('client/src/', root);
   const source = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
-  return [...source.join('').matchAll(/new LoginError\('(\w+)'/g)].map(([, code = '']) => code);
+  return [...source.join('').matchAll(/(?:new LoginError\(|error: )'(\w+)'/g)].map(
+    ([, code = '']) => code,
+  );
 }
 
 describe('docs/front-end.md', () => {
   it('explains each code of OAuth and of the client once, and no other', () => {
     const failures = failureCodes.map((code) => new RelayError(code));
-    // The client turns 401 into a log-out.
-    const statuses = failures.map(({ status }) => status).filter((status) => status !== 401);
+    const statuses = failures.map(({ status }) => status);
     const expected = new Set([
       ...failures.map(({ oauthError }) => oauthError),
       ...codesOfClient(),

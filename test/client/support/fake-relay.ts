@@ -1,9 +1,24 @@
-import { createProofs } from '../../../src/grants/proofs.ts';
+import type { RelayError } from '../../../src/errors.ts';
+import { createNonces, createProofs } from '../../../src/grants/proofs.ts';
 
 export const relay = 'https://login.example.com/auth/provider';
 
+/** The answer to a lookup if the provider says that the token is not valid. */
+export const invalidToken = {
+  status: 401,
+  headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+};
+
+/** The answer to a lookup if the provider's user endpoint fails. */
+const failedLookUp = {
+  status: 401,
+  body: { detail: 'The provider could not look the user up.' },
+  headers: { 'WWW-Authenticate': 'Bearer' },
+};
+
 interface Answer {
   readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
   /** In place of the body: no JSON. */
   readonly text?: string | null;
@@ -15,13 +30,22 @@ export class FakeRelay {
   readonly requests: { readonly line: string; readonly form: Record<string, string> }[] = [];
   /** The answers to the next requests of a path, before the usual ones. */
   readonly next: Record<string, (Answer | Promise<Answer> | Error)[]> = {};
+  /** How often the relay was asked to revoke tokens. */
+  revocations = 0;
+  /** The grant types of the token requests that were right. */
+  readonly grants: string[] = [];
   /** In milliseconds since 1970. */
   now = () => Date.now();
   /** The number of the newest token; only this one is good. */
   token = 0;
   /** Whether the browser has a session cookie. */
   hasCookie = false;
+  /** Whether the relay gives refresh tokens. */
+  refreshes = true;
+  /** Whether the provider's user endpoint answers 500. */
+  userEndpointFails = false;
   readonly #proofs = createProofs(() => this.now());
+  readonly #nonces = createNonces([Buffer.alloc(32, 1)], () => this.now());
 
   /** The requests with this beginning. */
   count(line: string): number {
@@ -38,7 +62,11 @@ export class FakeRelay {
       (await this.next[pathname]?.shift()) ?? (await this.#answer(request, pathname, form));
     if (answer instanceof Error) throw answer;
     const { status = 200, body = {}, text } = answer;
-    const headers = { Date: new Date(this.now()).toUTCString(), 'X-Request-Id': 'request-1' };
+    const headers = {
+      Date: new Date(this.now()).toUTCString(),
+      'X-Request-Id': 'request-1',
+      ...answer.headers,
+    };
     if (text !== undefined) return new Response(text, { status, headers });
     return Response.json(body, { status, headers });
   };
@@ -48,9 +76,11 @@ export class FakeRelay {
       case 'POST /auth/provider/token':
         return this.#grant(request, form);
       case 'POST /auth/provider/revoke':
+        this.revocations += 1;
         return {};
       case 'GET /api/user':
-        return this.#isAuthorized(request) ? { body: { login: 'ada' } } : unauthorized;
+        if (this.userEndpointFails) return this.hasCookie ? { status: 502 } : failedLookUp;
+        return this.#isAuthorized(request) ? { body: { login: 'ada' } } : invalidToken;
     }
     if (request.headers.get('X-Login-Relay') !== '1') return { status: 403 };
     if (!this.hasCookie) return path === '/auth/logout' ? {} : unauthorized;
@@ -58,10 +88,12 @@ export class FakeRelay {
       case 'GET /auth/session':
         return { body: { provider: 'provider', renewable: true } };
       case 'POST /auth/session/refresh':
+        this.grants.push('refresh_token');
         this.token += 1;
         return { body: { provider: 'provider', renewable: true } };
       case 'POST /auth/logout':
         this.hasCookie = false;
+        if (!request.url.includes('revoke=false')) this.revocations += 1;
         return { body: { url: 'https://provider.example.com/logout' } };
     }
     return { status: 404 };
@@ -70,20 +102,23 @@ export class FakeRelay {
   async #grant(request: Request, form: Record<string, string>): Promise<Answer> {
     const url = `${relay}/token`;
     const proof = request.headers.get('DPoP') ?? '';
-    const isProved = await this.#proofs.verify(proof, { method: 'POST', url }).then(
-      () => true,
-      () => false,
-    );
-    if (!isProved) return { status: 400, body: { error: 'invalid_dpop_proof' } };
+    const failure = await this.#proofs
+      .verify(proof, { method: 'POST', url, nonces: this.#nonces })
+      .then(
+        () => undefined,
+        (error: unknown) => error as RelayError,
+      );
+    if (failure) return { ...failure, body: { error: failure.oauthError } };
     const isGood = form['code'] === 'code' || form['refresh_token'] === `refresh-${this.token}`;
     if (!isGood) return { status: 400, body: { error: 'invalid_grant', detail: 'Log in again.' } };
     this.token += 1;
+    this.grants.push(form['grant_type'] ?? '');
     const tokens = {
       access_token: `access-${this.token}`,
-      refresh_token: `refresh-${this.token}`,
+      ...(this.refreshes && { refresh_token: `refresh-${this.token}` }),
       scope: 'read',
     };
-    return { body: tokens };
+    return { body: tokens, headers: { 'DPoP-Nonce': this.#nonces.current() } };
   }
 
   #isAuthorized({ headers, credentials }: Request): boolean {

@@ -11,7 +11,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
-.PHONY: client binary test-binary test-restarts test-systemd bench-start release test-release
+.PHONY: client binary image test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers test-programs test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
@@ -204,6 +204,14 @@ test-rolling: binary
 bench-start: binary
 	@$(node) scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
 	@$(node) scripts/binary/measure-start.ts dist/login-relay dist/build/empty
+
+# Builds the container image on a base image that is named by its digest, which it prints. To build on the same one
+# again: make image BASE=node@sha256:…
+BASE = node:26-bookworm
+image:
+	@case $(BASE) in *@*) base=$(BASE) ;; *) base=$(BASE)@$$(docker buildx imagetools inspect \
+	  --format '{{.Manifest.Digest}}' $(BASE)) || exit ;; esac; echo "BASE=$$base"; \
+	  docker build --build-arg BASE="$$base" --file deploy/docker/Dockerfile --tag login-relay .
 
 platforms := linux-x64 linux-arm64 macos-x64 macos-arm64 windows-x64
 executables := $(platforms:%=dist/%/login-relay)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the manual pages, the completions and the schema of the configuration file into a directory, with paths as
+# Writes the manual page, the completions and the schema of the configuration file into a directory, with paths as
 # below /usr/share.
 set -eu
 share=$1
@@ -12,7 +12,6 @@ write() { # PATH ARGUMENT...
 }
 
 write man/man1/login-relay.1 man
-write man/man5/login-relay.yaml.5 man login-relay.yaml
 write bash-completion/completions/login-relay completion bash
 write zsh/site-functions/_login-relay completion zsh
 write fish/vendor_completions.d/login-relay.fish completion fish

@@ -48,6 +48,12 @@ export const limits = {
   providerAnswerSize: 1024 * 1024,
   /** Calls to providers' APIs in flight, of one session. */
   apiCallsOfSession: 32,
+  /** The same of one client address. */
+  apiCallsOfAddress: 64,
+  /** What a client must let pass of the bodies of a call to an API, in a minute. */
+  apiPace: 64 * 1024,
+  /** The same, below which it gives way to others. */
+  apiOrdinaryPace: 256 * 1024,
   /** The body of a request to the provider's API. */
   apiRequestSize: 64 * 1024 * 1024,
   /** The body of a response of the provider's API. */

@@ -1,4 +1,3 @@
-import { isFormerKeyFile } from '../config/key-file.ts';
 import type { LoginConfig } from '../config/login-config.ts';
 import { providerValues } from '../config/provider-values.ts';
 import type { Option } from '../config/settings/setting.ts';
@@ -94,7 +93,7 @@ function keyFileEffect(path: string, { environment }: OptionSources): Effect {
   if (credentials && path.startsWith(`${credentials}/`)) {
     return { value: masked, source: 'credential' };
   }
-  return { value: path, source: isFormerKeyFile(path, environment) ? 'environment' : 'default' };
+  return { value: path, source: 'default' };
 }
 
 function derivedFromProvider(

@@ -84,9 +84,9 @@ function commands(environment: OptionSources['environment']): Commands {
       await print(completion(shell, program));
       return 0;
     },
-    async man(page, program) {
+    async man(program) {
       const { man } = await import('./commands/man.ts');
-      await print(man(page, program));
+      await print(man(program));
       return 0;
     },
   };

@@ -6,7 +6,6 @@ import type { DemoFlags } from './commands/demo.ts';
 import { type Shell, shells } from './completions/shells.ts';
 import { type ConfigAction, configActions } from './config-actions.ts';
 import { helpLayout } from './help.ts';
-import { type ManualPage, manualPages } from './manual/pages.ts';
 import { print } from './print.ts';
 
 /** What each flag was given, in order. */
@@ -22,7 +21,7 @@ export interface Commands {
   demo(flags: DemoFlags): Promise<number>;
   systemd(file: 'service' | 'template' | 'socket' | 'settings'): Promise<number>;
   completion(shell: Shell, program: Command): Promise<number>;
-  man(page: ManualPage, program: Command): Promise<number>;
+  man(program: Command): Promise<number>;
 }
 
 const examples = `
@@ -118,9 +117,9 @@ Exit codes:
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', completionExamples)
     .action(async (shell: Shell) => exit(await commands.completion(shell, program)));
-  add('man', 'Print a manual page: login-relay man | man -l -')
-    .addArgument(new Argument('[page]').choices(manualPages).default(manualPages[0]))
-    .action(async (page: ManualPage) => exit(await commands.man(page, program)));
+  add('man', 'Print the manual page: login-relay man | man -l -').action(async () =>
+    exit(await commands.man(program)),
+  );
   add('version', 'Print the version.').action(async () => {
     await print(`${version}\n`);
     exit(0);

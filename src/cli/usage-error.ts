@@ -1,9 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { didYouMean, suggestion } from '../config/suggestion.ts';
 
-/** The flags of 0.1 that have another name now. */
-const renamed: ReadonlyMap<string, string> = new Map([['--state-key-file', '--key-file']]);
-
 /**
  * Describes what is wrong with the command line.
  *
@@ -39,7 +36,7 @@ function describeUnknownOption(message: string, command: Command): string {
   const [, name = '', value] = /'(--[\w-]+|-\w)(=)?/.exec(message) ?? [];
   const flags = command.options.map(({ long }) => long ?? '');
   if (value !== undefined && flags.includes(name)) return `${name} takes no value`;
-  const known = renamed.get(name) ?? suggestion(name, flags);
+  const known = suggestion(name, flags);
   if (known === undefined && maybeValue(name, flags)) return 'unknown option';
   return `unknown option ${name}${didYouMean(known)}`;
 }

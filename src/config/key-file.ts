@@ -7,8 +7,6 @@ const shortestSecret = 32;
 /** Where systemd creates the state directories of services. */
 const stateDirectories = '/var/lib/';
 const credential = 'key';
-/** The names that 0.1 had. */
-const former = { variable: 'STATE_KEY_FILE', credential: 'state-key' } as const;
 
 /** The file that the relay's keys come from. */
 export interface KeyFile {
@@ -49,27 +47,11 @@ export function readKeyFile(reading: Reading): KeyFileReading {
   };
 }
 
-/** Whether a variable of 0.1 names this file. */
-export function isFormerKeyFile(path: string, environment: Reading['environment']): boolean {
-  return environment[former.variable] === path;
-}
-
-function pathOf({ values, environment, readFile, warn }: Reading): string | undefined {
+function pathOf({ values, environment, readFile }: Reading): string | undefined {
   if (values.keyFile !== undefined) return values.keyFile;
-  const formerPath = environment[former.variable];
-  if (formerPath) {
-    warn('keyFile', `is the new name of ${former.variable}: rename the variable`);
-    return formerPath;
-  }
   const { CREDENTIALS_DIRECTORY: credentials, STATE_DIRECTORY: states } = environment;
-  for (const name of credentials ? [credential, former.credential] : []) {
-    const path = `${credentials}/${name}`;
-    if (isMissingCredential(path, readFile)) continue;
-    if (name === former.credential) {
-      warn('keyFile', `is the credential ${name}: rename it to ${credential}`);
-    }
-    return path;
-  }
+  const path = `${credentials}/${credential}`;
+  if (credentials && !isMissingCredential(path, readFile)) return path;
   return states && `${states.split(':')[0]}/key`;
 }
 

@@ -5,6 +5,10 @@ import { createRecent, keyOf } from './recent.ts';
 
 const lifetime = 60_000;
 const most = 4096;
+/** How long a result is also repeated for its own refresh token: a login must not spend what all share. */
+const repeatTime = 30_000;
+/** Seconds. A token that ends sooner is refreshed. */
+const shortLife = 60;
 
 /** A refresh token of the provider, and the client that it was issued to. */
 interface RefreshTokenOwner {
@@ -31,7 +35,8 @@ export interface Refreshes {
    * - A refusal is repeated for 60 seconds: the retries of a page must not use up the token requests that
    *   the provider allows the relay. No other error is repeated.
    * - If the provider has rotated the refresh token, the newest result of the chain is repeated for 60
-   *   seconds. If not, the refresh token is still valid, and the next refresh is a new call.
+   *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
+   *   token is good for more than a minute.
    * - If the newest result has another scope, the newest refresh token is refreshed.
    *
    * @param refresh from a caller that has proved its key
@@ -42,11 +47,12 @@ export interface Refreshes {
     call: (grant: RefreshGrant) => Promise<TokenResponse>,
   ): Promise<Refreshed>;
   /**
-   * The newest token that replaced a refresh token within the last minute. Waits for a refresh in flight.
+   * Gives the newest token that replaced a refresh token within the last minute, to be revoked. It is no
+   * longer repeated for its own refresh token. Waits for a refresh in flight.
    *
-   * @returns undefined if it was not rotated
+   * @returns undefined if the refresh token was not rotated
    */
-  newest(token: RefreshTokenOwner): Promise<Refreshed | undefined>;
+  end(token: RefreshTokenOwner): Promise<Refreshed | undefined>;
 }
 
 interface InFlight {
@@ -70,6 +76,8 @@ interface Ended {
 export function createRefreshes(now: () => number): Refreshes {
   const inFlight = new Map<string, InFlight>();
   const rotations = createRecent<Ended>(lifetime, most, now);
+  /** By the refresh token of the result. */
+  const latest = createRecent<Ended>(repeatTime, most, now);
   const refusals = createRecent<RelayError>(lifetime, most, now);
 
   function start(
@@ -84,15 +92,21 @@ export function createRefreshes(now: () => number): Refreshes {
       .then((answer) => {
         // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
         const refreshed = { ...answer, refreshToken: answer.refreshToken ?? refreshToken };
-        if (refreshed.refreshToken === refreshToken) return refreshed;
-        rotations.set(key, { scope, response: refreshed, at: now() });
+        const ended = { scope, response: refreshed, at: now() };
+        const next = keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken });
+        latest.set(next, ended);
+        if (next === key) return refreshed;
+        rotations.set(key, ended);
         // The provider may return an earlier token again. Without this, the chain would be a circle.
-        rotations.delete(keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken }));
+        rotations.delete(next);
         return refreshed;
       })
       .catch((error: unknown) => {
         const isRefusal = error instanceof RelayError && error.code === 'refresh_refused';
-        if (isRefusal) refusals.set(key, error);
+        if (isRefusal) {
+          refusals.set(key, error);
+          latest.delete(key);
+        }
         throw error;
       })
       .finally(() => inFlight.delete(key));
@@ -114,22 +128,34 @@ export function createRefreshes(now: () => number): Refreshes {
     }
   }
 
+  /** The result that a refresh token came with, if it may be repeated. */
+  function repeatable(token: RefreshTokenOwner): Ended | undefined {
+    const ended = latest.get(keyOfRefresh(token));
+    const expiresIn = ended && aged(ended, now()).expiresIn;
+    return expiresIn === undefined || expiresIn > shortLife ? ended : undefined;
+  }
+
   return {
     async join(refresh, call) {
       for (;;) {
         const { newest, last, current } = follow(refresh);
         if (current === undefined) {
-          if (last === undefined || last.scope !== refresh.scope) return await start(newest, call);
-          return aged(last.response, Math.max(0, now() - last.at));
+          const ended = last ?? repeatable(newest);
+          if (ended === undefined || ended.scope !== refresh.scope)
+            return await start(newest, call);
+          return aged(ended, now());
         }
         if (current.scope === refresh.scope) return await current.response;
         await current.response.catch(() => {});
       }
     },
-    async newest(token) {
+    async end(token) {
       for (;;) {
-        const { last, current } = follow(token);
-        if (current === undefined) return last?.response;
+        const { newest, last, current } = follow(token);
+        if (current === undefined) {
+          latest.delete(keyOfRefresh(newest));
+          return last?.response;
+        }
         await current.response.catch(() => {});
       }
     },
@@ -142,10 +168,11 @@ function keyOfRefresh(token: RefreshTokenOwner): string {
   return keyOf(registration, frontEnd, thumbprint, refreshToken);
 }
 
-/** The response as it is true some milliseconds later. */
-function aged(response: Refreshed, age: number): Refreshed {
+/** The response as it is true at a later time. */
+function aged({ response, at }: Ended, now: number): Refreshed {
+  const age = Math.max(0, now - at) / 1000;
   const left = (seconds: number | undefined) =>
-    seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age / 1000));
+    seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));
   const { expiresIn, refreshExpiresIn } = response;
   return { ...response, expiresIn: left(expiresIn), refreshExpiresIn: left(refreshExpiresIn) };
 }

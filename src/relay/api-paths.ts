@@ -1,13 +1,12 @@
 import type { Middleware } from 'koa';
 import type { Config } from '../config/config.ts';
 import { allow } from '../http/allow.ts';
+import { ownAddressBehind } from '../http/client-address.ts';
 import type { RequestState } from '../http/context.ts';
-import { limits } from '../limits.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
 import { answerSessionFailures } from '../routes/session.ts';
-import { shareBySession } from '../routes/session-share.ts';
 
 /** The name of all its routes in the log and in metrics. */
 const routeName = 'proxy';
@@ -32,12 +31,12 @@ export interface ApiPaths {
  * @returns undefined if there are none
  */
 export function createApiPaths(
-  { frontEnds, baseUrl }: Pick<Config, 'frontEnds' | 'baseUrl'>,
+  { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   access: SessionAccess | undefined,
   limited: readonly Middleware[],
 ): ApiPaths | undefined {
   if (access === undefined) return undefined;
-  const takeShare = shareBySession(limits.apiCallsOfSession);
+  const ownAddressOf = behindUnknownProxy ? () => undefined : ownAddressBehind(trustedProxies);
   const byPath = new Map<string, ApiPath>();
   for (const { name, origin, apis } of frontEnds) {
     for (const { url, ...api } of apis) {
@@ -46,7 +45,7 @@ export function createApiPaths(
         answerSessionFailures,
         allow(...methods),
         ...limited,
-        proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, takeShare, baseUrl),
+        proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, ownAddressOf, baseUrl),
       ]);
       byPath.set(path, { hasOrigin: (given) => matches(origin, given), handle });
     }

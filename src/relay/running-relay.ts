@@ -52,7 +52,7 @@ export async function startRelay(
   const create = (by: Config, leaving: readonly LeavingRegistration[]) =>
     createRelay(by, logger, { observers, memory, leaving });
   // Open it first, so that it serves metrics while the relay waits for the issuer.
-  const metricsPort = await openMetricsPort(metrics, config.metrics);
+  const metricsPort = await openMetricsPort(metrics, config.metrics, logger);
   let relay = await create(config, []);
   let current: Serving = { config, leaving: [] };
   situation = () => ({

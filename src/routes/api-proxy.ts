@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Middleware } from 'koa';
 import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
@@ -10,7 +11,6 @@ import { awaitBody } from '../http/read-body.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/streamed-messages.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';
-import type { TakeShare } from './session-share.ts';
 
 /** A part of a provider's API that the pages of one front end may use. */
 export interface Api {
@@ -36,13 +36,14 @@ const mostListeners = 20;
 /**
  * Passes requests of a page to a provider's API, with the access token of its session.
  *
+ * @param ownAddressOf the client address of a request, if it is known to be the client's own
  * @param baseUrl the relay's public address
  * @see RFC 10017 §6.1.3.6
  */
 export function proxyApi(
   api: Api,
   access: SessionAccess,
-  takeShare: TakeShare,
+  ownAddressOf: (request: IncomingMessage) => string | undefined,
   baseUrl: string,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
@@ -55,8 +56,8 @@ export function proxyApi(
     const accessToken = usableToken(session, access.now);
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
-    takeShare(ctx, session.id);
     const request: StreamedRequest = {
+      holder: { session: session.id, address: ownAddressOf(ctx.req) },
       method,
       url,
       headers: apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken),

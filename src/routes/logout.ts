@@ -45,7 +45,7 @@ async function revokeAll(
   { refreshes, revocations }: Pick<GrantMemory, 'refreshes' | 'revocations'>,
 ): Promise<void> {
   const { refreshToken } = session;
-  const newest = refreshToken && (await refreshes.newest({ ...session, refreshToken }));
+  const newest = refreshToken && (await refreshes.end({ ...session, refreshToken }));
   const tokens = newest || session;
   // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
   const each = [{ refreshToken: tokens.refreshToken }, { accessToken: tokens.accessToken }];

@@ -45,7 +45,7 @@ export function revocationEndpoint(
     const { providerToken } = login;
     if (!('refreshToken' in providerToken)) return providerToken;
     const { refreshToken } = providerToken;
-    return (await refreshes.newest({ ...login, refreshToken })) ?? providerToken;
+    return (await refreshes.end({ ...login, refreshToken })) ?? providerToken;
   }
 }
 

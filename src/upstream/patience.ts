@@ -1,35 +1,64 @@
-/** The time that a relayed transfer may take. */
+import type { FailureCode } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** Milliseconds between two looks at the pace. */
+const turn = 10_000;
+const turnsInMinute = 60_000 / turn;
+
+/** What a relayed transfer waits for. */
 export interface Patience {
-  /** Something has arrived: start waiting again. */
-  renew(): void;
+  /** Something has arrived: start waiting for the API again. */
+  renew(bytes?: number): void;
+  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
+  pace(): number;
   stop(): void;
 }
 
 /**
- * Waits for the other side of a transfer.
+ * Waits for both sides of a transfer: the API must not be silent, and the client must not be slower than
+ * `limits.apiPace` over about a minute.
  *
- * @param silence milliseconds that may pass between two renewals
- * @param longest milliseconds that the whole transfer may take
- * @param isExcused whether the silence is not the other side's: then it does not count
- * @param onTimeout called at most once
+ * @param silence milliseconds that may pass between two renewals while the API is waited for
+ * @param isClientsTurn whether the transfer waits for the client
+ * @param giveUp called at most once
  */
 export function waitWithin(
-  { silence, longest }: { readonly silence: number; readonly longest: number },
-  isExcused: () => boolean,
-  onTimeout: () => void,
+  silence: number,
+  isClientsTurn: () => boolean,
+  giveUp: (code: FailureCode) => void,
 ): Patience {
+  const { apiCallTime, apiPace, apiOrdinaryPace } = limits;
+  let left = apiCallTime / turn;
+  let bytes = 0;
+  let pace: number = apiOrdinaryPace;
   const stop = () => {
     clearTimeout(silent);
-    clearTimeout(whole);
+    clearInterval(turns);
   };
-  const giveUp = () => {
+  const end = (code: FailureCode) => {
     stop();
-    onTimeout();
+    giveUp(code);
   };
   const silent = setTimeout(() => {
-    if (isExcused()) silent.refresh();
-    else giveUp();
+    if (isClientsTurn()) silent.refresh();
+    else end('provider_timeout');
   }, silence);
-  const whole = setTimeout(giveUp, longest);
-  return { renew: () => void silent.refresh(), stop };
+  const turns = setInterval(() => {
+    const isSlow = isClientsTurn();
+    // Bytes arrive in bursts, as large as the buffers of the system.
+    const smoothed = pace + (bytes * turnsInMinute - pace) / 4;
+    pace = isSlow ? Math.min(smoothed, apiOrdinaryPace) : apiOrdinaryPace;
+    bytes = 0;
+    left -= 1;
+    if (pace < apiPace) end('request_timeout');
+    else if (left <= 0) end(isSlow ? 'request_timeout' : 'provider_timeout');
+  }, turn);
+  return {
+    renew(passed = 0) {
+      bytes += passed;
+      silent.refresh();
+    },
+    pace: () => pace,
+    stop,
+  };
 }

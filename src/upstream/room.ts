@@ -1,7 +1,23 @@
 import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 
 /** The endpoint of the provider that a call is for. `api` is the provider's API, which pages use through the relay. */
 export type Endpoint = 'authorize' | 'token' | 'user' | 'metadata' | 'revocation' | 'api';
+
+/** Who a transfer belongs to. */
+export interface Holder {
+  readonly session: string;
+  /** The client address, if it is known to be the client's own. */
+  readonly address: string | undefined;
+}
+
+/** A call to a provider's API, which takes as long as its client reads and sends. */
+export interface Transfer extends Holder {
+  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
+  pace(): number;
+  /** Ends it for the sake of another one, and gives its room back at once. */
+  giveWay(): void;
+}
 
 /** The room for calls: how many may be in flight. */
 export interface Room {
@@ -14,6 +30,8 @@ export interface Room {
    * @throws {RelayError} `overloaded`
    */
   take(endpoint: Endpoint): () => void;
+  /** The same for a transfer. Another one may give way to it. */
+  takeFor(transfer: Transfer): () => void;
   /** The number of calls in flight. */
   inFlight(): number;
 }
@@ -32,21 +50,87 @@ export function createRoom(most: number): Room {
   const counted = parts.map(({ of, share }) => ({ of, most: Math.ceil(most * share), now: 0 }));
   const countersOf = (endpoint: Endpoint) =>
     counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
+  const transfers = new Set<Transfer>();
+  const crowd = (counted.at(-1)?.most ?? most) / 2;
+
+  const isFull = (endpoint: Endpoint) => countersOf(endpoint).some(({ now, most }) => now >= most);
 
   function expect(endpoint: Endpoint): void {
-    const isFull = countersOf(endpoint).some((counter) => counter.now >= counter.most);
-    if (isFull) throw new RelayError('overloaded');
+    if (isFull(endpoint)) throw new RelayError('overloaded');
   }
+
+  function take(endpoint: Endpoint): () => void {
+    expect(endpoint);
+    const counters = countersOf(endpoint);
+    for (const counter of counters) counter.now += 1;
+    return () => {
+      for (const counter of counters) counter.now -= 1;
+    };
+  }
+
   return {
     expect,
-    take(endpoint) {
-      expect(endpoint);
-      const counters = countersOf(endpoint);
-      for (const counter of counters) counter.now += 1;
+    take,
+    takeFor(transfer) {
+      makeRoomFor(transfer, [...transfers], isFull('api'), transfers.size >= crowd);
+      const leave = take('api');
+      transfers.add(transfer);
       return () => {
-        for (const counter of counters) counter.now -= 1;
+        transfers.delete(transfer);
+        leave();
       };
     },
     inFlight: () => counted[0]?.now ?? 0,
   };
+}
+
+/** @throws {RelayError} `overloaded` if its session or its address has all that it may have */
+function makeRoomFor(
+  newcomer: Transfer,
+  transfers: readonly Transfer[],
+  isFull: boolean,
+  isCrowded: boolean,
+): void {
+  const { session, address } = newcomer;
+  const ofSession = transfers.filter((one) => one.session === session);
+  if (ofSession.length >= limits.apiCallsOfSession) throw new RelayError('overloaded');
+  const ofAddress = transfers.filter((one) => address !== undefined && one.address === address);
+  if (ofAddress.length >= limits.apiCallsOfAddress) {
+    // Several people may share the address.
+    const loser = loserTo(newcomer, ofAddress, ['session'], true);
+    if (loser === undefined) throw new RelayError('overloaded');
+    loser.giveWay();
+  } else if (isCrowded) loserTo(newcomer, transfers, ['session', 'address'], isFull)?.giveWay();
+}
+
+/**
+ * The transfer that gives way: the slowest of those who have more of them than the newcomer. So nobody can end the
+ * transfers of others by asking often.
+ *
+ * @param isFull whether also one that is not slow gives way
+ */
+function loserTo(
+  newcomer: Transfer,
+  transfers: readonly Transfer[],
+  kinds: readonly (keyof Holder)[],
+  isFull: boolean,
+): Transfer | undefined {
+  const groups = kinds.map((kind) => Map.groupBy(transfers, (one) => one[kind]));
+  const heldBy = (holder: Holder) =>
+    Math.max(
+      ...kinds.map((kind, index) => {
+        const name = holder[kind];
+        return name === undefined ? 0 : (groups[index]?.get(name)?.length ?? 0);
+      }),
+    );
+  const own = heldBy(newcomer);
+  const others = transfers.filter((one) => heldBy(one) > own);
+  const slow = others.filter((one) => one.pace() < limits.apiOrdinaryPace);
+  if (slow.length > 0 || !isFull) return slowest(slow);
+  const most = Math.max(...others.map(heldBy));
+  return most > own + 1 ? slowest(others.filter((one) => heldBy(one) === most)) : undefined;
+}
+
+function slowest(transfers: readonly Transfer[]): Transfer | undefined {
+  return transfers.toSorted((one, other) => one.pace() - other.pace())[0];
 }

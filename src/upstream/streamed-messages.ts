@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Method } from 'got';
+import type { Holder } from './room.ts';
 
 /** A request to the provider's API whose body is streamed. */
 export interface StreamedRequest {
+  readonly holder: Holder;
   readonly method: Method;
   readonly url: URL;
   /** Without those that frame the body. */

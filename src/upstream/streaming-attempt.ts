@@ -6,6 +6,7 @@ import { limits } from '../limits.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { onceSending } from './once-sending.ts';
 import { type Patience, waitWithin } from './patience.ts';
+import type { Transfer } from './room.ts';
 import {
   framing,
   isBodiless,
@@ -16,6 +17,7 @@ import {
 /** A streamed call, which learns from its attempts how it goes. */
 export interface StreamedCall {
   readonly request: StreamedRequest;
+  readonly onAttempt: (begun: Pick<Transfer, 'pace' | 'giveWay'>) => void;
   /** Called before the first byte of the request is written. */
   readonly onSending: () => void;
   readonly onStatus: (status: number) => void;
@@ -61,10 +63,11 @@ export class StreamingAttempt {
     // It may fail before the caller reads it. Without a listener, that would end the process.
     this.#download.on('error', () => {});
     this.#patience = waitWithin(
-      { silence, longest: limits.apiCallTime },
-      () => this.#isClientSlow(),
-      () => this.#fail('provider_timeout'),
+      silence,
+      () => this.#isClientsTurn(),
+      (code) => this.#fail(code),
     );
+    call.onAttempt({ pace: this.#patience.pace, giveWay: () => this.#fail('overloaded') });
     this.#stream.on('request', this.#onRequest);
     this.#stream.on('response', this.#onResponse);
     this.#stream.on('end', this.#onEnd);
@@ -112,7 +115,7 @@ export class StreamingAttempt {
     this.#call.onStatus(status);
     this.#count(this.#stream, limits.apiResponseSize, 'provider_answer_unusable');
     this.#stream.pipe(this.#download);
-    this.#download.on('drain', this.#patience.renew);
+    this.#download.on('drain', () => this.#patience.renew());
     this.#download.once('close', this.#onGone);
     const answer = () => {
       this.#isAnswered = true;
@@ -164,7 +167,7 @@ export class StreamingAttempt {
   }
 
   /** Whether the transfer waits for the client, which reads or sends slowly. */
-  #isClientSlow(): boolean {
+  #isClientsTurn(): boolean {
     return (
       this.#download.writableNeedDrain || (this.#isUploading && !this.#stream.writableNeedDrain)
     );
@@ -179,7 +182,7 @@ export class StreamingAttempt {
     let size = 0;
     const count = (chunk: Buffer) => {
       size += chunk.length;
-      this.#patience.renew();
+      this.#patience.renew(chunk.length);
       if (size > most) this.#fail(excess);
     };
     body.on('data', count);

@@ -1,8 +1,9 @@
 import type { Got } from 'got';
 import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { ObserveCall } from './call.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import type { Room } from './room.ts';
+import type { Room, Transfer } from './room.ts';
 import type { StreamedRequest, StreamedResponse } from './streamed-messages.ts';
 import { type StreamedCall, StreamingAttempt } from './streaming-attempt.ts';
 
@@ -37,7 +38,7 @@ export function createStreaming(by: {
   }
 
   return async (request, observe) => {
-    const call = startCall(request, room.take('api'), observe);
+    const call = startCall(request, room, observe);
     try {
       return await attempts(call);
     } catch (error) {
@@ -47,18 +48,23 @@ export function createStreaming(by: {
   };
 }
 
-/** @param leave gives the room of the call back */
-function startCall(
-  request: StreamedRequest,
-  leave: () => void,
-  observe: ObserveCall,
-): StreamedCall {
+/** @throws {RelayError} `overloaded` */
+function startCall(request: StreamedRequest, room: Room, observe: ObserveCall): StreamedCall {
   const start = performance.now();
   let sent = false;
   let status: number | undefined;
   let isOver = false;
+  let attempt: Pick<Transfer, 'pace' | 'giveWay'> | undefined;
+  const leave = room.takeFor({
+    ...request.holder,
+    pace: () => attempt?.pace() ?? limits.apiOrdinaryPace,
+    giveWay: () => attempt?.giveWay(),
+  });
   return {
     request,
+    onAttempt(begun) {
+      attempt = begun;
+    },
     onSending() {
       sent = true;
     },

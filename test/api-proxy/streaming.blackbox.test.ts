@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { expectSessionFailure, SessionPage } from '../harness/login/session-page.ts';
-import { type RelayedApi, relayedApi } from './support/relayed-api.ts';
+import { apiPath, type RelayedApi, relayedApi } from './support/relayed-api.ts';
 
 /** Whether the body of a response is complete. */
 async function isComplete(response: IncomingMessage): Promise<boolean> {
@@ -250,7 +250,7 @@ describe('bodies between a page and the API', () => {
     expect((await api.send('a')).status).to.equal(200);
   });
 
-  it('leave room for logins and user lookups', async () => {
+  it('leave room for others if four sessions take all, and for logins and user lookups', async () => {
     const held = holdAnswers();
     const pages = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -262,9 +262,19 @@ describe('bodies between a page and the API', () => {
     const open = await Promise.all(
       pages.flatMap(({ cookie }) => Array.from({ length: 32 }, () => response('a', 'GET', cookie))),
     );
-    expectSessionFailure(await api.send('a'), 'overloaded');
+    for (const page of pages) {
+      expectSessionFailure(await page.send(`${apiPath}a`), 'overloaded');
+    }
+    const ends = open.map(isComplete);
+    const honest = await response('a');
+    expect(honest.statusCode).to.equal(200);
+    expect(await Promise.race(ends)).to.equal(false);
+    await api.relay.process.logLine(
+      ({ outcome, status, level }) =>
+        outcome === 'overloaded' && status === 200 && level === 'warn',
+    );
     expect((await api.page.lookUp()).status).to.equal(200);
-    for (const answer of open) answer.destroy();
+    for (const answer of [...open, honest]) answer.destroy();
     await Promise.all(held.map((answer) => answer.destroyed || once(answer, 'close')));
   });
 });

@@ -11,11 +11,6 @@ describe('a mistyped command line', () => {
     'unknown option --client-secrt: did you mean --client-secret?': ['--client-secrt=hunter2'],
     'unknown option --jsn: did you mean --json?': ['check', '--jsn'],
     'unknown option --prot: did you mean --port? ': ['health', '--prot=1'],
-    'unknown option --state-key-file: did you mean --key-file?': ['--state-key-file', '/key'],
-    'unknown option --state-key-file: did you mean --key-file? ': [
-      'check',
-      '--state-key-file=/key',
-    ],
     '--insecure-http takes no value': ['--insecure-http=hunter2'],
     '--socket takes no value': ['systemd', '--socket=hunter2'],
     'unknown command or unexpected argument': ['entirely-different'],

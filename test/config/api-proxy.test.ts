@@ -210,8 +210,9 @@ describe('proxy of a front end', () => {
   });
 
   it('can be an alias', () => {
-    const [first = ''] = [app(`[&one ${api}]`)];
-    const { config } = readFileConfig(file(first, other('[{ <<: *one, path: /api/gitlab/ }]')));
+    const aliased = api.replace('https://api.github.com/', '&url https://api.github.com/');
+    const second = other('[{ path: /api/gitlab/, url: *url }]');
+    const { config } = readFileConfig(file(app(`[${aliased}]`), second));
     expect(config.frontEnds[1]?.apis[0]).to.include({
       path: '/api/gitlab/',
       url: 'https://api.github.com/',

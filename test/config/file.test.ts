@@ -119,22 +119,17 @@ providers:
     ]);
   });
 
-  it('takes anchors, aliases and merged maps; a key of its own beats a merged one', () => {
+  it('takes anchors and aliases', () => {
     const { frontEnds } = parsed(`
 front-ends:
   app: &app { origin: https://a.example, token-delivery: code, providers: &some [one, two] }
-  blog: { <<: *app, origin: https://b.example }
-  shop: { <<: [{ error-delivery: page }, *app], providers: *some }
+  blog: *app
+  shop: { origin: https://b.example, providers: *some }
 `);
     expect(frontEnds?.map(({ values }) => values)).to.deep.equal([
       { origin: ['https://a.example'], tokenDelivery: ['code'], providers: ['one', 'two'] },
-      { origin: ['https://b.example'], tokenDelivery: ['code'], providers: ['one', 'two'] },
-      {
-        errorDelivery: ['page'],
-        origin: ['https://a.example'],
-        tokenDelivery: ['code'],
-        providers: ['one', 'two'],
-      },
+      { origin: ['https://a.example'], tokenDelivery: ['code'], providers: ['one', 'two'] },
+      { origin: ['https://b.example'], providers: ['one', 'two'] },
     ]);
   });
 
@@ -175,9 +170,9 @@ front-ends:
       '2:1 starts a second document: a file must have only one',
     ],
     'an alias of nothing': ['host: *a', '1:1 host has no value'],
-    'a map that merges itself': [
-      'providers:\n  a: &a { <<: *a }\n',
-      '2:11 does not merge another map, such as <<: *name',
+    'a merge key': [
+      'providers:\n  a: &a { client-id: a }\n  b: { <<: *a }\n',
+      '3:8 providers.b.<< is unknown',
     ],
     'a list of settings': ['- port: 1', '1:1 is not a map of settings, such as port: 8000'],
     'one text': ['port', '1:1 is not a map of settings, such as port: 8000'],

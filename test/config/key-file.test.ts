@@ -68,38 +68,6 @@ describe('the key file', () => {
     }
   });
 
-  describe('under its names of 0.1', () => {
-    const files = { '/old': { text: secret }, '/cred/state-key': { text: secret } };
-
-    it('is still the variable STATE_KEY_FILE, with a warning', () => {
-      const environment = { ...minimal, STATE_KEY_FILE: '/old' };
-      expect(secretsOf({ environment, files })).to.deep.equal([secret]);
-      expect(read({ environment, files }).warnings).to.deep.equal([
-        '--key-file (KEY_FILE) is the new name of STATE_KEY_FILE: rename the variable',
-      ]);
-    });
-
-    it('is still the credential state-key, with a warning', () => {
-      const environment = { ...minimal, CREDENTIALS_DIRECTORY: '/cred' };
-      expect(secretsOf({ environment, files })).to.deep.equal([secret]);
-      expect(read({ environment, files }).warnings).to.deep.equal([
-        '--key-file (KEY_FILE) is the credential state-key: rename it to key',
-      ]);
-    });
-
-    it('is ignored if the new name is given, too', () => {
-      const environment = {
-        ...minimal,
-        CREDENTIALS_DIRECTORY: '/cred',
-        STATE_KEY_FILE: '/old',
-        KEY_FILE: '/new',
-      };
-      const given = { environment, files: { ...files, '/new': { text: `${secret}1` } } };
-      expect(secretsOf(given)).to.deep.equal([`${secret}1`]);
-      expect(read(given).warnings).to.deep.equal([]);
-    });
-  });
-
   describe('that does not exist', () => {
     let directory: string;
     beforeEach(() => {

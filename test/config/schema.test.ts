@@ -11,7 +11,7 @@ const validate = ajv.compile(configFileSchema());
 
 /** What the JSON Schema says against a file. */
 function violations(text: string): readonly string[] {
-  validate(parse(text, { merge: true }));
+  validate(parse(text));
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
@@ -49,7 +49,6 @@ const right: Readonly<Record<string, string>> = {
       'port: 8080\nprovider-timeout: 2.5\ninsecure-http: true\nlog-level: debug\ntrusted-proxies: [10.0.0.0/8, unix]',
   }),
   'a proxy': `base-url: https://login.example.com\nkey-file: ./key\nproviders: { ${github} }\nfront-ends: { ${app.replace(' }', ', token-delivery: session, proxy: [{ path: /api/github/, url: https://api.example.com/ }] }')} }`,
-  'a merged map': `providers: { ${github} }\nfront-ends:\n  ${app.replace('{', '&app {')}\n  web: { <<: *app, error-delivery: page }`,
 };
 
 const wrong: Readonly<Record<string, string>> = {

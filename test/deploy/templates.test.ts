@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -66,12 +66,6 @@ describe('the templates', () => {
       expect(made).to.include({ mode: 0o600, uid: 65532 });
       expect(made.content).to.match(/^[A-Za-z0-9+/]{43}=\n$/);
       expect(make()).to.deep.equal(made);
-    });
-
-    it('is the one of 0.1, if there is one', () => {
-      rmSync(file, { force: true });
-      writeFileSync(join(directory, 'state-key'), 'the key of before\n', { mode: 0o600 });
-      expect(make().content).to.equal('the key of before\n');
     });
   });
 });

@@ -36,7 +36,8 @@ for (const [name, start] of Object.entries({
         const before = provider.tokenCalls();
         const { refresh_token } = tokens;
         const answers = await Promise.all(pages.map((tab) => tab.refresh(tokens)));
-        expect(provider.tokenCalls()).to.equal(before + 1);
+        // The result of the first round is repeated to the others, because it is new.
+        expect(provider.tokenCalls()).to.equal(round === 1 ? before + 1 : before);
         expect(new Set(answers.map(({ access_token }) => access_token))).to.have.lengthOf(1);
         for (const answer of answers) {
           expect(await page.lookUp(answer)).to.equal(200);

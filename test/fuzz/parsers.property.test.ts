@@ -142,13 +142,7 @@ const configurations = fc
       fc.dictionary(
         fc.oneof(
           fc.constantFrom(...optionNames.map((option) => options[option].variable)),
-          fc.constantFrom(
-            'HTTPS_PROXY',
-            'no_proxy',
-            'CREDENTIALS_DIRECTORY',
-            'STATE_DIRECTORY',
-            'STATE_KEY_FILE',
-          ),
+          fc.constantFrom('HTTPS_PROXY', 'no_proxy', 'CREDENTIALS_DIRECTORY', 'STATE_DIRECTORY'),
         ),
         configured,
         { maxKeys: 2 },

@@ -22,6 +22,8 @@ const grant: FrontEndRefresh = {
 /** A provider with rotation and reuse detection: a second use of a refresh token ends the login. */
 class RotatingProvider {
   readonly calls: string[] = [];
+  /** Seconds. Tokens of a minute are refreshed each time. */
+  expiresIn = 28_800;
   #current = 0;
   #isRevoked = false;
 
@@ -32,7 +34,7 @@ class RotatingProvider {
       accessToken: `access ${n}`,
       refreshToken: `refresh ${n}`,
       tokenType: 'bearer',
-      expiresIn: 28_800,
+      expiresIn: this.expiresIn,
       refreshExpiresIn: 15_897_600,
       scope: undefined,
     };
@@ -172,6 +174,7 @@ describe('a refresh', () => {
     });
 
     it('gets the newest result of the chain, never an older one', async () => {
+      provider.expiresIn = 60;
       const { refreshToken } = await refresh();
       pass(20_000);
       const second = await refresh({ refreshToken });
@@ -192,6 +195,7 @@ describe('a refresh', () => {
     });
 
     it('waits for the newest refresh if it is in flight', async () => {
+      provider.expiresIn = 60;
       const { refreshToken } = await refresh();
       const { call, resolve } = pending();
       const second = refreshes.join({ ...grant, refreshToken }, call);
@@ -202,6 +206,7 @@ describe('a refresh', () => {
     });
 
     it('gets the earlier result again if the newest refresh fails', async () => {
+      provider.expiresIn = 60;
       const { refreshToken } = await refresh();
       const { call, reject } = pending();
       const second = refreshes.join({ ...grant, refreshToken }, call);
@@ -217,14 +222,17 @@ describe('a refresh', () => {
       const rotate = (refreshToken: string) => async () => ({ ...provider.answer(), refreshToken });
       const to = (refreshToken: string) => ({ ...grant, refreshToken });
       await refreshes.join(to('a'), rotate('b'));
+      pass(30_000);
       await refreshes.join(to('b'), rotate('a'));
       expect((await refreshes.join(to('b'), neverCalled)).refreshToken).to.equal('a');
+      pass(30_000);
       // The newest one is refreshed, not repeated.
       expect((await refreshes.join(to('a'), rotate('c'))).refreshToken).to.equal('c');
       expect((await refreshes.join(to('b'), neverCalled)).refreshToken).to.equal('c');
     });
 
     it('follows a long chain', async () => {
+      provider.expiresIn = 60;
       let newest = grant.refreshToken;
       for (let n = 0; n < 4000; n += 1) {
         newest = (await refresh({ refreshToken: newest })).refreshToken;
@@ -238,7 +246,7 @@ describe('a refresh', () => {
       ['sends no refresh token', undefined],
       ['sends the same one', grant.refreshToken],
     ] as const) {
-      it(`is shared in flight but never repeated if the provider ${what}`, async () => {
+      it(`is shared in flight if the provider ${what}`, async () => {
         let calls = 0;
         const call = async () => {
           calls += 1;
@@ -249,10 +257,64 @@ describe('a refresh', () => {
         expect(results.map((result) => result.refreshToken)).to.deep.equal(
           Array(3).fill(grant.refreshToken),
         );
-        expect((await refreshes.join(grant, call)).accessToken).to.equal('access 2');
-        expect(calls).to.equal(2);
       });
     }
+  });
+
+  describe('with the newest refresh token', () => {
+    for (const [what, changes] of [
+      ['rotates', {}],
+      ['sends no refresh token', { refreshToken: undefined }],
+      ['sends the same one', { refreshToken: grant.refreshToken }],
+      ['does not say when its tokens end', { expiresIn: undefined, refreshExpiresIn: undefined }],
+    ] as const) {
+      it(`is one call in 30 seconds at a provider that ${what}`, async () => {
+        let calls = 0;
+        const call = async () => {
+          calls += 1;
+          return { ...provider.answer(), ...changes };
+        };
+        let { refreshToken } = grant;
+        for (let time = 0; time < 40; time += 1) {
+          const result = await refreshes.join({ ...grant, refreshToken }, call);
+          expect(result.accessToken).to.equal('access 1');
+          ({ refreshToken } = result);
+        }
+        expect(calls).to.equal(1);
+        pass(29_999);
+        await refreshes.join({ ...grant, refreshToken }, neverCalled);
+        pass(1);
+        const later = await refreshes.join({ ...grant, refreshToken }, call);
+        expect(later.accessToken).to.equal('access 2');
+      });
+    }
+
+    it('gets the seconds that are left, and a new call for the last minute', async () => {
+      const short = async () => ({ ...provider.answer(), expiresIn: 71 });
+      const { refreshToken } = await refreshes.join(grant, short);
+      pass(10_000);
+      const again = await refreshes.join({ ...grant, refreshToken }, neverCalled);
+      expect(again).to.include({ expiresIn: 61, refreshExpiresIn: 15_897_590 });
+      pass(1000);
+      expect((await refresh({ refreshToken })).accessToken).to.equal('access 2');
+    });
+
+    it('is a new call with another scope, and after a refusal', async () => {
+      const { refreshToken } = await refresh();
+      const refusing = () => Promise.reject(new RelayError('refresh_refused'));
+      const newest = { ...grant, refreshToken };
+      const narrow = refreshes.join({ ...newest, scope: 'read' }, refusing);
+      expect(await narrow.catch(codeOf)).to.equal('refresh_refused');
+      expect(await refreshes.join(newest, neverCalled).catch(codeOf)).to.equal('refresh_refused');
+    });
+
+    it('is a new call once its login is to be revoked', async () => {
+      const { refreshToken } = await refresh();
+      expect(await refreshes.end(grant)).to.include({ accessToken: 'access 1' });
+      expect((await refresh({ refreshToken })).accessToken).to.equal('access 2');
+      await refreshes.end({ ...grant, refreshToken: 'refresh 2' });
+      expect((await refresh({ refreshToken: 'refresh 2' })).accessToken).to.equal('access 3');
+    });
   });
 
   describe('of another client', () => {
@@ -310,10 +372,10 @@ describe('a refresh', () => {
   });
 
   describe('that has rotated a token', () => {
-    const newest = (refreshToken = grant.refreshToken) =>
-      refreshes.newest({ ...grant, refreshToken });
+    const newest = (refreshToken = grant.refreshToken) => refreshes.end({ ...grant, refreshToken });
 
     it('yields the newest token of the chain for a minute', async () => {
+      provider.expiresIn = 60;
       expect(await newest()).to.equal(undefined);
       const { refreshToken } = await refresh();
       await refresh({ refreshToken });

@@ -116,6 +116,7 @@ describe('the metrics of sessions', () => {
     await page.describe();
     await page.logIn();
     await page.describe();
+    provider.mood.expiresIn = 60;
     await page.refresh();
     provider.revokeAll();
     await page.refresh();

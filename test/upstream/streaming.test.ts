@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
@@ -42,6 +42,7 @@ describe('a streamed call', () => {
     by: UpstreamClient = client,
   ): Promise<StreamedResponse> {
     const request: StreamedRequest = {
+      holder: { session: 'a', address: undefined },
       method: 'GET',
       url: new URL(`${origin()}/a?b`),
       headers: {},
@@ -362,6 +363,33 @@ describe('a streamed call', () => {
     if (first !== undefined) await once(first.body, 'close');
     await stream();
   });
+
+  for (const when of ['before', 'during'] as const) {
+    it(`gives way ${when} the response to those who have fewer calls in flight`, async () => {
+      const wide = createUpstreamClient('login-relay/test', {
+        timeout: 10_000,
+        concurrentCalls: 8,
+      });
+      listener = (_, response) => when === 'during' && response.writeHead(200).write('a');
+      const arrived = on(server, 'request');
+      const gone = new AbortController();
+      const streamFor = (session: string) =>
+        stream({ holder: { session, address: undefined }, clientGone: gone.signal }, wide).then(
+          async ({ body }) => buffer(body),
+        );
+      const outcomes = ['a', 'a', 'a', 'b'].map(async (session) => outcomeOf(streamFor(session)));
+      for (let count = 0; count < 4; count += 1) await arrived.next();
+      const last = outcomeOf(streamFor('c'));
+      expect(await outcomes[0]).to.equal('overloaded');
+      await arrived.next();
+      expect(wide.inFlight()).to.equal(4);
+      gone.abort();
+      expect(await Promise.all([...outcomes.slice(1), last])).to.deep.equal(
+        Array.from({ length: 4 }, () => 'client_gone'),
+      );
+      wide.close();
+    });
+  }
 
   it('sends the name of the relay, and asks for JSON if the page asks for nothing', async () => {
     listener = ({ headers }, response) => {

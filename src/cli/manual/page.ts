@@ -185,8 +185,7 @@ Use TLS unless the relay is only used on this machine.`;
 }
 
 function seeAlso(): string {
-  return `.BR login\\-relay.yaml (5),
-.BR systemd.exec (5),
+  return `.BR systemd.exec (5),
 .BR systemd\\-creds (1)
 .PP
 RFC 6749 (OAuth 2.0), RFC 7636 (PKCE), RFC 9207 (issuer identification), RFC 9700 (best current

@@ -178,7 +178,8 @@ function reportUnknown(
   const owner = (Object.keys(levels) as Level[]).find((one) =>
     fileSettings[one].some((setting) => setting.key === key),
   );
-  const isShown = /^[a-z]{1,12}(-[a-z]{1,12}){0,2}$/.test(key) || (close && /^[\w-]+$/.test(key));
+  const isShown =
+    /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
   if (owner !== undefined) message = `${prefix}${key} ${levels[owner].belongs}`;

@@ -65,7 +65,7 @@ export function parseConfigFile(
 ):
   | { readonly file: ConfigFile }
   | { readonly faults: readonly string[]; readonly file: ConfigFile | undefined } {
-  // The faults of a map are found again in each map that it is merged into.
+  // The faults of a map are found again at each of its aliases.
   const report: ReportAt = (position, message) =>
     faults.add(`${describePlace(path, position)} ${message}`, position);
   const yaml = parseYaml(text, report);

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createProgram } from '../../../src/cli/program.ts';
 import type { Option } from '../../../src/config/settings/setting.ts';
-import { fileSettings, options } from '../../../src/config/settings/settings.ts';
+import { options } from '../../../src/config/settings/settings.ts';
 import { run } from '../../harness/project/run.ts';
 import { relayCommand } from '../../harness/relay/relay-process.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
@@ -94,44 +94,5 @@ describe('the manual page', () => {
     const args = ['--warnings', '-E', 'UTF-8', '--local-file', '-Tutf8', '-Z', file];
     const { stderr } = run('man', args, { env: { LC_ALL: 'C.UTF-8', MANWIDTH: '80' } });
     expect(stderr).to.equal('');
-  });
-});
-
-describe('the manual page of the configuration file', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'login-relay-manual-'));
-  const file = join(directory, 'login-relay.yaml.5');
-  let page = '';
-
-  before('the page is generated and shown', () => {
-    const { code, stdout } = run(relay, [...words, 'man', 'login-relay.yaml']);
-    expect(code).to.equal(0);
-    writeFileSync(file, stdout);
-    page = run('man', ['--local-file', file], {
-      env: { MANWIDTH: '400', LC_ALL: 'C.UTF-8', MAN_KEEP_FORMATTING: '' },
-    }).stdout;
-  });
-
-  after('the page is removed', () => rmSync(directory, { recursive: true }));
-
-  it('tells of every setting in the section of its level', () => {
-    const sections = {
-      relay: /^SETTINGS OF THE RELAY$[\s\S]*(?=^PROVIDERS$)/m,
-      providers: /^PROVIDERS$[\s\S]*(?=^FRONT ENDS$)/m,
-      'front-ends': /^FRONT ENDS$[\s\S]*(?=^PROXY$)/m,
-      proxy: /^PROXY$[\s\S]*(?=^EXAMPLES$)/m,
-    } as const;
-    for (const [level, settings] of Object.entries(fileSettings)) {
-      const text = sections[level as keyof typeof sections].exec(page)?.[0] ?? '';
-      const keys = [...text.matchAll(/^ +([a-z-]+): /gm)].map(([, key]) => key);
-      expect(keys).to.have.members(settings.map(({ key }) => key));
-    }
-  });
-
-  it('gives mandoc nothing to complain of', () => {
-    expect(run('mandoc', ['-T', 'lint', '-W', 'all', file])).to.deep.equal({
-      code: 0,
-      stdout: '',
-      stderr: '',
-    });
   });
 });

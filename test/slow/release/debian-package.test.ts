@@ -94,7 +94,6 @@ describe('the Debian package', function () {
         '/usr/share/fish/vendor_completions.d/login-relay.fish',
         '/usr/share/lintian/overrides/login-relay',
         '/usr/share/man/man1/login-relay.1.gz',
-        '/usr/share/man/man5/login-relay.yaml.5.gz',
         '/usr/share/zsh/vendor-completions/_login-relay',
       ]);
     });

@@ -63,22 +63,4 @@ describe('the Debian package over an installation of 0.1', function () {
     const { length } = built.inThrowawaySystem(...former, install, `cat ${variables}`);
     expect(length).to.equal(4);
   });
-
-  it('renames the key file', () => {
-    expect(
-      built.inThrowawaySystem(
-        ...former,
-        '(umask 077; echo old >/etc/login-relay/state-key)',
-        install,
-        "stat -c '%n %a' /etc/login-relay/key",
-        'cat /etc/login-relay/key; ! [ -e /etc/login-relay/state-key ]',
-      ),
-    ).to.deep.equal(['/etc/login-relay/key 600', 'old']);
-  });
-
-  it('keeps a key file that is there', () => {
-    const before = ['echo mine >/etc/login-relay/key', 'echo old >/etc/login-relay/state-key'];
-    const commands = [...former, ...before, install, 'cat /etc/login-relay/key'];
-    expect(built.inThrowawaySystem(...commands)).to.deep.equal(['mine']);
-  });
 });

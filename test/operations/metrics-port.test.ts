@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { metricsListener } from '../../src/observability/metrics-port.ts';
+import { send } from '../harness/client/http-client.ts';
+import { serve } from '../harness/provider/serve.ts';
+
+const metrics = {
+  contentType: 'text/plain',
+  text: async () => 'login_relay_ready 1\n',
+  observe() {},
+  observeUnreadable() {},
+  limitHit() {},
+};
+
+/** For each `--metrics-host`, the hosts that are answered, and those that are not. */
+const hosts = {
+  '127.0.0.1': {
+    answered: ['127.0.0.1:9464', '127.0.0.1', 'localhost:9464', 'LOCALHOST'],
+    refused: ['[::1]:9464', '10.0.0.7:9464', 'relay:9464'],
+  },
+  // A pod, or a container with a published port.
+  '0.0.0.0': {
+    answered: ['127.0.0.1:9464', '10.0.0.7:9464', '[2001:db8::7]:9464', 'localhost'],
+    refused: ['relay:9464', '10.0.0.7.nip.io'],
+  },
+  '::': { answered: ['127.0.0.1', '[::1]', '[::ffff:10.0.0.7]'], refused: ['relay'] },
+  '::1': { answered: ['[::1]:9464', '[0:0::1]', '127.0.0.1'], refused: ['[::2]', '10.0.0.7'] },
+  'Relay.internal': {
+    answered: ['relay.internal:9464', '127.0.0.1:9464', 'localhost:9464'],
+    refused: ['other.internal', '10.0.0.7', 'relay.internal.evil.example'],
+  },
+};
+const neverAnswered = ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '', ':'];
+
+describe('the metrics port', () => {
+  for (const [host, { answered, refused }] of Object.entries(hosts)) {
+    it(`with --metrics-host ${host} answers under its own names only`, async () => {
+      const logged: unknown[] = [];
+      const logger = { warn: (fields: unknown) => logged.push(fields) };
+      const server = await serve(metricsListener(metrics, { host, port: 9464 }, logger));
+      try {
+        for (const authority of answered) {
+          const { status } = await send(server.port, { path: '/metrics', authority });
+          expect(status, authority).to.equal(200);
+        }
+        expect(logged).to.deep.equal([]);
+        for (const authority of [...refused, ...neverAnswered]) {
+          const { status, body } = await send(server.port, { path: '/metrics', authority });
+          expect(status, authority).to.equal(421);
+          expect(`${body}`)
+            .to.match(/--metrics-host/)
+            .and.not.match(/login_relay/);
+        }
+        expect(logged).to.deep.include({ host: 'evil.example' });
+      } finally {
+        await server.close();
+      }
+    });
+  }
+
+  it('warns of a host once, and names none that is too long', async () => {
+    const logged: unknown[] = [];
+    const logger = { warn: (fields: unknown) => logged.push(fields) };
+    const server = await serve(metricsListener(metrics, { host: '127.0.0.1', port: 0 }, logger));
+    for (const authority of ['evil.example', 'evil.example', `${'a'.repeat(300)}.example`]) {
+      expect((await send(server.port, { path: '/metrics', authority })).status).to.equal(421);
+    }
+    expect(logged).to.deep.equal([{ host: 'evil.example' }, { host: '' }]);
+    await server.close();
+  });
+});

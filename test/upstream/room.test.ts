@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+import { createRoom, type Room } from '../../src/upstream/room.ts';
+
+const { apiCallsOfSession, apiCallsOfAddress, apiOrdinaryPace, providerCalls } = limits;
+const most = providerCalls / 2;
+
+/** What is in flight to the API, by name; a transfer that gives way leaves. */
+class Transfers {
+  readonly room: Room = createRoom(providerCalls);
+  readonly inFlight: { session: string; address: string | undefined; leave: () => void }[] = [];
+
+  add(session: string, address?: string, pace: number = apiOrdinaryPace): void {
+    const one = { session, address, leave: () => {} };
+    const end = () => {
+      this.inFlight.splice(this.inFlight.indexOf(one), 1);
+      one.leave();
+    };
+    one.leave = this.room.takeFor({ session, address, pace: () => pace, giveWay: end });
+    this.inFlight.push(one);
+  }
+
+  /** Adds as many as there is room for. */
+  fill(count: number, nameOf: (index: number) => readonly [string, string?], pace?: number): void {
+    for (let index = 0; index < count; index += 1) {
+      const [session, address] = nameOf(index);
+      this.add(session, address, pace);
+    }
+  }
+
+  of(session: string): number {
+    return this.inFlight.filter((one) => one.session === session).length;
+  }
+}
+
+const overloaded = (task: () => void) => expect(task).to.throw(RelayError, 'overloaded');
+
+describe('the room for calls to APIs', () => {
+  let transfers: Transfers;
+  beforeEach(() => {
+    transfers = new Transfers();
+  });
+
+  it('has a share for each session, which is given back', () => {
+    transfers.fill(apiCallsOfSession, () => ['a']);
+    overloaded(() => transfers.add('a'));
+    transfers.add('b');
+    transfers.inFlight[0]?.leave();
+    transfers.add('a');
+    overloaded(() => transfers.add('a'));
+  });
+
+  it('has a share for each address', () => {
+    transfers.fill(apiCallsOfAddress, (index) => [`${index}`, 'x']);
+    overloaded(() => transfers.add('new', 'x'));
+    transfers.add('new', 'y');
+    transfers.add('new');
+  });
+
+  it('has a place for everybody at an address, whoever holds its share', () => {
+    transfers.fill(apiCallsOfAddress, (index) => [`${index % 2}`, 'x']);
+    transfers.add('new', 'x');
+    expect(transfers.of('new')).to.equal(1);
+    expect(transfers.inFlight).to.have.length(apiCallsOfAddress);
+  });
+
+  for (const [who, nameOf] of [
+    ['four sessions', (index: number) => [`${index % 4}`]],
+    ['two addresses with a session for each call', (index: number) => [`${index}`, `${index % 2}`]],
+    [
+      'four sessions with an address for each call',
+      (index: number) => [`${index % 4}`, `${index}`],
+    ],
+  ] as const) {
+    it(`has a place for others if ${who} take all, as fast as anybody`, () => {
+      transfers.fill(most, (index) => nameOf(index) as [string, string?]);
+      for (let count = 1; count <= 10; count += 1) {
+        transfers.add('honest', 'honest');
+        expect(transfers.of('honest')).to.equal(count);
+      }
+      expect(transfers.inFlight).to.have.length(most);
+    });
+  }
+
+  it('is not taken from those who hold less', () => {
+    transfers.fill(most - apiCallsOfSession + 1, (index) => [`honest ${index}`]);
+    transfers.fill(apiCallsOfSession - 1, () => ['greedy']);
+    overloaded(() => transfers.add('greedy'));
+    expect(transfers.inFlight).to.have.length(most);
+    expect(transfers.of('greedy')).to.equal(apiCallsOfSession - 1);
+  });
+
+  it('is taken from slow transfers of strangers before it is full, the slowest first', () => {
+    transfers.fill(most / 2 - 2, (index) => [`fast ${index}`]);
+    transfers.add('slow', undefined, apiOrdinaryPace / 2);
+    transfers.add('slowest', undefined, 0);
+    transfers.add('new');
+    expect([transfers.of('slow'), transfers.of('slowest')]).to.deep.equal([1, 0]);
+    transfers.add('newer');
+    expect(transfers.of('slow')).to.equal(0);
+    expect(transfers.inFlight).to.have.length(most / 2);
+  });
+
+  it('is left to slow transfers while less than half is taken', () => {
+    transfers.fill(most / 2, () => [`${transfers.inFlight.length}`], 0);
+    expect(transfers.inFlight).to.have.length(most / 2);
+  });
+
+  it('is not taken from fast transfers of others who have one each', () => {
+    transfers.fill(most, (index) => [`${index}`]);
+    overloaded(() => transfers.add('new'));
+    expect(transfers.inFlight).to.have.length(most);
+  });
+});

@@ -14,9 +14,13 @@ import { explainCall } from './unreached.ts';
 const subject = 'discovery';
 
 /** What to change, if it is not just the issuer. */
-function fixesFor({ describe }: Naming): Partial<Record<DiscoveryFailure, string>> {
+function fixesFor(
+  { endpoint }: DiscoveryError,
+  { describe }: Naming,
+): Partial<Record<DiscoveryFailure, string>> {
   const correctIssuer = `correct ${describe('issuer')}`;
-  const byHand = (['authorizeUrl', 'tokenUrl', 'userUrl'] as const).map(describe).join(', ');
+  const endpoints = endpoint ? [endpoint] : (['authorizeUrl', 'tokenUrl', 'userUrl'] as const);
+  const byHand = endpoints.map(describe).join(', ');
   return {
     unavailable: 'try again later: a relay that runs keeps trying',
     not_found: `${correctIssuer}; a provider without metadata needs ${byHand}`,
@@ -60,11 +64,12 @@ export async function checkDiscovery(
 }
 
 function explain(
-  { reason, explanation, code, metadataIssuer }: DiscoveryError,
+  error: DiscoveryError,
   issuer: URL,
   proxyError: string | undefined,
   naming: Naming,
 ): Finding {
+  const { reason, explanation, code, metadataIssuer } = error;
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
     const call = { outcome: outcomes[reason], error: code };
     const { message, fix } = explainCall(issuer, call, proxyError, naming);
@@ -75,6 +80,6 @@ function explain(
   const issuerSetting = naming.describe('issuer');
   const fix = isShown
     ? `if that is your provider, set ${issuerSetting} to exactly ${metadataIssuer}`
-    : (fixesFor(naming)[reason] ?? `correct ${issuerSetting}`);
+    : (fixesFor(error, naming)[reason] ?? `correct ${issuerSetting}`);
   return problem(subject, explanation.replace(/: .*/, ''), fix);
 }

@@ -1,10 +1,8 @@
 import type { Naming } from '../config/reading.ts';
-
-/** The options that give an endpoint by hand. */
-export type EndpointOption = 'authorizeUrl' | 'tokenUrl' | 'userUrl';
+import type { RequiredEndpoint } from '../oauth/discovery-error.ts';
 
 /** What to change if the address of an endpoint is wrong. It depends on the source of the address. */
-export function fixUrl(name: EndpointOption, { sourceOf, describe }: Naming): string {
+export function fixUrl(name: RequiredEndpoint, { sourceOf, describe }: Naming): string {
   if (sourceOf(name) !== undefined) return `correct ${describe(name)}`;
   const origins = (['issuer', 'providerHost', 'providerTenant'] as const).filter(
     (option) => sourceOf(option) !== undefined,

@@ -24,6 +24,9 @@ const explanations = {
 /** The stable name of why discovery failed, as it appears in logs. */
 export type DiscoveryFailure = keyof typeof explanations;
 
+/** The endpoints that a login needs, by the options that give them by hand. */
+export type RequiredEndpoint = 'authorizeUrl' | 'tokenUrl' | 'userUrl';
+
 /** Why discovery failed. */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError';
@@ -34,6 +37,8 @@ export class DiscoveryError extends Error {
   readonly code: string | undefined;
   /** What the metadata calls its issuer, if that is the reason. */
   readonly metadataIssuer: unknown;
+  /** The endpoint that is missing or cannot be used, if a login needs it. */
+  readonly endpoint: RequiredEndpoint | undefined;
 
   /** @param more.explanation says more than the general one */
   constructor(
@@ -42,6 +47,7 @@ export class DiscoveryError extends Error {
       readonly explanation?: string;
       readonly code?: string | undefined;
       readonly metadataIssuer?: unknown;
+      readonly endpoint?: RequiredEndpoint | undefined;
     } = {},
   ) {
     super(reason);
@@ -49,5 +55,6 @@ export class DiscoveryError extends Error {
     this.explanation = more.explanation ?? explanations[reason];
     this.code = more.code;
     this.metadataIssuer = more.metadataIssuer;
+    this.endpoint = more.endpoint;
   }
 }

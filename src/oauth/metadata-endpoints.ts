@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isLoopback, mayBeThisMachine, providerUrl } from '../urls.ts';
-import { DiscoveryError } from './discovery-error.ts';
+import { DiscoveryError, type DiscoveryFailure, type RequiredEndpoint } from './discovery-error.ts';
 import type { Metadata, MetadataContext } from './metadata.ts';
 import { protocolParameters } from './parameters.ts';
 
@@ -18,7 +18,7 @@ const flags = {
   authorizeUrl: '--authorize-url',
   tokenUrl: '--token-url',
   userUrl: '--user-url',
-} as const;
+} as const satisfies Record<RequiredEndpoint, string>;
 
 /**
  * The URL of an endpoint that logins need: the configured one, else that of the metadata.
@@ -26,7 +26,7 @@ const flags = {
  * @throws {DiscoveryError} if there is none, or none that can be used
  */
 export function requiredEndpoint(
-  name: keyof typeof flags,
+  name: RequiredEndpoint,
   metadata: Metadata,
   context: MetadataContext,
 ): string {
@@ -35,34 +35,10 @@ export function requiredEndpoint(
   const value = metadata[fields[name]];
   if (value === undefined) {
     const explanation = `the metadata has no ${fields[name]}: give it by hand, with ${flags[name]}`;
-    throw new DiscoveryError('endpoint_missing', { explanation });
+    throw new DiscoveryError('endpoint_missing', { explanation, endpoint: name });
   }
-  return endpointUrl(name, value, context);
-}
-
-/**
- * Reads the URL of an endpoint. A remote issuer must not send the client secret to a service on this
- * machine or over plain http, and must not set the relay's own parameters.
- */
-function endpointUrl(
-  name: keyof typeof fields,
-  value: unknown,
-  { issuer, insecureHttp }: MetadataContext,
-): string {
-  const result = v.safeParse(providerUrl, value, { abortPipeEarly: true });
-  if (!result.success) throw new DiscoveryError('endpoint_unusable');
-  const url = result.output;
-  const issuerUrl = new URL(issuer);
-  if (url.protocol === 'http:') {
-    const allowed = issuerUrl.protocol === 'http:' && (insecureHttp || isLoopback(url));
-    if (!allowed) throw new DiscoveryError('endpoint_unusable');
-  }
-  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) {
-    throw new DiscoveryError('endpoint_on_this_machine');
-  }
-  if (protocolParameters[name].some((parameter) => url.searchParams.has(parameter))) {
-    throw new DiscoveryError('endpoint_parameter');
-  }
+  const url = usableUrl(name, value, context);
+  if (typeof url === 'string') throw new DiscoveryError(url, { endpoint: name });
   return url.href;
 }
 
@@ -72,10 +48,32 @@ export function optionalEndpoint(
   metadata: Metadata,
   context: MetadataContext,
 ): string | undefined {
-  try {
-    return endpointUrl(name, metadata[fields[name]], context);
-  } catch (error) {
-    if (error instanceof DiscoveryError) return undefined;
-    throw error;
+  const url = usableUrl(name, metadata[fields[name]], context);
+  return typeof url === 'string' ? undefined : url.href;
+}
+
+/**
+ * Reads the URL of an endpoint, or says why it cannot be used. A remote issuer must not send the client
+ * secret to a service on this machine or over plain http, and must not set the relay's own parameters.
+ */
+function usableUrl(
+  name: keyof typeof fields,
+  value: unknown,
+  { issuer, insecureHttp }: MetadataContext,
+): URL | DiscoveryFailure {
+  const result = v.safeParse(providerUrl, value, { abortPipeEarly: true });
+  if (!result.success) return 'endpoint_unusable';
+  const url = result.output;
+  const issuerUrl = new URL(issuer);
+  if (url.protocol === 'http:') {
+    const allowed = issuerUrl.protocol === 'http:' && (insecureHttp || isLoopback(url));
+    if (!allowed) return 'endpoint_unusable';
   }
+  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) {
+    return 'endpoint_on_this_machine';
+  }
+  if (protocolParameters[name].some((parameter) => url.searchParams.has(parameter))) {
+    return 'endpoint_parameter';
+  }
+  return url;
 }

@@ -91,7 +91,7 @@ const mistakes: Record<string, Mistake> = {
   },
   'an endpoint that the metadata lacks': {
     wrong: ({ flags }) => ({ flags: { ...flags, 'user-url': undefined } }),
-    advice: /^give it by hand: .*--user-url/,
+    advice: /^give it by hand: --user-url \(PROVIDER_USER_URL\)$/,
     follow: (_told, { flags }) => ({ flags }),
   },
   'a provider without metadata': {

@@ -30,12 +30,12 @@ describe('login-relay check, about discovery', () => {
     'metadata without an endpoint': [
       metadataWith(() => ({ userinfo_endpoint: undefined })),
       /^the metadata has no userinfo_endpoint$/,
-      `give it by hand: ${byHand}`,
+      'give it by hand: --user-url (PROVIDER_USER_URL)',
     ],
     'an endpoint on plain http': [
       metadataWith(() => ({ token_endpoint: 'http://provider.example/token' })),
       /^an endpoint in the metadata is not an https URL, or is at a link-local or metadata address$/,
-      `${correctIssuer}, or give the endpoint by hand: ${byHand}`,
+      `${correctIssuer}, or give the endpoint by hand: --token-url (PROVIDER_TOKEN_URL)`,
     ],
     'a provider for public clients only': [
       metadataWith(() => ({ token_endpoint_auth_methods_supported: ['none'] })),

@@ -141,7 +141,7 @@ describe('the Kubernetes manifests', () => {
     const used = [
       container.readinessProbe?.httpGet?.port,
       container.livenessProbe?.httpGet?.port,
-      only('Service').spec?.ports?.[0]?.targetPort,
+      ...all('Service').map(({ spec }) => spec?.ports?.[0]?.targetPort),
       ...(only('NetworkPolicy').spec?.ingress ?? []).flatMap(({ ports: own = [] }) =>
         own.map(({ port }) => port),
       ),
@@ -149,7 +149,7 @@ describe('the Kubernetes manifests', () => {
     expect(Object.keys(ports)).to.include.members(used as string[]);
     for (const selector of [
       deployment.spec?.selector.matchLabels,
-      only('Service').spec?.selector,
+      ...all('Service').map(({ spec }) => spec?.selector),
       only('PodDisruptionBudget').spec?.selector?.matchLabels,
       only('NetworkPolicy').spec?.podSelector.matchLabels,
       ...(pod.topologySpreadConstraints ?? []).map((spread) => spread.labelSelector?.matchLabels),
@@ -166,17 +166,38 @@ describe('the Kubernetes manifests', () => {
     expect([...(await exportedMetrics()).keys()]).to.include.members(names);
   });
 
+  const prefix = 'nginx.ingress.kubernetes.io';
+  const pathsOf = ({ spec }: Ingress) => spec?.rules?.[0]?.http?.paths ?? [];
+  const ingressOf = (path: string) =>
+    all('Ingress').find((ingress) => pathsOf(ingress).some((one) => one.path === path));
+
   it('keep the ingress from retrying a callback, and from logging its code', () => {
-    const ingresses = all('Ingress');
-    const prefix = 'nginx.ingress.kubernetes.io';
-    for (const { metadata, spec } of ingresses) {
-      const paths = spec?.rules?.[0]?.http?.paths.map(({ path }) => path);
-      const isCallback = paths?.[0] === '/auth/github/callback';
-      expect(metadata?.annotations).to.include({
+    for (const ingress of all('Ingress')) {
+      const isCallback = pathsOf(ingress)[0]?.path === '/auth/github/callback';
+      expect(ingress.metadata?.annotations).to.include({
         [`${prefix}/enable-access-log`]: 'false',
         [`${prefix}/proxy-next-upstream`]: isCallback ? 'off' : 'error timeout',
       });
     }
-    expect(ingresses).to.have.length(2);
+    expect(ingressOf('/auth/github/callback')).to.not.equal(undefined);
+  });
+
+  it('send the token requests, refreshes and logouts of a client address to one pod', () => {
+    const tokenPaths = Object.keys(settings.providers).map((name) => `/auth/${name}/token`);
+    const sticky = ingressOf('/auth/logout') as Ingress;
+    const paths = pathsOf(sticky);
+    expect(sticky.metadata?.annotations?.[`${prefix}/upstream-hash-by`]).to.equal('$remote_addr');
+    expect(paths.map(({ path }) => path)).to.have.members([
+      ...tokenPaths,
+      '/auth/session/refresh',
+      '/auth/logout',
+    ]);
+    // ingress-nginx takes the annotation of the first ingress that names a service, for all of its paths.
+    const others = all('Ingress').filter((ingress) => ingress !== sticky);
+    const serviceOf = ({ backend }: (typeof paths)[number]) => backend.service?.name;
+    const services = new Set(paths.map(serviceOf));
+    expect(all('Service').map(({ metadata }) => metadata?.name)).to.include.members([...services]);
+    expect(others.flatMap(pathsOf).map(serviceOf)).to.not.include.members([...services]);
+    expect(paths.map(({ pathType }) => pathType)).to.deep.equal(paths.map(() => 'Exact'));
   });
 });

@@ -18,7 +18,14 @@ export async function call(
   const maxHeaderSize = 64 * 1024;
   const { Host: authority, ...further } = headers;
   const named = authority === undefined ? {} : { authority };
-  const sending = { path, headers: Object.entries(further), agent, maxHeaderSize, ...named };
+  const sending = {
+    path,
+    headers: Object.entries(further),
+    agent,
+    maxHeaderSize,
+    repeatable: true,
+    ...named,
+  };
   const { status, rawHeaders, body } = await request(
     port,
     form === undefined ? sending : { ...sending, ...posted(form, further) },

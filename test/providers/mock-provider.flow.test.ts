@@ -58,13 +58,6 @@ describe('oauth2-mock-server, found by discovery', () => {
         by: 'basic',
       },
       {
-        how: 'by basic as configured, whatever its metadata lists',
-        supported: ['none'],
-        flags: { 'token-request': 'basic' },
-        pkce: true,
-        by: 'basic',
-      },
-      {
         how: 'by body as configured, whatever its metadata lists',
         supported: ['none'],
         flags: { 'token-request': 'body', pkce: 'off' },
@@ -109,23 +102,6 @@ describe('oauth2-mock-server, found by discovery', () => {
         await new FakeBrowser(() => relay).visit(loginPath),
         'provider_unsupported',
       );
-    });
-
-    it('a client with a wrong secret: the client is refused', async () => {
-      const client = newClient();
-      const wrong = { ...client, clientSecret: canary('secret') };
-      await start({ client }, { 'token-request': 'basic' }, wrong);
-      expectFailedVisit(await new FakeBrowser(() => relay).visit(loginPath), 'client_refused');
-      const line = await relay.requestLine('client_refused');
-      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
-    });
-
-    it('a client whose redirect URI it does not expect in the token request', async () => {
-      const client = { ...newClient(), redirectUri: `${redirectUri}/other` };
-      await start({ client }, { 'token-request': 'body' });
-      expectFailedVisit(await new FakeBrowser(() => relay).visit(loginPath), 'code_refused');
-      const line = await relay.requestLine('code_refused');
-      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 400 });
     });
 
     it('a client if the response names another issuer, even if iss was not promised', async () => {

@@ -45,7 +45,7 @@ export async function startRelayFor(
 }
 
 /** Logs in at a provider without pages, as after a consent. */
-export function logInWithoutPages(provider: {
+function logInWithoutPages(provider: {
   authorize(authorizationRequest: URL): string;
 }): LoginProvider['logIn'] {
   return async (browser, url) => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { ResponseBodyError } from 'oauth4webapi';
 import {
   certifiedProvider,
   type LoginProvider,
@@ -38,43 +37,6 @@ function useReplicas() {
     },
   };
 }
-
-describe('20 tabs with one refresh token, whose requests reach three replicas in turn', () => {
-  const site = useReplicas();
-  let turn = 0;
-  const target = () => {
-    turn += 1;
-    const replica = site.replicas[turn % site.replicas.length];
-    if (replica === undefined) throw new Error('there is no replica');
-    return replica;
-  };
-
-  it('stay logged in if they take turns under a lock, and each uses the newest refresh token', async () => {
-    const page = await OAuthPage.open(target);
-    let tokens = await page.logIn(target, site.provider);
-    for (let tab = 0; tab < tabs; tab += 1) tokens = await page.anotherTab().refresh(tokens);
-    expect(await page.lookUp(tokens)).to.equal(200);
-  });
-
-  it('are all logged out without a lock: the provider takes the second use for theft', async () => {
-    const page = await OAuthPage.open(target);
-    const tokens = await page.logIn(target, site.provider);
-    const first = await page.refresh(tokens);
-    const others = Array.from({ length: tabs - 1 }, () => page.anotherTab().refresh(tokens));
-    const answers = await Promise.allSettled(others);
-    const refused = answers.filter(({ status }) => status === 'rejected');
-    expect(refused).not.to.deep.equal([]);
-    for (const { reason } of refused.filter((answer) => 'reason' in answer)) {
-      expect(reason).to.be.instanceOf(ResponseBodyError);
-      expect(reason).to.include({ error: 'invalid_grant', status: 400 });
-    }
-    expect(await page.lookUp(first)).to.equal(401);
-    // The replica that has refreshed first would repeat its new result.
-    turn += 1;
-    const again = await page.refresh(first).catch((error: unknown) => error);
-    expect(again).to.include({ error: 'invalid_grant' });
-  });
-});
 
 const kinds: Readonly<Record<string, BalancerKind>> = { HAProxy: haproxy, nginx, Caddy: caddy };
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
 import { manyAtOnce } from '../../harness/client/many-at-once.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { hangUp, json, onReuse, reset, stall } from '../../harness/provider/provider-behaviours.ts';
+import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { hangUp, json, onReuse, reset } from '../../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../../harness/provider/strict-provider.ts';
 import { callbackPath, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 
@@ -58,50 +58,6 @@ describe('connections to the provider', () => {
         expect(provider.calls.some((call) => call.requestOnConnection > 1)).to.equal(true);
       });
     }
-  });
-
-  it('are replaced only once: a call that also fails on the new one has failed', async () => {
-    const { provider } = underTest();
-    await lookUp();
-    provider.forget();
-    provider.onToken = reset;
-    const code = canary('code');
-    const answered = await underTest().logIn(code);
-    expectError(answered, 502);
-    expect(provider.credentials('token')).to.deep.equal([code, code]);
-    expect(provider.calls.map((call) => call.requestOnConnection > 1)).to.deep.equal([true, false]);
-  });
-
-  it('are not replaced after the response has begun, because the code may be spent', async () => {
-    const begun: Behaviour[] = [
-      (response) => response.socket?.write('HTTP/1.1 ', () => response.socket?.resetAndDestroy()),
-      (response) => {
-        stall(200)(response);
-        setImmediate(() => response.socket?.destroy());
-      },
-    ];
-    for (const behaviour of begun) {
-      const { provider } = underTest();
-      provider.forget();
-      await lookUp();
-      provider.forget();
-      provider.onToken = behaviour;
-      const code = canary('code');
-      expectError(await underTest().logIn(code), 502);
-      expect(provider.credentials('token')).to.deep.equal([code]);
-      expect(provider.calls[0]?.requestOnConnection).to.be.greaterThan(1);
-    }
-  });
-
-  it('are not replaced if the provider is only slow', async () => {
-    const { provider } = underTest();
-    await lookUp();
-    provider.forget();
-    provider.onUser = (response, call) => {
-      setTimeout(() => json({ login: `owner-of-${call.credential}` })(response), 300);
-    };
-    await lookUp();
-    expect(provider.calls).to.have.lengthOf(1);
   });
 
   it('cause no failed login or lookup and no spent code if they close after 5 ms of idleness', async function () {

@@ -7,7 +7,6 @@ import {
   dripBody,
   dripHead,
   hangUp,
-  json,
   rawBytes,
   reset,
   silence,
@@ -127,20 +126,6 @@ describe('a provider that misbehaves', () => {
       });
     }
 
-    it('and resets a new connection: no retry', async () => {
-      const { provider } = underTest();
-      for (const socket of provider.openSockets) socket.destroy();
-      const code = canary('code');
-      provider.onToken = (response, call) => {
-        (call.requestOnConnection === 1 ? reset : json({ access_token: 'again' }))(response);
-      };
-      const fresh = provider.connections;
-      const answered = await underTest().logIn(code);
-      expectError(answered, 502);
-      expect(provider.credentials('token')).to.deep.equal([code]);
-      expect(provider.connections).to.equal(fresh + 1);
-    });
-
     it('and switches protocols: that status counts, at once', async () => {
       const { provider } = underTest();
       const switching = rawBytes(
@@ -166,56 +151,6 @@ describe('a provider that misbehaves', () => {
         underTest().provider.onUser = behaviour;
         expectError(await underTest().logIn(), 400);
         expectError(await underTest().lookUp(), 401);
-      }
-    });
-
-    it('and compresses twice: the body is read or refused, never changed', async () => {
-      const { provider } = underTest();
-      provider.onUser = encoded(gzipSync(gzipSync(sound)), 'gzip, gzip');
-      const answered = await underTest().lookUp();
-      if (answered.status === 200) expect(answered.body.toString()).to.equal(sound);
-      else expectError(answered, 502);
-    });
-
-    it('and sends early hints first: the final answer counts', async () => {
-      underTest().provider.onUser = (response) => {
-        response.writeEarlyHints({ link: '</style.css>; rel=preload' });
-        response.writeHead(200, { 'Content-Type': 'application/json' });
-        response.end('{"login":"a"}');
-      };
-      expect(expectUser(await underTest().lookUp())).to.deep.equal({ login: 'a' });
-    });
-
-    it('and starts JSON with a byte order mark: the relay answers', async () => {
-      const { provider } = underTest();
-      provider.onToken = answer(200, `\ufeff${sound}`);
-      provider.onUser = answer(200, `\ufeff${sound}`);
-      expect((await underTest().logIn()).status).to.be.oneOf([307, 400]);
-      expect((await underTest().lookUp()).status).to.be.oneOf([200, 502]);
-    });
-
-    it('and sends unsolicited answers: no client gets them', async () => {
-      const { provider } = underTest();
-      const forged = JSON.stringify({ login: 'forged', access_token: 'forged' });
-      const unasked =
-        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n' +
-        `Content-Length: ${forged.length}\r\n\r\n${forged}`;
-      provider.onUser = (response) => {
-        const body = '{"login":"honest"}';
-        // Both are in one packet, so the second one arrives before the next request.
-        response.socket?.write(
-          `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n` +
-            `${body}${unasked}`,
-        );
-      };
-      for (let time = 0; time < 20; time += 1) {
-        expect(expectUser(await underTest().lookUp())).to.deep.equal({ login: 'honest' });
-      }
-      for (const socket of provider.openSockets) socket.write(unasked);
-      provider.forget();
-      for (let time = 0; time < 20; time += 1) {
-        const code = canary('code');
-        expect(expectToken(await underTest().logIn(code))).to.equal(provider.tokenFor(code));
       }
     });
   });

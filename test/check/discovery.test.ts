@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { check } from '../../check/support/check.ts';
-import { metadataWith, withProvider } from '../../check/support/provider.ts';
-import type { Page } from '../../harness/provider/pages.ts';
-import { html, json } from '../../harness/provider/provider-behaviours.ts';
-import { freePort } from '../../harness/system/free-port.ts';
+import type { Page } from '../harness/provider/pages.ts';
+import { html, json } from '../harness/provider/provider-behaviours.ts';
+import { freePort } from '../harness/system/free-port.ts';
+import { diagnoseHere } from './support/check.ts';
+import { metadataWith, withProvider } from './support/provider.ts';
 
 const subject = 'discovery';
 const correctIssuer = 'correct --issuer (PROVIDER_ISSUER)';
@@ -65,7 +65,7 @@ describe('login-relay check, about discovery', () => {
     it(`explains ${name}`, async () => {
       await withProvider({ metadata: fault }, async (_flags, _arrivals, issuer) => {
         const patience = name === 'metadata that is slow' ? '0.5' : '10';
-        const result = await check({ flags: { issuer, 'provider-timeout': patience } });
+        const result = await diagnoseHere({ flags: { issuer, 'provider-timeout': patience } });
         expect(result.code).to.equal(1);
         expect(result.complaints).to.have.length(1);
         expect(result.finding(subject).verdict).to.equal('problem');
@@ -80,7 +80,7 @@ describe('login-relay check, about discovery', () => {
     await withProvider(
       { metadata: metadataWith(() => ({})) },
       async (_flags, _arrivals, issuer) => {
-        const result = await check({ flags: { issuer: `${issuer}/` } });
+        const result = await diagnoseHere({ flags: { issuer: `${issuer}/` } });
         expect(result.code).to.equal(1);
         expect(result.finding(subject)).to.deep.equal({
           subject,
@@ -94,7 +94,7 @@ describe('login-relay check, about discovery', () => {
 
   it('reports that nothing listens at the issuer', async () => {
     const port = await freePort();
-    const result = await check({ flags: { issuer: `http://127.0.0.1:${port}` } });
+    const result = await diagnoseHere({ flags: { issuer: `http://127.0.0.1:${port}` } });
     expect(result.code).to.equal(1);
     expect(result.finding(subject).message).to.equal(
       `nothing listens at the address (127.0.0.1:${port})`,
@@ -103,7 +103,7 @@ describe('login-relay check, about discovery', () => {
 
   it('checks no endpoints if discovery fails', async () => {
     await withProvider({}, async (_flags, arrivals, issuer) => {
-      const { report } = await check({ flags: { issuer } });
+      const { report } = await diagnoseHere({ flags: { issuer } });
       expect(report.findings.map((finding) => finding.subject)).to.deep.equal([
         'addresses',
         'base URL',
@@ -121,7 +121,7 @@ describe('login-relay check, about discovery', () => {
     await withProvider(
       { metadata: metadataWith(() => ({})) },
       async (_flags, _arrivals, issuer) => {
-        const result = await check({ flags: { issuer, 'user-url': `${issuer}/user?v=2` } });
+        const result = await diagnoseHere({ flags: { issuer, 'user-url': `${issuer}/user?v=2` } });
         const shown = [
           '--authorize-url',
           '--token-url',

@@ -4,10 +4,9 @@ import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import { Secret } from '../../src/secret.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
-import { exchangeCode } from '../../src/upstream/exchange-code.ts';
 import { lookUpUser } from '../../src/upstream/look-up-user.ts';
-import { refreshToken } from '../../src/upstream/refresh-token.ts';
 import { revokeToken } from '../../src/upstream/revoke-token.ts';
+import { exchangeCode, refreshToken } from '../../src/upstream/token-endpoint.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {

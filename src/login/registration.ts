@@ -4,7 +4,7 @@ import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/call.ts';
-import type { StreamedRequest, StreamedResponse } from '../upstream/streamed-messages.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import type { Exchanges } from './exchanges.ts';
 import type { LoginProtection } from './protection.ts';
 

@@ -10,11 +10,10 @@ import type { Registration } from '../login/registration.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { exchangeCode } from '../upstream/exchange-code.ts';
 import { lookUpUser } from '../upstream/look-up-user.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
-import { refreshToken } from '../upstream/refresh-token.ts';
 import { revokeToken } from '../upstream/revoke-token.ts';
+import { exchangeCode, refreshToken } from '../upstream/token-endpoint.ts';
 import type { Memory } from './memory.ts';
 import { audienceOf, issuerOfProvider } from './registration-config.ts';
 

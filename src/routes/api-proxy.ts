@@ -9,7 +9,7 @@ import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { awaitBody } from '../http/read-body.ts';
 import { limits } from '../limits.ts';
-import type { StreamedRequest, StreamedResponse } from '../upstream/streamed-messages.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';
 
 /** A part of a provider's API that the pages of one front end may use. */

@@ -1,13 +1,18 @@
+import { finished } from 'node:stream/promises';
 import got from 'got';
 import { RelayError } from '../errors.ts';
-import type { ObserveCall } from './call.ts';
-import { CallAttempt, type Outcome } from './call-attempt.ts';
-import { createConnectionPool, type ProxyEnvironment } from './connection-pool.ts';
-import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
-import { openRequest } from './open-request.ts';
+import { limits } from '../limits.ts';
+import { Attempt, type Call } from './attempt.ts';
+import type { ObserveCall, UpstreamCall } from './call.ts';
+import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
+import type {
+  StreamedRequest,
+  StreamedResponse,
+  UpstreamRequest,
+  UpstreamResponse,
+} from './messages.ts';
+import { type TransferPatience, waitUntil, waitWithin } from './patience.ts';
 import { createRoom, type Endpoint } from './room.ts';
-import type { StreamedRequest, StreamedResponse } from './streamed-messages.ts';
-import { createStreaming } from './streaming.ts';
 
 /** Calls the provider within limits of time, size and number. */
 export interface UpstreamClient {
@@ -65,46 +70,113 @@ export function createUpstreamClient(
   const unpooled = instance.extend({ agent: pool.unpooled });
   const room = createRoom(within.concurrentCalls);
 
-  async function attempts(
-    request: UpstreamRequest,
-    deadline: number,
-    onSending: () => void,
-  ): Promise<Outcome> {
-    await pool.settled();
-    for (const by of [pooled, unpooled]) {
-      const left = deadline - performance.now();
-      // After a VM pause the deadline may already be over. Don't spend the code for a caller who got a
-      // timeout.
-      if (left <= 0) return { failure: 'provider_timeout' };
-      const outcome = await new CallAttempt(by, request, pool, left, onSending).result;
-      if (outcome !== 'died_while_idle') return outcome;
+  async function make(call: Call): Promise<StreamedResponse> {
+    try {
+      await pool.settled();
+      // A body that is sent only once needs a new connection: a kept one may have died while idle.
+      for (const by of typeof call.body === 'string' ? [pooled, unpooled] : [unpooled]) {
+        const response = await new Attempt(by, call, pool).result;
+        if (response !== 'died_while_idle') return response;
+      }
+      throw new RelayError('provider_unreachable');
+    } catch (error) {
+      call.end(error instanceof RelayError ? error.code : 'internal_error');
+      throw error;
     }
-    return { failure: 'provider_unreachable' };
   }
 
   return {
-    async call(request, observe) {
-      const start = performance.now();
-      const { endpoint } = request;
-      const leave = room.take(endpoint);
-      let sent = false;
-      const onSending = () => {
-        sent = true;
+    async call({ endpoint, body = '', signal, ...request }, observe) {
+      const deadline = performance.now() + within.timeout;
+      const progress = startProgress(endpoint, room.take(endpoint), observe, decidesAlone);
+      const call: Call = {
+        ...request,
+        ...progress,
+        body,
+        decompress: true,
+        mostBytes: limits.providerAnswerSize,
+        clientGone: signal,
+        wait: (_, giveUp) => waitUntil(deadline, giveUp),
       };
-      const result = await attempts(request, start + within.timeout, onSending).finally(leave);
-      const durationMs = performance.now() - start;
-      if ('answer' in result) {
-        const { status } = result.answer;
-        observe({ endpoint, outcome: 'answered', sent: true, status, durationMs });
-        return result.answer;
+      try {
+        return await whole(await make(call));
+      } catch (error) {
+        const status = progress.status();
+        if (status === undefined || !decidesAlone(status)) throw error;
+        return { status, headers: {}, body: new Uint8Array() };
       }
-      const { failure, ...why } = result;
-      observe({ endpoint, outcome: failure, sent, ...why, durationMs });
-      throw new RelayError(failure);
     },
-    stream: createStreaming({ pooled, unpooled, pool, room, timeout: within.timeout }),
+    async stream({ holder, upload = '', ...request }, observe) {
+      let patience: TransferPatience | undefined;
+      let giveWay = () => {};
+      const leave = room.takeFor({
+        ...holder,
+        pace: () => patience?.pace() ?? limits.apiOrdinaryPace,
+        giveWay: () => giveWay(),
+      });
+      return make({
+        ...request,
+        ...startProgress('api', leave, observe, () => false),
+        body: upload,
+        decompress: false,
+        mostBytes: limits.apiResponseSize,
+        wait(isClientsTurn, giveUp) {
+          giveWay = () => giveUp('overloaded');
+          patience = waitWithin(within.timeout, isClientsTurn, giveUp);
+          return patience;
+        },
+      });
+    },
     expectRoom: room.expect,
     inFlight: room.inFlight,
     close: pool.close,
+  };
+}
+
+/** Whether a status decides the outcome without a body, so that a broken one changes nothing. */
+const decidesAlone = (status: number) => status !== 200;
+
+async function whole({ status, headers, body }: StreamedResponse): Promise<UpstreamResponse> {
+  const chunks: Buffer[] = [];
+  body.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await finished(body);
+  return { status, headers, body: Buffer.concat(chunks) };
+}
+
+/**
+ * How a call goes.
+ *
+ * @param leave gives the room of the call back
+ * @param isDecidedBy whether a call with this status counts as answered, however it ends
+ */
+function startProgress(
+  endpoint: Endpoint,
+  leave: () => void,
+  observe: ObserveCall,
+  isDecidedBy: (status: number) => boolean,
+) {
+  const start = performance.now();
+  let sent = false;
+  let status: number | undefined;
+  let isOver = false;
+  return {
+    status: () => status,
+    onSending() {
+      sent = true;
+    },
+    onStatus(received: number) {
+      status = received;
+    },
+    end(outcome: UpstreamCall['outcome'], error?: string) {
+      if (isOver) return;
+      isOver = true;
+      leave();
+      const isDecided = status !== undefined && isDecidedBy(status);
+      const how = isDecided
+        ? { outcome: 'answered' as const }
+        : { outcome, ...(error && { error }) };
+      const durationMs = performance.now() - start;
+      observe({ endpoint, sent, ...how, ...(status && { status }), durationMs });
+    },
   };
 }

@@ -1,7 +1,10 @@
-import { type ClientRequest, Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import http, { type ClientRequest, Agent as HttpAgent, type RequestOptions } from 'node:http';
+import https, { Agent as HttpsAgent } from 'node:https';
 import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
+import { urlToHttpOptions } from 'node:url';
 
 const idleConnectionLifetime = 60_000;
 
@@ -86,4 +89,34 @@ function isReset(error: unknown): boolean {
     'code' in error &&
     (error.code === 'ECONNRESET' || error.code === 'EPIPE')
   );
+}
+
+/**
+ * Opens a request for got with only the options that the relay sets. Left to itself, got passes forty
+ * options, and Node copies and compares each of them several times a call.
+ */
+export function openRequest(
+  url: URL,
+  { method, headers, agent }: Pick<RequestOptions, 'method' | 'headers' | 'agent'>,
+): ClientRequest {
+  const { request } = url.protocol === 'https:' ? https : http;
+  return request({ ...urlToHttpOptions(url), method, headers, agent });
+}
+
+/**
+ * Calls back before the first byte of a request is written. That is when its connection is ready: with
+ * TLS, after the handshake and the check of the certificate.
+ */
+export function onceSending(request: ClientRequest, callback: () => void): void {
+  const watch = (socket: Duplex) => {
+    if (isReady(socket)) callback();
+    else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', callback);
+  };
+  if (request.socket) watch(request.socket);
+  else request.once('socket', watch);
+}
+
+function isReady(socket: Duplex): boolean {
+  if (socket instanceof TLSSocket) return socket.authorized;
+  return !(socket instanceof Socket && socket.connecting);
 }

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Endpoint } from './room.ts';
+import type { Readable } from 'node:stream';
+import type { Method } from 'got';
+import type { Endpoint, Holder } from './room.ts';
 
 /** A request to one of the provider's endpoints. */
 export interface UpstreamRequest {
@@ -17,4 +19,31 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
+}
+
+/** A request to the provider's API whose body is streamed. */
+export interface StreamedRequest {
+  readonly holder: Holder;
+  readonly method: Method;
+  readonly url: URL;
+  /** Without those that frame the body. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: the request has no body. */
+  readonly upload: Upload | undefined;
+  /** Aborts if the client hangs up. */
+  readonly clientGone: AbortSignal;
+}
+
+/** A body that is sent while it arrives, so it can be sent only once. */
+export interface Upload {
+  readonly content: Readable;
+  readonly length: number | undefined;
+}
+
+/** A response of the provider's API whose body is streamed. */
+export interface StreamedResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Its bytes as the API sent them, compressed or not. It fails with a `RelayError` if it breaks off. */
+  readonly body: Readable;
 }

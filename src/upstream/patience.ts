@@ -1,17 +1,34 @@
-import type { FailureCode } from '../errors.ts';
+import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /** Milliseconds between two looks at the pace. */
 const turn = 10_000;
 const turnsInMinute = 60_000 / turn;
 
-/** What a relayed transfer waits for. */
+/** How long an attempt may take. */
 export interface Patience {
-  /** Something has arrived: start waiting for the API again. */
+  /** Something has arrived. */
   renew(bytes?: number): void;
+  stop(): void;
+}
+
+/** How long a transfer may take, which depends on its client. */
+export interface TransferPatience extends Patience {
   /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
   pace(): number;
-  stop(): void;
+}
+
+/**
+ * Waits until a moment, whatever arrives.
+ *
+ * @param deadline milliseconds, on the clock of `performance`
+ * @throws {RelayError} `provider_timeout` if it is over, after a pause of the machine for instance
+ */
+export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void): Patience {
+  const left = deadline - performance.now();
+  if (left <= 0) throw new RelayError('provider_timeout');
+  const timer = setTimeout(giveUp, left, 'provider_timeout');
+  return { renew: () => {}, stop: () => clearTimeout(timer) };
 }
 
 /**
@@ -26,7 +43,7 @@ export function waitWithin(
   silence: number,
   isClientsTurn: () => boolean,
   giveUp: (code: FailureCode) => void,
-): Patience {
+): TransferPatience {
   const { apiCallTime, apiPace, apiOrdinaryPace } = limits;
   let left = apiCallTime / turn;
   let bytes = 0;

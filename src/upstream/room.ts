@@ -12,7 +12,7 @@ export interface Holder {
 }
 
 /** A call to a provider's API, which takes as long as its client reads and sends. */
-export interface Transfer extends Holder {
+interface Transfer extends Holder {
   /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
   pace(): number;
   /** Ends it for the sake of another one, and gives its room back at once. */

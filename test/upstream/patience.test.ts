@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { limits } from '../../src/limits.ts';
-import { type Patience, waitWithin } from '../../src/upstream/patience.ts';
+import { type TransferPatience, waitWithin } from '../../src/upstream/patience.ts';
 
 const { apiPace, apiOrdinaryPace, apiCallTime } = limits;
 const silence = 10_000_000;
@@ -9,7 +9,7 @@ const silence = 10_000_000;
 describe('the patience with a transfer', () => {
   let isClientsTurn: boolean;
   let outcome: string | undefined;
-  let patience: Patience;
+  let patience: TransferPatience;
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
     isClientsTurn = true;

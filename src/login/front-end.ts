@@ -28,6 +28,13 @@ export interface FrontEnd {
   readonly sessionOrigin: string | undefined;
   /** The name of the backend in the configuration of its CMS. Undefined: it is not a CMS. */
   readonly cmsBackend: CmsBackend['name'] | undefined;
+  /**
+   * Reports what the provider has granted beyond the front end's scope, if it is more.
+   *
+   * @param granted undefined: the provider does not say
+   * @param whole the registration's scope
+   */
+  reportScope(granted: string | undefined, whole: string | undefined): void;
   /** Shows a failure that must not reach the front end itself. */
   readonly answerInPlace: AnswerFailure;
   /** Whether it gets refresh tokens only if it proves a key, whatever is granted to others. */

@@ -25,3 +25,28 @@ export function scopeForFrontEnd(granted: string | undefined): string | undefine
 export function scopeForProvider(asked: readonly string[], whole: readonly string[]): string {
   return whole.filter((word) => ownWords.has(word) || asked.includes(word)).join(' ');
 }
+
+/**
+ * The words of a granted scope that are not in the configured one.
+ *
+ * @param configured undefined: the provider decides, so nothing is beyond
+ */
+export function scopeBeyond(
+  granted: string | undefined,
+  configured: string | undefined,
+): readonly string[] {
+  if (granted === undefined || configured === undefined) return [];
+  const own = new Set(wordsOf(configured).map(shortName));
+  return wordsOf(granted).filter((word) => !ownWords.has(word) && !own.has(shortName(word)));
+}
+
+// Some providers write commas between the words.
+const wordsOf = (scope: string) => scope.split(/[ ,]+/).filter((word) => word !== '');
+
+/** Entra and Google grant URLs for the short names that they were asked for. */
+function shortName(word: string): string {
+  return word
+    .toLowerCase()
+    .replace(/^https:\/\/.*\//, '')
+    .replace(/^userinfo\./, '');
+}

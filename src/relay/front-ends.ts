@@ -1,19 +1,27 @@
+import type { Logger } from 'pino';
 import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { issuesRefreshTokens } from '../config/refresh-tokens.ts';
 import { frontEndsOf } from '../config/registration-users.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
+import { scopeBeyond } from '../oauth/scope.ts';
 import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { type DeliveryContext, deliveryOf, takesOAuth } from './deliveries.ts';
 import { failurePageOf } from './failure-answers.ts';
 import { audienceOf, issuerOf } from './registration-config.ts';
 
+/** Words of a scope in one line of the log. */
+const mostLogged = 20;
+/** @see RFC 6749 §3.3 */
+const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
+
 /**
  * The configured front ends that may use one registration.
  *
  * @param sessions undefined if no front end has sessions
+ * @param logger gets a warning for each front end whose logins get more than its scope
  * @throws {Error} if there are none
  */
 export function createFrontEnds(
@@ -21,6 +29,7 @@ export function createFrontEnds(
   registration: RegistrationConfig,
   codes: Codes,
   sessions: Sessions | undefined,
+  logger: Pick<Logger, 'warn'>,
 ): FrontEnds {
   const users = frontEndsOf(config, registration);
   const byName = new Map(users.map((frontEnd) => [frontEnd.name, frontEnd]));
@@ -30,8 +39,19 @@ export function createFrontEnds(
   const first = firstOf('query', 'fragment', 'session') ?? firstCms ?? users[0];
   const [firstForOAuth, secondForOAuth] = users.filter(takesOAuth);
   if (first === undefined) throw new Error('no front end may use the registration');
-  const create = (frontEnd: FrontEndConfig) =>
-    createFrontEnd(config, registration, frontEnd, codes, sessions);
+  const warned = new Set<string>();
+  const create = (frontEnd: FrontEndConfig): FrontEnd => ({
+    ...createFrontEnd(config, registration, frontEnd, codes, sessions),
+    reportScope(granted, whole) {
+      const { name } = frontEnd;
+      const beyond = scopeBeyond(granted, frontEnd.scope ?? whole).filter(isScopeWord);
+      if (beyond.length === 0 || warned.has(name)) return;
+      warned.add(name);
+      const scope = beyond.slice(0, mostLogged).join(' ');
+      const line = { frontEnd: name, registration: registration.name, scope };
+      logger.warn(line, 'the provider grants more than the configured scope');
+    },
+  });
   return {
     // Created for each request: a thousand front ends at a hundred registrations would need much memory.
     find(name) {
@@ -52,7 +72,7 @@ function createFrontEnd(
   frontEnd: FrontEndConfig,
   codes: Codes,
   sessions: Sessions | undefined,
-): FrontEnd {
+): Omit<FrontEnd, 'reportScope'> {
   const { name, origin, redirectUris, scope, tokenDelivery } = frontEnd;
   const hasSessions = tokenDelivery === 'session';
   const cmsBackend = tokenDelivery === 'cms' ? cmsBackendOf(registration)?.name : undefined;

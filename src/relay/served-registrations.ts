@@ -83,7 +83,7 @@ export async function serveRegistration(
       memory,
       now,
     }),
-    frontEnds: createFrontEnds(config, registered, grants.codes, sessions),
+    frontEnds: createFrontEnds(config, registered, grants.codes, sessions, context.logger),
     grants,
     issuer: issuerOf(config, registered),
     answerFailure: failureAnswer(config, registered),

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { recordCall } from '../http/record-call.ts';
-import type { Delivery, FrontEnds } from '../login/front-end.ts';
+import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { Login } from '../login/login.ts';
 import type { Registration } from '../login/registration.ts';
 import {
@@ -23,7 +23,9 @@ export function loginCallback(
     const response = parseAuthorizationResponse(ctx.querystring);
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
-    const delivery = deliveryOf(ctx, frontEnds, login);
+    const frontEnd = frontEndOf(frontEnds, login);
+    ctx.state.frontEnd = frontEnd.name;
+    const delivery = frontEnd.deliveryOf(login?.request);
     if (login !== undefined) {
       ctx.state.answerFailure = delivery.fail;
       protection?.checkAge(ctx, login);
@@ -34,7 +36,9 @@ export function loginCallback(
         registration.expectRoom();
         spend();
         ctx.state.codeMayBeSpent = true;
-        return await registration.exchangeCode(grant, recordCall(ctx));
+        const token = await registration.exchangeCode(grant, recordCall(ctx));
+        frontEnd.reportScope(token.scope, provider.scope);
+        return token;
       });
 
     let wantsExchange = false;
@@ -61,11 +65,10 @@ export function loginCallback(
 }
 
 /** @param login undefined if the callback is excused from the state check */
-function deliveryOf(ctx: Context, frontEnds: FrontEnds, login: Login | undefined): Delivery {
+function frontEndOf(frontEnds: FrontEnds, login: Login | undefined): FrontEnd {
   const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.find(login.frontEnd);
   if (frontEnd === undefined) throw new RelayError('front_end_gone');
-  ctx.state.frontEnd = frontEnd.name;
-  return frontEnd.deliveryOf(login?.request);
+  return frontEnd;
 }
 
 function grantOf(

@@ -50,6 +50,7 @@ export function redeemCode(
         });
       }),
     );
+    frontEnd.reportScope(token.scope, registration.provider().scope);
     if (refreshPolicy === undefined) return withoutRefreshToken(token);
     const redeemed = {
       registration: registration.audience,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { scopeForFrontEnd, scopeForProvider } from '../../src/oauth/scope.ts';
+import { scopeBeyond, scopeForFrontEnd, scopeForProvider } from '../../src/oauth/scope.ts';
 
 describe('a scope', () => {
   for (const [granted, told] of [
@@ -21,4 +21,26 @@ describe('a scope', () => {
     expect(scopeForProvider(['email', 'openid'], whole)).to.equal('openid email offline_access');
     expect(scopeForProvider(['repo'], ['read:user', 'repo'])).to.equal('repo');
   });
+});
+
+describe('what is granted beyond a scope', () => {
+  for (const [granted, configured, beyond] of [
+    ['repo user', 'user', ['repo']],
+    ['repo,user', 'user,gist', ['repo']],
+    ['user', 'user repo', []],
+    ['openid offline_access profile', 'profile', []],
+    ['openid https://www.googleapis.com/auth/userinfo.email', 'openid email', []],
+    ['https://graph.microsoft.com/User.Read', 'user.read', []],
+    [
+      'https://graph.microsoft.com/Mail.Read',
+      'user.read',
+      ['https://graph.microsoft.com/Mail.Read'],
+    ],
+    ['anything', undefined, []],
+    [undefined, 'user', []],
+  ] as const) {
+    it(`is ${beyond.join(' ') || 'nothing'}, of ${granted} for ${configured}`, () => {
+      expect(scopeBeyond(granted, configured)).to.deep.equal(beyond);
+    });
+  }
 });

@@ -227,6 +227,8 @@ describe('the refresh of a login', () => {
     });
 
     it('gets the next nonce with its tokens, and none with another failure', async () => {
+      // So short that the result is not repeated.
+      provider.mood.expiresIn = 60;
       const renewed = await page.refresh(tokens.refreshToken);
       expect(renewed.headers['dpop-nonce']).to.match(/^[\w-]+$/);
       provider.mood.trouble = 503;

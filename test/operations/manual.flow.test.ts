@@ -8,7 +8,7 @@ import { providerErrorCodes } from '../../src/provider-error-codes.ts';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
-import { answer, reset } from '../harness/provider/provider-behaviours.ts';
+import { answer, json, reset } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
@@ -59,8 +59,10 @@ describe('the operations manual', () => {
       'rate-limit': '5',
       'log-client-address': 'whole',
       'log-level': 'debug',
+      scope: 'user',
     });
     const { process: relay, provider } = underTest;
+    provider.onToken = json({ access_token: canary('token'), scope: 'user repo' });
     await underTest.get(loginPath);
     await underTest.get(`${callbackPath}?error=server_error`);
     await underTest.logIn();

@@ -33,6 +33,10 @@ export interface TokenRequest {
 export interface CertifiedProvider {
   readonly issuer: string;
   readonly tokenRequests: readonly TokenRequest[];
+  /** Tokens and logins that it was asked to revoke. */
+  readonly revocations: number;
+  /** Set it to let the user endpoint answer 500. */
+  lookUpsFail: boolean;
   close(): Promise<void>;
 }
 
@@ -54,6 +58,16 @@ export async function startCertifiedProvider({
   const port = await openPort(wanted, 'a test');
   const issuer = `http://127.0.0.1:${port.port}`;
   const tokenRequests: TokenRequest[] = [];
+  const running = {
+    issuer,
+    tokenRequests,
+    revocations: 0,
+    lookUpsFail: false,
+    async close() {
+      await port.close();
+      for (const { mock } of muted) mock.restore();
+    },
+  };
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const provider = new Provider(issuer, {
     clients: [
@@ -87,6 +101,11 @@ export async function startCertifiedProvider({
     findAccount: (_ctx, id) => ({ accountId: id, claims: () => recordOf(id) }),
   });
   provider.use(async (ctx, next) => {
+    if (ctx.path === '/token/revocation') running.revocations += 1;
+    if (ctx.path === '/me' && running.lookUpsFail) {
+      ctx.status = 500;
+      return;
+    }
     await next();
     if (ctx.path === '/token') {
       const [authorization] = ctx.get('authorization').split(' ');
@@ -99,14 +118,7 @@ export async function startCertifiedProvider({
     }
   });
   port.serve(provider.callback());
-  return {
-    issuer,
-    tokenRequests,
-    async close() {
-      await port.close();
-      for (const { mock } of muted) mock.restore();
-    },
-  };
+  return running;
 }
 
 /** Logs in on the provider's login page and agrees on the page after it. */

@@ -6,7 +6,15 @@ import {
   useBrowser,
   wholeBrowser,
 } from '../../harness/browser/chromium.ts';
-import { authorize, loggedIn, loggedOut, logIn, openPopup, shows } from './support/client-page.ts';
+import {
+  authorize,
+  loggedIn,
+  loggedOut,
+  logIn,
+  openPopup,
+  outliveFailedLookUps,
+  shows,
+} from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
 
 const { describe } = needsChromium();
@@ -108,6 +116,13 @@ describe('the browser client in Chromium', () => {
       [page, ...tabs].map((tab) => tab.evaluate('login.user().then(({ sub }) => sub)')),
     );
     expect(users).to.deep.equal(users.map(() => 'ada'));
+  });
+
+  it('keeps all tabs logged in while the user endpoint of the provider fails', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const tabs = [page, await anotherTab(page), await anotherTab(page), await anotherTab(page)];
+    await outliveFailedLookUps(tabs, site().provider, 'http_401');
   });
 
   it('revokes the tokens at a logout', async () => {

@@ -1,4 +1,4 @@
-import { effectOf, onToProvider } from '../observability/request-effect.ts';
+import { effectOf, hasFailed, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
@@ -59,15 +59,14 @@ function isShown({ method, route }: RequestRecord): boolean {
 }
 
 function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
-  const { method, route, status, outcome, provider, frontEnd = lastFrontEnd } = record;
+  const { method, route, status, provider, frontEnd = lastFrontEnd } = record;
   return {
     request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
     effect: effectOf(record) ?? 'done',
     call: provider && callOf(provider),
     frontEnd,
-    // Pages ask for their session when they load.
-    failed: outcome !== 'ok' && outcome !== 'session_missing',
+    failed: hasFailed(record),
   };
 }
 

@@ -9,6 +9,12 @@ type Described = Readonly<
 /** What the start of a login led to. */
 export const onToProvider = 'on to the provider';
 
+/** Pages ask for their session when they load, and for a nonce before the first proof. */
+const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'session_missing', 'nonce_required']);
+
+/** Whether somebody should look into it. */
+export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.has(outcome);
+
 const effects: Readonly<Record<string, string>> = {
   [paths.user]: 'the user record',
   [paths.session]: 'somebody is logged in',

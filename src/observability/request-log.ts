@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { paths } from '../paths.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
+import { hasFailed } from './request-effect.ts';
 import type { RequestRecord } from './request-record.ts';
 
 const excusedWarning =
@@ -28,14 +29,13 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
 // Probes come every few seconds. The metrics count them.
 const probes: ReadonlySet<string | null> = new Set([paths.alive, paths.ready]);
 
-function levelOf({ route, status, outcome }: RequestRecord) {
+function levelOf(record: RequestRecord) {
+  const { route, status, outcome } = record;
   if (probes.has(route)) return 'debug';
   // An API of the provider may answer 5xx, too.
   if (status >= 500 && outcome !== 'ok') return 'error';
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
-  // A page asks whether there is a session, and often there is none.
-  const failedLogin =
-    route?.startsWith('/auth/') && outcome !== 'ok' && outcome !== 'session_missing';
+  const failedLogin = route?.startsWith('/auth/') && hasFailed(record);
   return failedLogin || isBrokenOff ? 'warn' : 'info';
 }
 

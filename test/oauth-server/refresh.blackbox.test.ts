@@ -206,6 +206,7 @@ describe('the refresh of a login', () => {
       );
       expectNoCall();
       tokensOf(await page.refresh(tokens.refreshToken));
+      expect(await relay.requestLine('nonce_required')).to.include({ level: 'info' });
     });
 
     it('does not use its proof up: the same one with the nonce is accepted', async () => {

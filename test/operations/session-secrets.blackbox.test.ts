@@ -90,7 +90,7 @@ describe('the secrets of a session', () => {
   it('are in no answer to a login whose tokens are too long', async () => {
     provider.onToken = json({ access_token: canary('token').repeat(400), token_type: 'bearer' });
     const answer = await page.finishLogin();
-    expect(answer.status).to.equal(502);
+    expect(answer.headers.location).to.contain('error=session_too_large');
     expect(`${answer.body}${answer.rawHeaders}`).not.to.contain('c4n4ry');
   });
 

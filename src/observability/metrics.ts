@@ -1,25 +1,11 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { CountedLimit } from '../limits.ts';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type CountedLimit, countedLimits } from '../limits.ts';
+import { paths, sessionPaths } from '../paths.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
-import { createGrantMetrics } from './metrics/grant-metrics.ts';
-import { createLimitMetrics } from './metrics/limit-metrics.ts';
-import { createLoginMetrics } from './metrics/login-metrics.ts';
-import { createProviderMetrics } from './metrics/provider-metrics.ts';
-import { registrationLabel } from './metrics/registration-label.ts';
-import { createRequestMetrics } from './metrics/request-metrics.ts';
 import type { RequestRecord } from './request-record.ts';
 
-/** The metrics. No label's value comes from a request. */
-export interface Metrics {
-  /** All metrics in the text format of Prometheus. */
-  text(): Promise<string>;
-  readonly contentType: string;
-  observe(record: RequestRecord): void;
-  /** Counts a request that never reached the application. */
-  observeUnreadable(request: UnreadableRequest): void;
-  limitHit(limit: CountedLimit): void;
-}
+type Outcome = RequestRecord['outcome'];
 
 /** The values of gauges. */
 export interface Situation {
@@ -34,65 +20,218 @@ export interface Situation {
   }[];
 }
 
-/** @param situation called for every scrape */
-export function createMetrics(situation: () => Situation): Metrics {
+/** The start of a login, of a CMS too, or its callback. */
+const loginRoute = /^\/auth(?:\/[^/]+(\/callback|\/:frontEnd)?)?$/;
+const revocationRoute = /^\/auth\/[^/]+\/revoke$/;
+
+const limitOf: Readonly<Partial<Record<Outcome, CountedLimit>>> = {
+  headers_too_large: 'header_size',
+  request_timeout: 'request_time',
+  overloaded: 'provider_calls',
+  rate_limited: 'rate',
+  too_many_refusals: 'refused_exchanges',
+};
+
+/** Seconds: from a fast call on a keep-alive connection to the default timeout. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/**
+ * The metrics. No label's value comes from a request.
+ *
+ * @param situation called for every scrape
+ */
+export function createMetrics(situation: () => Situation) {
   const registry = new Registry();
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, labelNames: readonly string[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const gauge = (
+    name: string,
+    help: string,
+    set: (gauge: Gauge) => void,
+    labelNames: readonly string[] = [],
+  ) => {
+    const made: Gauge = new Gauge({ name, help, labelNames, registers, collect: () => set(made) });
+  };
+  const outcomes = (name: string, help: string) => {
+    const made = counter(name, help, ['outcome']);
+    made.inc({ outcome: 'ok' }, 0);
+    return made;
+  };
+  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts, also at a
+  // registration that a reload has added.
+  const logins = (name: string, help: string, labels = {}) => {
+    const labelNames = [...Object.keys(labels), 'registration'];
+    const collect = () => {
+      for (const one of situation().providers)
+        made.inc({ ...labels, ...registrationLabel(one) }, 0);
+    };
+    const made: Counter = new Counter({ name, help, labelNames, registers, collect });
+    return made;
+  };
+
   collectDefaultMetrics({ register: registry, prefix: 'login_relay_' });
-  addGauges(registry, situation);
-  const requests = createRequestMetrics(registry);
-  const providers = createProviderMetrics(registry);
-  const logins = createLoginMetrics(registry, () => situation().providers);
-  const grants = createGrantMetrics(registry);
-  const limits = createLimitMetrics(registry);
-  return {
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
-    limitHit: limits.hit,
-    observeUnreadable(request) {
-      requests.observeUnreadable(request);
-      limits.observe(request);
+  gauge(
+    'login_relay_build_info',
+    'Always 1; the labels tell what runs.',
+    (info) => info.set({ version, node: process.versions.node }, 1),
+    ['version', 'node'],
+  );
+  gauge('login_relay_provider_calls_in_flight', 'Calls to the provider in flight.', (inFlight) =>
+    inFlight.set(situation().callsInFlight),
+  );
+  gauge('login_relay_ready', '1 if the relay is ready, as /readyz says; 0 if not.', (ready) =>
+    ready.set(situation().ready ? 1 : 0),
+  );
+  gauge(
+    'login_relay_provider_known',
+    '1 if logins can start at the provider; 0 if its issuer has not described it.',
+    (known) => {
+      // A reload may have removed registrations.
+      known.reset();
+      for (const one of situation().providers)
+        known.set(registrationLabel(one), one.isKnown ? 1 : 0);
     },
-    observe(record) {
-      for (const { observe } of [requests, providers, logins, grants, limits]) observe(record);
+    ['registration'],
+  );
+
+  const requests = counter('login_relay_requests_total', 'Requests by route and status.', [
+    'route',
+    'status',
+  ]);
+  const requestDuration = histogram(
+    'login_relay_request_duration_seconds',
+    'Time from a request to the end of its response.',
+    ['route', 'status'],
+  );
+  // A provider's API may answer 500, too. The status does not tell whose error it is.
+  const unexpectedErrors = counter(
+    'login_relay_unexpected_errors_total',
+    'Requests that met an error of the relay itself.',
+  );
+  const calls = counter(
+    'login_relay_provider_calls_total',
+    'Calls to the provider by endpoint, outcome, and class of the status if there was a response.',
+    ['endpoint', 'outcome', 'status', 'registration'],
+  );
+  const callDuration = histogram(
+    'login_relay_provider_call_duration_seconds',
+    'Time that calls to the provider took, body included.',
+    ['endpoint', 'outcome', 'registration'],
+  );
+  const errors = counter(
+    'login_relay_provider_errors_total',
+    'Error codes from the provider, by the endpoint they came from.',
+    ['endpoint', 'code', 'registration'],
+  );
+  const started = logins('login_relay_logins_started_total', 'Browsers sent to the provider.');
+  const finished = logins(
+    'login_relay_logins_finished_total',
+    'Logins handed to the front end: with a token, with a code to redeem, or as a session.',
+  );
+  const failed = logins(
+    'login_relay_logins_failed_total',
+    'Callbacks that ended without a token, by failure.',
+    { reason: 'client_refused' },
+  );
+  const excusedCallbacks = counter(
+    'login_relay_callbacks_excused_total',
+    'Callbacks that were excused from the state check.',
+  );
+  const redemptions = outcomes(
+    'login_relay_redemptions_total',
+    'Codes that front ends redeemed, or tried to redeem, by outcome.',
+  );
+  const refreshes = outcomes(
+    'login_relay_refreshes_total',
+    'Refresh requests of front ends, also of sessions, by outcome.',
+  );
+  const revocations = outcomes(
+    'login_relay_revocations_total',
+    'Revocation requests of front ends, by outcome.',
+  );
+  const logouts = outcomes('login_relay_logouts_total', 'Logouts of sessions, by outcome.');
+  const limits = counter(
+    'login_relay_limits_hit_total',
+    'Requests and connections that were refused or closed because of a limit.',
+    ['limit'],
+  );
+  for (const limit of countedLimits) limits.inc({ limit }, 0);
+  const countLimit = (outcome: Outcome) => {
+    const limit = limitOf[outcome];
+    if (limit !== undefined) limits.inc({ limit });
+  };
+
+  function observeCall(record: RequestRecord): void {
+    const { provider, providerError } = record;
+    const label = registrationLabel(record);
+    if (provider !== undefined) {
+      const called = { endpoint: provider.endpoint, outcome: provider.outcome, ...label };
+      calls.inc({ ...called, status: statusClass(provider.status) });
+      callDuration.observe(called, provider.durationMs / 1000);
+    }
+    if (providerError !== undefined) {
+      const endpoint = provider?.endpoint ?? 'authorize';
+      errors.inc({ endpoint, code: providerError, ...label });
+    }
+  }
+
+  function observeLogin(record: RequestRecord): void {
+    const { method, route, outcome, excused } = record;
+    if (excused) excusedCallbacks.inc();
+    const [isOfLogin, end] = loginRoute.exec(route ?? '') ?? [];
+    if (method !== 'GET' || isOfLogin === undefined || sessionPaths.has(route)) return;
+    const label = registrationLabel(record);
+    if (end !== '/callback') {
+      if (outcome === 'ok') started.inc(label);
+    } else if (outcome === 'ok') finished.inc(label);
+    else failed.inc({ reason: outcome, ...label });
+  }
+
+  /** Counts what front ends do with codes, refresh tokens and sessions. */
+  function observeGrant({ method, route, outcome, grant }: RequestRecord): void {
+    if (grant === 'authorization_code') redemptions.inc({ outcome });
+    if (grant === 'refresh_token') refreshes.inc({ outcome });
+    if (method !== 'POST' || route === null) return;
+    if (route === paths.sessionRefresh) refreshes.inc({ outcome });
+    if (route === paths.logout) logouts.inc({ outcome });
+    if (revocationRoute.test(route)) revocations.inc({ outcome });
+  }
+
+  return {
+    contentType: registry.contentType as string,
+    /** All metrics in the text format of Prometheus. */
+    text: () => registry.metrics(),
+    limitHit: (limit: CountedLimit): void => limits.inc({ limit }),
+    observe(record: RequestRecord): void {
+      const { route, status, durationMs, outcome } = record;
+      const answered = { route: route ?? 'none', status };
+      requests.inc(answered);
+      requestDuration.observe(answered, durationMs / 1000);
+      if (outcome === 'internal_error') unexpectedErrors.inc();
+      observeCall(record);
+      observeLogin(record);
+      observeGrant(record);
+      countLimit(outcome);
+    },
+    /** Counts a request that never reached the application. */
+    observeUnreadable({ status, outcome }: UnreadableRequest): void {
+      requests.inc({ route: 'none', status });
+      countLimit(outcome);
     },
   };
 }
 
-function addGauges(registry: Registry, situation: () => Situation): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'login_relay_build_info',
-    help: 'Always 1; the labels tell what runs.',
-    labelNames: ['version', 'node'],
-    registers,
-  }).set({ version, node: process.versions.node }, 1);
-  new Gauge({
-    name: 'login_relay_provider_calls_in_flight',
-    help: 'Calls to the provider in flight.',
-    registers,
-    collect() {
-      this.set(situation().callsInFlight);
-    },
-  });
-  new Gauge({
-    name: 'login_relay_ready',
-    help: '1 if the relay is ready, as /readyz says; 0 if not.',
-    registers,
-    collect() {
-      this.set(situation().ready ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'login_relay_provider_known',
-    help: '1 if logins can start at the provider; 0 if its issuer has not described it.',
-    labelNames: ['registration'],
-    registers,
-    collect() {
-      // A reload may have removed registrations.
-      this.reset();
-      for (const provider of situation().providers) {
-        this.set(registrationLabel(provider), provider.isKnown ? 1 : 0);
-      }
-    },
-  });
+/** The label `registration`. There is none if there is only one registration, or if a request concerns none. */
+function registrationLabel({ registration }: { readonly registration: string | undefined }) {
+  return registration === undefined ? {} : { registration };
+}
+
+// Classes of statuses: a label needs few values.
+function statusClass(status: number | undefined): string {
+  return status === undefined ? 'none' : `${Math.floor(status / 100)}xx`;
 }

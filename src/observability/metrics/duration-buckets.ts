@@ -1,4 +1,0 @@
-/** Seconds: from a fast call on a keep-alive connection to the default timeout. */
-export const durationBuckets = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
-];

@@ -6,7 +6,7 @@ import type { Port } from '../server/port.ts';
 import { type ListeningServer, listen } from '../server/server.ts';
 import { ListenError } from '../start-errors.ts';
 import type { Metrics } from './metrics.ts';
-import { occasionally } from './occasionally.ts';
+import { occasionally } from './occasional-warnings.ts';
 
 // Few clients read metrics.
 const serverLimits = { ...limits, connections: 64 };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foreignOriginLog } from '../../src/observability/foreign-origin-log.ts';
+import { foreignOriginLog } from '../../src/observability/occasional-warnings.ts';
 
 /** A log, its clock in milliseconds, and its lines. */
 function startLog() {

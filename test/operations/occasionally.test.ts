@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { occasionally } from '../../src/observability/occasionally.ts';
+import { occasionally } from '../../src/observability/occasional-warnings.ts';
 
 describe('a callback that runs occasionally', () => {
   let time = 0;

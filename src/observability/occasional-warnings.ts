@@ -1,0 +1,59 @@
+import type { Logger } from 'pino';
+
+type Warner = Pick<Logger, 'warn'>;
+
+const quietTime = 60_000;
+const mostSubjects = 20;
+/** An origin as browsers send it. Anything else is not logged. @see RFC 6454 §6.2 */
+const originForm = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
+
+/**
+ * Returns a function that runs a callback at most once a minute for each subject, and for at most 20
+ * subjects a minute. Clients that choose the subjects cannot flood the log or the memory.
+ *
+ * @param now milliseconds on a clock that never goes back
+ */
+export function occasionally(
+  now: () => number = () => performance.now(),
+): (subject: string, run: () => void) => void {
+  const recent = new Map<string, number>();
+  return (subject, run) => {
+    const time = now();
+    for (const [old, since] of recent) if (time - since >= quietTime) recent.delete(old);
+    if (recent.has(subject) || recent.size >= mostSubjects) return;
+    recent.set(subject, time);
+    run();
+  };
+}
+
+/**
+ * Warns of requests from origins that are no front end's.
+ *
+ * @param configured the front end's origin; undefined if there are several front ends
+ * @param now milliseconds on a clock that never goes back
+ */
+export function foreignOriginLog(
+  logger: Warner,
+  configured: string | undefined,
+  now?: () => number,
+): (origin: string) => void {
+  const atTimes = occasionally(now);
+  return (received) => {
+    const origin = originForm.test(received) ? received : '(not an origin)';
+    atTimes(origin, () => {
+      logger.warn({ origin, configuredOrigin: configured }, 'request from another origin');
+    });
+  };
+}
+
+/** Warns of logins that start under another host name than the base URL's. */
+export function otherHostLog(logger: Warner, baseUrl: string): (host: string) => void {
+  const atTimes = occasionally();
+  return (host) =>
+    atTimes(host, () => {
+      logger.warn(
+        { host, baseUrl },
+        'login started under another host name: its callback fails, unless a proxy changes the Host header',
+      );
+    });
+}

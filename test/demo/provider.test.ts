@@ -121,28 +121,6 @@ describe('demo provider', () => {
     expect(first?.['sub']).to.not.equal(other?.['sub']);
   });
 
-  it('renews a token, and ends it when it is revoked', async () => {
-    const post = (path: string, more: Record<string, string>) =>
-      fetch(issuer + path, {
-        method: 'POST',
-        body: new URLSearchParams({
-          client_id: client.clientId,
-          client_secret: client.clientSecret,
-          ...more,
-        }),
-      });
-    const { body } = await exchange(await codeFor('Ada'));
-    const refreshed = await post('/token', {
-      grant_type: 'refresh_token',
-      refresh_token: String(body['refresh_token']),
-    });
-    const next = await jsonObject(refreshed);
-    expect(next['access_token']).to.be.a('string').and.not.equal(body['access_token']);
-    expect((await userOf(next['access_token'])).body['name']).to.equal('Ada');
-    await post('/revoke', { token: String(next['refresh_token']) });
-    expect((await userOf(next['access_token'])).status).to.equal(401);
-  });
-
   it('serves the picture and the page that its user record names', async () => {
     const user = await userNamed('Ada');
     const picture = await fetch(String(user['avatar_url']));
@@ -167,16 +145,6 @@ describe('demo provider', () => {
     const denied = await finishLogin(browser, await startLogin(browser), { action: 'cancel' });
     expect(denied.get('error')).to.equal('access_denied');
     expect(denied.has('code')).to.equal(false);
-  });
-
-  it('shows the login page again in a browser that has logged in before', async () => {
-    const browser = newBrowser();
-    await finishLogin(browser, await startLogin(browser), { name: 'Ada' });
-    const loginPage = await startLogin(browser);
-    expect(loginPage.status).to.equal(200);
-    const answer = await finishLogin(browser, loginPage, { name: 'Grace' });
-    const { body } = await exchange(answer.get('code') ?? '');
-    expect((await userOf(body['access_token'])).body['login']).to.equal('grace');
   });
 
   describe('refuses', () => {

@@ -6,7 +6,6 @@ import {
   certifiedProvider,
   githubProvider,
   type LoginProvider,
-  mockProvider,
   startRelayFor,
 } from './support/login-providers.ts';
 import { redirectUri } from './support/oauth4webapi-page.ts';
@@ -14,7 +13,6 @@ import { pageFetch } from './support/page-fetch.ts';
 
 const providers: Readonly<Record<string, () => Promise<LoginProvider>>> = {
   'oidc-provider': certifiedProvider,
-  'oauth2-mock-server': mockProvider,
   GitHub: githubProvider,
 };
 

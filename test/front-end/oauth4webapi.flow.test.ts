@@ -6,7 +6,6 @@ import {
   certifiedProvider,
   githubProvider,
   type LoginProvider,
-  mockProvider,
   startRelayFor,
   strictProvider,
 } from './support/login-providers.ts';
@@ -27,7 +26,6 @@ const providers: Readonly<Record<string, Expectations>> = {
     renews: true,
     revokes: 'both',
   },
-  'oauth2-mock-server': { start: mockProvider, renews: true, revokes: 'none' },
   'GitHub, whose tokens last 8 hours': {
     start: githubProvider,
     renews: true,

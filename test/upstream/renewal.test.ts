@@ -15,7 +15,6 @@ import { exchangeCode, refreshToken } from '../../src/upstream/token-endpoint.ts
 import { FakeBrowser, type Page } from '../harness/browser/fake-browser.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { signIn, startCertifiedProvider } from '../harness/provider/certified-provider.ts';
-import { startMockProvider } from '../harness/provider/mock-provider.ts';
 
 const origin = 'https://login.example.com';
 const registered = { clientId: 'client-1', redirectUri: `${origin}/auth/provider/callback` };
@@ -107,28 +106,6 @@ describe('a login at a real provider', () => {
       const revocation = revokeToken(client, wrong, { refreshToken: token }, () => {});
       expect(await outcomeOf(revocation)).to.equal('client_refused');
       expect(await outcomeOf(refresh(token))).to.equal('ok');
-    });
-  });
-
-  describe('without consent (oauth2-mock-server)', () => {
-    beforeEach(async () => {
-      const metadata = { token_endpoint_auth_methods_supported: undefined };
-      const { issuer, ...started } = await startMockProvider({ client: credentials, metadata });
-      close = started.close;
-      await discover(issuer);
-    });
-
-    it('is renewed and revoked', async () => {
-      const login = await logIn(async (_, page) => page);
-      expect(login.refreshToken).to.be.a('string');
-      const renewed = await refresh(login.refreshToken ?? '');
-      expect(await lookUp(renewed.accessToken)).to.equal('ok');
-      expect(provider.revocation?.url).to.match(/\/revoke$/);
-      const tokens = { refreshToken: renewed.refreshToken };
-      expect(await outcomeOf(revoke(tokens))).to.equal('ok');
-      const wrong = { ...endpoint(), clientSecret: new Secret('wrong') };
-      const refused = revokeToken(client, wrong, tokens, () => {});
-      expect(await outcomeOf(refused)).to.equal('client_refused');
     });
   });
 });

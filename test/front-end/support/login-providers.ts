@@ -3,7 +3,6 @@ import { canary } from '../../harness/expect/canaries.ts';
 import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { signIn, startCertifiedProvider } from '../../harness/provider/certified-provider.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
-import { startMockProvider } from '../../harness/provider/mock-provider.ts';
 import { serveTls } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
@@ -87,19 +86,6 @@ export async function certifiedProvider(): Promise<LoginProvider> {
     async logIn(browser, url) {
       return (await signIn(browser, await browser.visit(url.href), 'ada')).url;
     },
-    tokenCalls: () => provider.tokenRequests.length,
-    close: () => provider.close(),
-  };
-}
-
-/** oauth2-mock-server, which grants every login without a page. */
-export async function mockProvider(): Promise<LoginProvider> {
-  const client = newClient();
-  const provider = await startMockProvider({ client });
-  return {
-    client,
-    flags: { issuer: provider.issuer, 'token-request': 'basic' },
-    logIn: async (browser, url) => (await browser.visit(url.href)).url,
     tokenCalls: () => provider.tokenRequests.length,
     close: () => provider.close(),
   };

@@ -24,7 +24,7 @@ export interface CertifiedProviderOptions {
 }
 
 /** The form of a token request: the names of its parts, without the values. */
-export interface TokenRequest {
+interface TokenRequest {
   readonly authorization: string | undefined;
   readonly parameters: readonly string[];
 }

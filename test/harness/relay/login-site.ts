@@ -27,10 +27,6 @@ export interface LoginSiteOptions {
   readonly frontEnd?: (relayUrl: string) => string;
   /** Whether the relay's public address is https. */
   readonly https?: boolean;
-  /** Whether the provider refuses a login without a PKCE challenge. */
-  readonly pkceRequired?: boolean;
-  /** Changes the form of the relay's token request in transit. */
-  readonly tamper?: (form: URLSearchParams) => void;
 }
 
 /** One request to the relay, and its outcome. */
@@ -189,7 +185,6 @@ export class LoginSite {
       createDemoProvider({
         issuer: this.provider,
         client: { clientId, clientSecret, redirectUri: loginConfig(config).redirectUri },
-        pkceRequired: this.#options.pkceRequired ?? false,
       }),
     );
   }
@@ -239,18 +234,16 @@ export class LoginSite {
   }
 
   async #exchangeCode(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const received = await text(incoming);
-    const sent = new URLSearchParams(received);
-    this.#options.tamper?.(sent);
+    const form = new URLSearchParams(await text(incoming));
     const { 'content-length': _, host = '', ...headers } = incoming.headers;
     const { status, body } = await request(this.#ports.provider.port, {
       method: incoming.method ?? '',
       path: incoming.url ?? '',
       headers: Object.entries(headers).map(([name, value]) => [name, `${value}`]),
       authority: host,
-      body: `${sent}`,
+      body: `${form}`,
     });
-    this.tokenCalls.push({ form: new URLSearchParams(received), status, body: `${body}` });
+    this.tokenCalls.push({ form, status, body: `${body}` });
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
   }
 }

@@ -101,49 +101,6 @@ describe('the demo’s deliveries in Chromium', () => {
     });
   }
 
-  for (const [title, path] of [
-    ['OAuth', '/'],
-    ['Session', '/session'],
-  ] as const) {
-    describe(title, () => {
-      async function loggedIn(): Promise<Page> {
-        const page = await openPage();
-        await page.goto(frontEnd + path);
-        await logInButton(page).click();
-        await authorize(page, 'Ada Lovelace');
-        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-        return page;
-      }
-
-      it('says that a login was cancelled, and lets the person log in again', async () => {
-        const page = await openPage();
-        await page.goto(frontEnd + path);
-        await logInButton(page).click();
-        await page.getByRole('button', { name: 'Cancel' }).click();
-        await page.getByRole('alert').getByText('cancelled').waitFor();
-        await screenshot(page, `${title}-cancelled`);
-        expect(page.url()).to.equal(frontEnd + path);
-        await logInButton(page).click();
-        await authorize(page, 'Ada Lovelace');
-        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-        expect(await page.getByRole('alert').isVisible()).to.equal(false);
-      });
-
-      it('keeps the person logged in if the lookup fails, and says so', async () => {
-        const page = await loggedIn();
-        const json = { detail: 'The provider could not be reached.' };
-        await page.route('**/api/user*', (route) => route.fulfill({ status: 502, json }));
-        await page.reload();
-        await page.getByRole('heading', { name: 'We could not load your profile.' }).waitFor();
-        expect(await page.getByText('You are still logged in.').isVisible()).to.equal(true);
-        await screenshot(page, `${title}-failed`);
-        await page.unroute('**/api/user*');
-        await page.getByRole('button', { name: 'Try again' }).click();
-        await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-      });
-    });
-  }
-
   describe('CMS popup', () => {
     it('logs a person in and out through the popup, and shows the steps', async () => {
       const page = await openPage();
@@ -183,18 +140,6 @@ describe('the demo’s deliveries in Chromium', () => {
           await screenshot(page, 'cms-cancelled');
         }
       }
-      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-    });
-
-    it('lets a person who closed the popup log in again', async () => {
-      const page = await openPage();
-      await page.goto(`${frontEnd}/cms`);
-      const opened = page.waitForEvent('popup');
-      await logInButton(page).click();
-      await (await opened).close();
-      const openedAgain = page.waitForEvent('popup');
-      await logInButton(page).click();
-      await authorize(await openedAgain, 'Ada Lovelace');
       await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
     });
   });

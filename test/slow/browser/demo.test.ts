@@ -175,24 +175,6 @@ describe('the demo’s page with the token in the address, in Chromium', () => {
     expect(page.url()).to.equal(`${contract}?tab=2#top`);
   });
 
-  it('sends a new state for each login', async () => {
-    const page = await openFrontEnd();
-    const states: (string | null)[] = [];
-    page.on('request', (request) => {
-      const url = new URL(request.url());
-      if (url.pathname === '/auth/provider') states.push(url.searchParams.get('state'));
-    });
-    for (const name of ['Ada Lovelace', 'Grace Hopper']) {
-      await logIn(page, name);
-      await card(page).click();
-    }
-    expect(states).to.have.length(2);
-    expect(states[0]).to.match(/^[\w-]{22,}$/);
-    expect(states[1])
-      .to.match(/^[\w-]{22,}$/)
-      .and.to.not.equal(states[0]);
-  });
-
   it('shows no profile link to what is no address of a page', async () => {
     const addresses = ['javascript:alert(1)', 'data:text/html,<p>', null, 'no address'];
     const rows = addresses.map((address) => ({ user: { login: 'ada', html_url: address } }));

@@ -27,7 +27,7 @@ async function logIn(page: Page, login = 'ada'): Promise<void> {
 
 describe('the example oauth4webapi in Chromium', () => {
   const openBrowser = useBrowser();
-  const site = useSite({ https: 'the relay', pages });
+  const site = useSite({ https: true, pages });
 
   const tokenCalls = () => site().provider.tokenRequests.length;
 

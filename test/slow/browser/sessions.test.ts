@@ -58,17 +58,6 @@ describe('a session on https in Chromium', () => {
     expect([...canariesIn(`${known}`)]).to.deep.equal([]);
   });
 
-  it('goes on after a reload and in a second tab, without a call for a token', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const cookie = await sessionCookies(page);
-    await page.reload();
-    await loggedIn(page);
-    await anotherTab(page);
-    expect(site().refreshes).to.equal(0);
-    expect(await sessionCookies(page)).to.deep.equal(cookie);
-  });
-
   it('is refreshed by 20 tabs at once, with one call for each refresh token', async () => {
     const page = await openPage();
     await logIn(page);
@@ -87,34 +76,6 @@ describe('a session on https in Chromium', () => {
     const used = site().provider.credentials('refresh');
     expect(used).to.have.lengthOf.within(2, 2 * (tabs.length - 1));
     expect(new Set(used).size).to.equal(used.length);
-  });
-
-  it('ends after a day without a refresh, and goes on with one', async () => {
-    const page = await openPage();
-    await logIn(page);
-    for (const hours of [23, 23]) {
-      site().advance(hours);
-      await page.reload();
-      await loggedIn(page);
-    }
-    expect(site().refreshes).to.equal(2);
-    site().advance(25);
-    await page.reload();
-    await loggedOut(page);
-    expect(site().refreshes).to.equal(2);
-  });
-
-  it('ends in every tab with a logout in one of them, at the provider too', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const other = await anotherTab(page);
-    await logOut(other);
-    await loggedOut(other);
-    await loggedOut(page);
-    expect(await sessionCookies(page)).to.deep.equal([]);
-    expect(site().provider.credentials('revocation')).to.have.lengthOf(2);
-    await page.reload();
-    await loggedOut(page);
   });
 
   // This Chromium loads the page anew. The tests of other engines have pages that are kept.

@@ -10,119 +10,119 @@ const { describe } = needsChromium();
 
 const attackersVerifier = 'v'.repeat(43);
 
-for (const library of ['oidc-client-ts', 'react-oauth2-code-pkce'] as const) {
-  describe(`an address with a code, at a page with ${library}`, () => {
-    const openPage = useBrowser();
-    const site = useFrontEndSite({ library, flags: { 'refresh-tokens': 'bearer' } });
-    const stored = (page: Page) => page.evaluate('JSON.stringify({ ...localStorage })');
-    const greeting = 'Hello, The person ada';
+const library = 'oidc-client-ts';
 
-    /** Logs in, and returns the address with the code as the browser's history has it. */
-    async function loggedIn(): Promise<{ page: Page; address: string }> {
-      const page = await openPage();
-      let address = '';
-      page.on('request', (request) => {
-        if (request.url().startsWith(`${site().frontEnd}/?code=`)) address = request.url();
-      });
-      await page.goto(site().frontEnd);
-      await logIn(page, 'ada');
-      await page.getByText(greeting).waitFor();
-      return { page, address };
-    }
+describe(`an address with a code, at a page with ${library}`, () => {
+  const openPage = useBrowser();
+  const site = useFrontEndSite({ library, flags: { 'refresh-tokens': 'bearer' } });
+  const stored = (page: Page) => page.evaluate('JSON.stringify({ ...localStorage })');
+  const greeting = 'Hello, The person ada';
 
-    /** Redeems the code as somebody who has only read the address. */
-    async function redeem(address: string) {
-      const form = {
-        grant_type: 'authorization_code',
-        client_id: 'app',
-        code: new URL(address).searchParams.get('code') ?? '',
-        code_verifier: attackersVerifier,
-        redirect_uri: `${site().frontEnd}/`,
-      };
-      const path = '/auth/provider/token';
-      const { status, body } = await site().relay.send({ path, ...formWith(form) });
-      return { status, error: JSON.parse(`${body}`).error };
-    }
-
-    /** The address of a login that an attacker has finished up to the front end. */
-    async function attackersAddress(): Promise<string> {
-      const browser = new FakeBrowser(undefined, { frontEnd: site().frontEnd });
-      const start = new URL(`${site().relayUrl}/auth/provider`);
-      start.search = `${new URLSearchParams({
-        response_type: 'code',
-        client_id: 'app',
-        redirect_uri: `${site().frontEnd}/`,
-        state: 'of-the-attacker',
-        code_challenge: hash('sha256', attackersVerifier, 'base64url'),
-        code_challenge_method: 'S256',
-      })}`;
-      return (await signIn(browser, await browser.visit(start.href), 'eve')).url.href;
-    }
-
-    it('is gone from the history of the tab', async () => {
-      const { page, address } = await loggedIn();
-      expect(address).to.contain('code=');
-      await page.goBack();
-      await page.goForward();
-      await page.getByText(greeting).waitFor();
-      expect(page.url()).to.equal(`${site().frontEnd}/`);
+  /** Logs in, and returns the address with the code as the browser's history has it. */
+  async function loggedIn(): Promise<{ page: Page; address: string }> {
+    const page = await openPage();
+    let address = '';
+    page.on('request', (request) => {
+      if (request.url().startsWith(`${site().frontEnd}/?code=`)) address = request.url();
     });
+    await page.goto(site().frontEnd);
+    await logIn(page, 'ada');
+    await page.getByText(greeting).waitFor();
+    return { page, address };
+  }
 
-    it('does not log in or out in another tab of the same browser', async () => {
-      const { page, address } = await loggedIn();
-      const before = await stored(page);
-      const calls = site().provider.tokenRequests.length;
-      const other = await page.context().newPage();
-      await other.goto(address);
-      await other.getByText(greeting).waitFor();
-      await page.reload();
-      await page.getByText(greeting).waitFor();
-      expect(await stored(page)).to.equal(before);
-      expect(site().provider.tokenRequests).to.have.lengthOf(calls);
-    });
+  /** Redeems the code as somebody who has only read the address. */
+  async function redeem(address: string) {
+    const form = {
+      grant_type: 'authorization_code',
+      client_id: 'app',
+      code: new URL(address).searchParams.get('code') ?? '',
+      code_verifier: attackersVerifier,
+      redirect_uri: `${site().frontEnd}/`,
+    };
+    const path = '/auth/provider/token';
+    const { status, body } = await site().relay.send({ path, ...formWith(form) });
+    return { status, error: JSON.parse(`${body}`).error };
+  }
 
-    it('does not log in in another browser', async () => {
-      const { page, address } = await loggedIn();
-      const calls = site().provider.tokenRequests.length;
-      const thief = await openPage();
-      await thief.goto(address);
-      await thief.getByText('Nobody').waitFor();
-      expect(await redeem(address)).to.deep.equal({ status: 400, error: 'invalid_grant' });
-      expect(site().provider.tokenRequests).to.have.lengthOf(calls);
-      await page.reload();
-      await page.getByText(greeting).waitFor();
-    });
+  /** The address of a login that an attacker has finished up to the front end. */
+  async function attackersAddress(): Promise<string> {
+    const browser = new FakeBrowser(undefined, { frontEnd: site().frontEnd });
+    const start = new URL(`${site().relayUrl}/auth/provider`);
+    start.search = `${new URLSearchParams({
+      response_type: 'code',
+      client_id: 'app',
+      redirect_uri: `${site().frontEnd}/`,
+      state: 'of-the-attacker',
+      code_challenge: hash('sha256', attackersVerifier, 'base64url'),
+      code_challenge_method: 'S256',
+    })}`;
+    return (await signIn(browser, await browser.visit(start.href), 'eve')).url.href;
+  }
 
-    it('does not log in as the attacker if an attacker has sent it as a link', async () => {
-      const address = await attackersAddress();
-      const page = await openPage();
-      await page.goto(address);
-      await page.getByText('Nobody').waitFor();
-      const { page: victim } = await loggedIn();
-      await victim.goto(address);
-      await victim.getByText(greeting).waitFor();
-      expect((await redeem(address)).status, 'the code itself was good').to.equal(200);
-    });
-
-    it('is put in the way of a login in flight: its verifier does not fit', async () => {
-      const address = new URL(await attackersAddress());
-      const page = await openPage();
-      let state = '';
-      page.on('request', (request) => {
-        const url = new URL(request.url());
-        if (url.pathname === '/auth/provider') state = url.searchParams.get('state') ?? '';
-      });
-      await page.goto(site().frontEnd);
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByPlaceholder('Enter any login').waitFor();
-      // Even if the attacker knew the state.
-      address.searchParams.set('state', state);
-      const refused = page.waitForResponse(`${site().relayUrl}/auth/provider/token`);
-      await page.goto(address.href);
-      expect((await refused).status()).to.equal(400);
-      expect(await (await refused).json()).to.include({ error: 'invalid_grant' });
-      await page.getByText('Nobody').waitFor();
-      expect(await page.getByRole('alert').textContent()).to.match(/invalid_grant|verifier|code/i);
-    });
+  it('is gone from the history of the tab', async () => {
+    const { page, address } = await loggedIn();
+    expect(address).to.contain('code=');
+    await page.goBack();
+    await page.goForward();
+    await page.getByText(greeting).waitFor();
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
   });
-}
+
+  it('does not log in or out in another tab of the same browser', async () => {
+    const { page, address } = await loggedIn();
+    const before = await stored(page);
+    const calls = site().provider.tokenRequests.length;
+    const other = await page.context().newPage();
+    await other.goto(address);
+    await other.getByText(greeting).waitFor();
+    await page.reload();
+    await page.getByText(greeting).waitFor();
+    expect(await stored(page)).to.equal(before);
+    expect(site().provider.tokenRequests).to.have.lengthOf(calls);
+  });
+
+  it('does not log in in another browser', async () => {
+    const { page, address } = await loggedIn();
+    const calls = site().provider.tokenRequests.length;
+    const thief = await openPage();
+    await thief.goto(address);
+    await thief.getByText('Nobody').waitFor();
+    expect(await redeem(address)).to.deep.equal({ status: 400, error: 'invalid_grant' });
+    expect(site().provider.tokenRequests).to.have.lengthOf(calls);
+    await page.reload();
+    await page.getByText(greeting).waitFor();
+  });
+
+  it('does not log in as the attacker if an attacker has sent it as a link', async () => {
+    const address = await attackersAddress();
+    const page = await openPage();
+    await page.goto(address);
+    await page.getByText('Nobody').waitFor();
+    const { page: victim } = await loggedIn();
+    await victim.goto(address);
+    await victim.getByText(greeting).waitFor();
+    expect((await redeem(address)).status, 'the code itself was good').to.equal(200);
+  });
+
+  it('is put in the way of a login in flight: its verifier does not fit', async () => {
+    const address = new URL(await attackersAddress());
+    const page = await openPage();
+    let state = '';
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.pathname === '/auth/provider') state = url.searchParams.get('state') ?? '';
+    });
+    await page.goto(site().frontEnd);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByPlaceholder('Enter any login').waitFor();
+    // Even if the attacker knew the state.
+    address.searchParams.set('state', state);
+    const refused = page.waitForResponse(`${site().relayUrl}/auth/provider/token`);
+    await page.goto(address.href);
+    expect((await refused).status()).to.equal(400);
+    expect(await (await refused).json()).to.include({ error: 'invalid_grant' });
+    await page.getByText('Nobody').waitFor();
+    expect(await page.getByRole('alert').textContent()).to.match(/invalid_grant|verifier|code/i);
+  });
+});

@@ -6,17 +6,14 @@ import {
   startCertifiedProvider,
 } from '../../../harness/provider/certified-provider.ts';
 import { startHttpsProxy } from '../../../harness/provider/https-proxy.ts';
-import { serve, serveTls } from '../../../harness/provider/serve.ts';
+import { serve } from '../../../harness/provider/serve.ts';
 import type { Flags } from '../../../harness/relay/relay-process.ts';
 import { type Relay, secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
-import { selfSignedCertificate } from '../../../harness/system/certificate.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 
 /** A front end, a relay, and a provider that takes each refresh token once. */
 export interface Site {
   readonly frontEnd: string;
-  /** The port of this machine that has the page, whatever host it is asked for. */
-  readonly frontEndPort: number;
   readonly relayUrl: string;
   readonly relay: Relay;
   readonly provider: CertifiedProvider;
@@ -25,8 +22,8 @@ export interface Site {
 interface SiteOptions {
   /** Whether front end and relay are one site in a browser's eyes. */
   readonly isShared?: boolean;
-  /** What is on https. Default: nothing. */
-  readonly https?: 'the relay' | 'both';
+  /** Whether the relay is on https. */
+  readonly https?: boolean;
   /** The front end, for a relay at this address. */
   readonly pages: (relayUrl: string) => RequestListener | Promise<RequestListener>;
   readonly flags?: Flags;
@@ -41,18 +38,14 @@ export function useSite({ isShared, https, pages, flags }: SiteOptions): () => S
 
   before('start the provider, the relay and the front end', async () => {
     const port = await freePort();
-    const proxy = https && (await startHttpsProxy(hostOf('relay'), port));
+    const proxy = https ? await startHttpsProxy(hostOf('relay'), port) : undefined;
     const relayUrl = proxy?.url ?? `http://${hostOf('relay')}:${port}`;
     const redirectUri = `${relayUrl}/auth/provider/callback`;
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
-    const listener = await pages(relayUrl);
-    const isTls = https === 'both';
-    const served = isTls
-      ? await serveTls(await selfSignedCertificate('front-end'), listener)
-      : await serve(listener);
+    const served = await serve(await pages(relayUrl));
     servings.push(provider, served, ...(proxy ? [proxy] : []));
-    const frontEnd = `${isTls ? 'https' : 'http'}://${hostOf('front-end')}:${served.port}`;
+    const frontEnd = `http://${hostOf('front-end')}:${served.port}`;
     const relay = await startRelay({
       client,
       flags: {
@@ -66,7 +59,7 @@ export function useSite({ isShared, https, pages, flags }: SiteOptions): () => S
         ...flags,
       },
     });
-    site = { frontEnd, frontEndPort: served.port, relayUrl, relay, provider };
+    site = { frontEnd, relayUrl, relay, provider };
   });
   after('stop the front end and the provider', async () => {
     await Promise.all(servings.map((serving) => serving.close()));

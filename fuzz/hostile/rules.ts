@@ -31,7 +31,15 @@ const permitted: ReadonlySet<string> = new Set(
     ...['Access-Control-Allow-Credentials', 'Access-Control-Allow-Headers'],
     ...['Access-Control-Allow-Methods', 'Access-Control-Allow-Origin'],
     ...['Access-Control-Expose-Headers', 'Access-Control-Max-Age', 'Allow', 'Connection'],
-    ...['Content-Length', 'Content-Type', 'Date', 'Keep-Alive', 'Location', 'Retry-After'],
+    ...[
+      'Content-Length',
+      'Content-Type',
+      'Date',
+      'DPoP-Nonce',
+      'Keep-Alive',
+      'Location',
+      'Retry-After',
+    ],
     ...['Set-Cookie', 'Vary', 'WWW-Authenticate'],
     // The API's.
     'X-Total-Count',
@@ -99,11 +107,11 @@ function isOfFrontEnd(url: URL, targets: Targets): boolean {
   const state = url.searchParams.get('state') ?? fragment.get('state') ?? '';
   const named = frontEndOf(/^(\w+) own&/.exec(state)?.[1]);
   return (named ? [named] : Object.values(frontEnds)).some(({ origin, tokenDelivery, pages }) => {
+    if (tokenDelivery === 'session') return url.href.startsWith(`${origin}/`) && !hasToken(url);
     const page = pages.find((one) => /^[?&](code|error)=/.test(url.href.slice(one.length)));
     if (page !== undefined && url.href.startsWith(page)) {
       return isAuthorizationResponse(new URL(page), url, targets);
     }
-    if (tokenDelivery === 'session') return url.href.startsWith(`${origin}/`) && !hasToken(url);
     const isFragment = tokenDelivery === 'fragment';
     return (
       url.href.startsWith(`${origin}/${isFragment ? '#' : '?'}access_token=`) &&

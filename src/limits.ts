@@ -8,6 +8,8 @@ export const limits = {
   headersTime: 10_000,
   /** From the same moment to the end of the body. */
   requestTime: 30_000,
+  /** For the body of a request to the token or the revocation endpoint. */
+  requestBodyTime: 10_000,
   /** Without progress while a client reads its response. */
   answerTime: 30_000,
   /** Idle between two requests. Common balancers close idle connections after 120 s, so be slower. */
@@ -26,12 +28,16 @@ export const limits = {
   headerSize: 16 * 1024,
   /** The same if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
   headerSizeWithSessions: 64 * 1024,
+  /** Headers of a request. */
+  headers: 200,
   /** An authorization code, in characters. */
   codeLength: 4096,
   /** An access token, as UTF-8. A longer one would not fit into the headers of a user lookup. */
   accessTokenSize: 15 * 1024,
   /** A refresh token, as UTF-8. A longer one would not fit, sealed, into the body of a refresh. */
   refreshTokenSize: 8 * 1024,
+  /** Parameters of a query or a form. */
+  parameters: 100,
   /** The front end's own `state`, in characters. */
   frontEndStateLength: 512,
   /** The page that a login of a session returns to, in characters of its URL. */

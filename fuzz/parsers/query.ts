@@ -3,7 +3,7 @@ import { RelayError } from '../../src/errors.ts';
 import {
   type AuthorizationResponse,
   authorizationCode,
-  parseAuthorizationResponse,
+  readAuthorizationResponse,
 } from '../../src/oauth/authorization-response.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 import { tokenRequest } from '../../src/oauth/token-request.ts';
@@ -22,7 +22,7 @@ const endpoint = {
 /** Fails if the query of a callback is read wrongly. Each character is a byte. */
 export function checkQuery(query: string): void {
   checkDecoding(query);
-  const response = relayErrorOf(() => parseAuthorizationResponse(query));
+  const response = relayErrorOf(() => readAuthorizationResponse(parseQuery(query)));
   if (response instanceof RelayError) {
     assert.equal(response.code, 'parameter_repeated');
     return;

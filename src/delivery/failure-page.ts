@@ -51,6 +51,9 @@ function matchedRoute(ctx: Context): string | undefined {
   return typeof route === 'string' ? route : undefined;
 }
 
+// Browsers send less than 300 characters. Each media range takes time.
+const longestAccept = 1024;
+
 /**
  * Whether a person will see the answer. Browsers send no `Sec-Fetch-Mode` over plain http beyond this
  * machine; there, `Accept` has to do.
@@ -59,7 +62,8 @@ function matchedRoute(ctx: Context): string | undefined {
  */
 function isNavigation(ctx: Context): boolean {
   const mode = ctx.get('Sec-Fetch-Mode');
-  return (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
+  const isShort = ctx.get('Accept').length <= longestAccept;
+  return isShort && (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
 }
 
 /** The heading of pages that show a failure. */

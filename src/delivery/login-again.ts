@@ -1,9 +1,10 @@
 import type { Context } from '../http/context.ts';
+import { claimedQuery } from '../http/query.ts';
 import { limits } from '../limits.ts';
 import type { FrontEndRequest } from '../login/front-end.ts';
 import { parseState } from '../login/state.ts';
 import { isOAuthRequest } from '../oauth/front-end-request.ts';
-import { parseQuery, type Query, withParameters } from '../oauth/query.ts';
+import { type Query, withParameters } from '../oauth/query.ts';
 
 /**
  * The address that starts the login of a failed request again: the start of a login, with the front
@@ -26,7 +27,7 @@ export function loginAgainUrl(
 ): string | undefined {
   // Without a route, the target may not even be a URL.
   if (route === undefined) return loginUrl;
-  const query = parseQuery(ctx.querystring);
+  const query = claimedQuery(ctx);
   const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
   if (isStart && isOAuthRequest(query)) return undefined;
   const claimed = isStart ? requestOfStart(ctx, query) : requestOfCallback(query);

@@ -38,9 +38,13 @@ export const httpFailures = {
     status: 400,
     detail: 'The request must have exactly one Host header, which names a host.',
   },
+  parameters_too_many: { status: 400, detail: 'The request has more than 100 parameters.' },
   bad_request: { status: 400, detail: 'The request is not valid HTTP.' },
   request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
-  headers_too_large: { status: 431, detail: 'The request line and headers are too large.' },
+  headers_too_large: {
+    status: 431,
+    detail: 'The request line and headers are too large, or there are too many headers.',
+  },
   internal_error: {
     status: 500,
     detail:

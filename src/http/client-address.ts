@@ -5,6 +5,9 @@ import proxyAddr from 'proxy-addr';
 
 /** The entry of the trusted proxies that stands for every connection through a Unix socket. */
 export const unixSocket = 'unix';
+const forwardedFor = 'x-forwarded-for';
+// Room for twenty proxies. Anybody can send thousands of addresses before those.
+const longestForwarded = 1024;
 
 /**
  * Identifies the client of a request: by its IPv4 address, or by the /64 network of its IPv6 address,
@@ -51,7 +54,12 @@ export function resolverFor(trustedProxies: readonly string[]) {
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
 
   function addressOf(request: IncomingMessage): string | undefined {
-    const { socket } = request;
+    const { socket, headers } = request;
+    const forwarded = `${headers[forwardedFor] ?? ''}`;
+    if (forwarded.length > longestForwarded) {
+      const start = forwarded.indexOf(',', forwarded.length - longestForwarded) + 1;
+      headers[forwardedFor] = forwarded.slice(start);
+    }
     const trustsPeer = trustsUnixSocket && isUnixSocket(socket);
     const told = withoutPort(
       proxyAddr(request, (address, hop) => (hop === 0 && trustsPeer) || trusts(address, hop)),

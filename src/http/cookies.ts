@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { parseCookie } from 'cookie';
 import type { Context } from './context.ts';
 
-/** The cookies of a request by name, each with all of its values. */
+/** The cookies of a request by name, each with all of its values: those of the relay, and maybe others. */
 export type Cookies = ReadonlyMap<string, readonly string[]>;
 
+// In the name of every cookie of the relay.
+const ownMark = 'lr_';
 const none: Cookies = new Map();
 const read = new WeakMap<IncomingMessage, Cookies>();
 
-/** Every cookie with all of its values. Cookie parsers keep only one value per name. */
+/** Every cookie of the relay with all of its values. Cookie parsers keep only one value per name. */
 export function readCookies({ req }: Context): Cookies {
   const header = req.headers.cookie;
   if (header === undefined) return none;
@@ -19,15 +20,29 @@ export function readCookies({ req }: Context): Cookies {
 
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
-  // Split inside quotes too: no cookie value contains a semicolon. @see RFC 6265 §4.1.1
-  for (const pair of header.split(';')) {
-    for (const [name, value = ''] of Object.entries(
-      parseCookie(pair, { decode: (text) => text }),
-    )) {
-      const values = cookies.get(name);
-      if (values === undefined) cookies.set(name, [value]);
-      else values.push(value);
-    }
+  let end = 0;
+  // Browsers also send what other sites of the domain have set, in any number.
+  for (let mark = header.indexOf(ownMark); mark >= 0; mark = header.indexOf(ownMark, end)) {
+    const start = header.lastIndexOf(';', mark) + 1;
+    const next = header.indexOf(';', mark);
+    // Split inside quotes too: no cookie value contains a semicolon. @see RFC 6265 §4.1.1
+    end = next < 0 ? header.length : next;
+    const pair = header.slice(start, end);
+    const equals = pair.indexOf('=');
+    if (equals < 0) continue;
+    const name = trimmed(pair.slice(0, equals));
+    const value = trimmed(pair.slice(equals + 1));
+    const values = cookies.get(name);
+    if (values === undefined) cookies.set(name, [value]);
+    else values.push(value);
   }
   return cookies;
+}
+
+/** Without spaces and tabs around it. Browsers take other white space as a part of a cookie. */
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length];
+  while (text[start] === ' ' || text[start] === '\t') start += 1;
+  while (end > start && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1;
+  return text.slice(start, end);
 }

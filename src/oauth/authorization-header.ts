@@ -18,7 +18,7 @@ export function parseBearerToken(values: readonly string[]): string {
   const [value] = values;
   if (value === undefined) throw new RelayError('credentials_missing');
   if (values.length > 1) throw new RelayError('credentials_repeated');
-  const token = value.split(' ').filter((part) => part !== '')[1];
+  const [, token] = /^ *[^ ]+ +([^ ]+)/.exec(value) ?? [];
   if (token === undefined) throw new RelayError('credentials_malformed');
   if (!isCredential(token)) throw new RelayError('token_malformed');
   return token;

@@ -2,7 +2,7 @@ import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
-import { parseQuery, type Query, single } from './query.ts';
+import { type Query, single } from './query.ts';
 
 /** Failures for error codes that are more specific than `authorization_refused`. */
 const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
@@ -24,13 +24,12 @@ export interface AuthorizationResponse {
 }
 
 /**
- * Parses the query of the callback.
+ * Reads the query of the callback.
  *
  * @throws {RelayError} `parameter_repeated` if there is more than one state
  * @see RFC 6749 §4.1.2
  */
-export function parseAuthorizationResponse(queryString: string): AuthorizationResponse {
-  const query = parseQuery(queryString);
+export function readAuthorizationResponse(query: Query): AuthorizationResponse {
   return {
     code: query['code'],
     error: query['error'],

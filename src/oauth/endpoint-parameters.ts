@@ -1,6 +1,6 @@
 import { RelayError } from '../errors.ts';
 import { parseJsonObject } from './json.ts';
-import { parseQuery } from './query.ts';
+import { expectFewParameters, parseQuery } from './query.ts';
 
 /** The parameters that the relay's token and revocation endpoints take. */
 const names = [
@@ -21,8 +21,8 @@ export type EndpointParameters = Readonly<Partial<Record<(typeof names)[number],
  * Parses the body of a request to the token or the revocation endpoint: a form or a JSON object.
  * Parameters that the endpoints do not take are ignored.
  *
- * @throws {RelayError} `content_type_unsupported`, or `token_request_invalid` if the body is malformed
- *   or a parameter is repeated or not text
+ * @throws {RelayError} `content_type_unsupported`, `parameters_too_many`, or `token_request_invalid` if the
+ *   body is malformed or a parameter is repeated or not text
  * @see RFC 6749 §3.2 and §4.1.3
  */
 export function parseEndpointParameters(
@@ -46,7 +46,11 @@ export function parseEndpointParameters(
 }
 
 function fieldsOf(type: string | undefined, body: Buffer): Readonly<Record<string, unknown>> {
-  if (type === 'application/x-www-form-urlencoded') return parseQuery(body.toString('latin1'));
+  if (type === 'application/x-www-form-urlencoded') {
+    const form = body.toString('latin1');
+    expectFewParameters(form);
+    return parseQuery(form);
+  }
   if (type !== 'application/json') throw new RelayError('content_type_unsupported');
   const object = parseJsonObject(body);
   if (object === undefined) throw new RelayError('token_request_invalid');

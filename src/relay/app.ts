@@ -11,7 +11,7 @@ import { reportForeignOrigin } from '../http/foreign-origin.ts';
 import { ignoreBody } from '../http/ignore-body.ts';
 import { originForm } from '../http/origin-form.ts';
 import type { Readiness } from '../http/readiness.ts';
-import { requireHost } from '../http/require-host.ts';
+import { limitHeaders, requireHost } from '../http/request-head.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
@@ -88,6 +88,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(ignoreBody);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(served[0].answerFailure));
+  app.use(limitHeaders);
   app.use(requireHost);
   app.use(originForm);
   app.use(reportForeignOrigin(hasOrigin, onForeignOrigin));

@@ -1,6 +1,6 @@
 import type { Context } from '../http/context.ts';
+import { claimedQuery } from '../http/query.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
-import { parseQuery } from '../oauth/query.ts';
 import { paths } from '../paths.ts';
 import { metadataPaths } from '../routes/metadata.ts';
 import { frontEndInPath } from '../routes/select-front-end.ts';
@@ -65,9 +65,10 @@ export function createLoginPaths(
     return routes?.until !== undefined && routes.until <= dependencies.now() ? undefined : routes;
   }
 
-  function select({ path, querystring }: Context): Selected | undefined {
+  function select(ctx: Context): Selected | undefined {
+    const { path } = ctx;
     if (path === paths.cmsLogin) {
-      return registrationOfCms(withCms, parseQuery(querystring)['provider']);
+      return registrationOfCms(withCms, claimedQuery(ctx)['provider']);
     }
     const found = routesOf(path);
     if (found === undefined) return undefined;

@@ -2,10 +2,11 @@ import type { Middleware } from 'koa';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { readQuery } from '../http/query.ts';
 import { recordCall } from '../http/record-call.ts';
 import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
-import { parseQuery, type Query } from '../oauth/query.ts';
+import type { Query } from '../oauth/query.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';
 
 const lookupFailures: ReadonlySet<FailureCode> = new Set([
@@ -28,7 +29,7 @@ export function currentUser(
   access: SessionAccess | undefined,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { provider } = parseQuery(ctx.querystring);
+    const { provider } = readQuery(ctx);
     const { origin } = ctx.req.headers;
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
     let record: Uint8Array;

@@ -1,9 +1,9 @@
 import type { Middleware } from 'koa';
 import type { Context, RequestState } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
+import { claimedQuery } from '../http/query.ts';
 import type { Delivery, FrontEnds } from '../login/front-end.ts';
 import { parseState } from '../login/state.ts';
-import { parseQuery } from '../oauth/query.ts';
 import { findForPlainStart, frontEndInPath } from './select-front-end.ts';
 
 /**
@@ -31,7 +31,7 @@ export function deliverCallbackFailures(
 /** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
 export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestState> {
   return (ctx: Context, next) => {
-    const query = parseQuery(ctx.querystring);
+    const query = claimedQuery(ctx);
     const frontEnd = findForPlainStart(frontEnds, query, frontEndInPath(ctx.path));
     if (frontEnd?.cmsBackend !== undefined) {
       ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
@@ -42,7 +42,7 @@ export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestStat
 
 /** @returns undefined if the front end of the login is gone: the failure does not concern the others */
 function claimedDelivery(ctx: Context, frontEnds: FrontEnds): Delivery | undefined {
-  const received = parseQuery(ctx.querystring)['state'];
+  const received = claimedQuery(ctx)['state'];
   const claimed = typeof received === 'string' ? parseState(received)?.login : undefined;
   if (claimed === undefined) return frontEnds.byDefault.deliveryOf(undefined);
   const frontEnd = frontEnds.find(claimed.frontEnd);

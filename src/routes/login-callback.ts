@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { readQuery } from '../http/query.ts';
 import { recordCall } from '../http/record-call.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { Login } from '../login/login.ts';
@@ -8,7 +9,7 @@ import type { Registration } from '../login/registration.ts';
 import {
   type AuthorizationResponse,
   authorizationCode,
-  parseAuthorizationResponse,
+  readAuthorizationResponse,
 } from '../oauth/authorization-response.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -20,7 +21,7 @@ export function loginCallback(
 ): Middleware<RequestState> {
   const { exchanges, protection } = registration;
   return async (ctx: Context) => {
-    const response = parseAuthorizationResponse(ctx.querystring);
+    const response = readAuthorizationResponse(readQuery(ctx));
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
     const frontEnd = frontEndOf(frontEnds, login);

@@ -3,10 +3,10 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { GrantMemory } from '../grants/grants.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { readQuery } from '../http/query.ts';
 import { recordCall } from '../http/record-call.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
-import { parseQuery } from '../oauth/query.ts';
 import type { SessionContent } from '../session/content.ts';
 import type { SessionAccess } from './open-session.ts';
 
@@ -31,7 +31,7 @@ export function logout(
     const registration = registrationOf(session.registration);
     if (registration === undefined) return;
     ctx.state.registration = registration.name;
-    const { revoke } = parseQuery(ctx.querystring);
+    const { revoke } = readQuery(ctx);
     if (revoke !== 'false') await withinTime(revokeAll(ctx, session, registration, memory));
     ctx.body = { url: logoutUrlOf(registration) };
   };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
-import { parseQuery } from '../oauth/query.ts';
+import { readQuery } from '../http/query.ts';
 
 /** A front end that has sessions. */
 export interface SessionFrontEnd {
@@ -44,7 +44,7 @@ export function createSessionGuard(
     origin: string | undefined,
     name: string | undefined,
   ): SessionFrontEnd {
-    const named = name ?? parseQuery(ctx.querystring)['client_id'];
+    const named = name ?? readQuery(ctx)['client_id'];
     if (named !== undefined) {
       const found = typeof named === 'string' ? byName.get(named) : undefined;
       if (found === undefined) throw new RelayError('client_unknown');

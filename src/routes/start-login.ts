@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
+import { readQuery } from '../http/query.ts';
 import { redirect } from '../http/redirect.ts';
 import type { FrontEnd, FrontEndRequest, FrontEnds } from '../login/front-end.ts';
 import { codeChallenge } from '../login/pkce.ts';
@@ -16,7 +17,7 @@ import {
   registeredRedirectUri,
   scopeForCms,
 } from '../oauth/front-end-request.ts';
-import { parseQuery, type Query } from '../oauth/query.ts';
+import type { Query } from '../oauth/query.ts';
 import { frontEndInPath, frontEndOfOAuthStart, frontEndOfPlainStart } from './select-front-end.ts';
 
 /**
@@ -31,7 +32,7 @@ export function startLogin(
   answerInPlace: AnswerFailure,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const query = parseQuery(ctx.querystring);
+    const query = readQuery(ctx);
     const inPath = frontEndInPath(ctx.path);
     if (isOAuthRequest(query)) {
       ctx.state.answerFailure = answerInPlace;

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { CountedLimit, ServerLimits } from '../limits.ts';
+import { type CountedLimit, limits, type ServerLimits } from '../limits.ts';
 import type { Certificate } from './certificate.ts';
 import { close } from './close.ts';
 import { type Connections, limitConnections } from './connections.ts';
@@ -77,8 +77,8 @@ export async function listen(
   };
   const secureServer = certificate && (await createSecureServer(certificate, options, listener));
   const server = secureServer ?? createServer(options, listener);
-  // Their total size is limited. Node would silently drop headers beyond 2,000.
-  server.maxHeadersCount = 0;
+  // Node drops those beyond it, so let the application see that there are more than it accepts.
+  server.maxHeadersCount = limits.headers + 1;
   const connections = limitConnections(server, most.connections, () =>
     observer.limitHit('connections'),
   );

@@ -52,6 +52,12 @@ describe('the address of a client', () => {
     expect(addressOf('10.1.1.1', chain, proxies)).to.equal('192.0.2.1');
   });
 
+  it('is found after thousands of addresses that the client has made up', () => {
+    const chain = `${'10.3.3.3, '.repeat(6000)}192.0.2.1, 10.2.2.2`;
+    expect(addressOf('10.1.1.1', chain, proxies)).to.equal('192.0.2.1');
+    expect(addressOf('10.1.1.1', '10.3.3.3, '.repeat(6000), proxies)).to.equal('10.3.3.3');
+  });
+
   it('is the proxy’s if the proxy sends no valid address', () => {
     expect(addressOf('10.1.1.1', undefined, proxies)).to.equal('10.1.1.1');
     for (const nonsense of [

@@ -3,12 +3,14 @@ import fc from 'fast-check';
 import { RelayError } from '../../src/errors.ts';
 import {
   authorizationCode,
-  parseAuthorizationResponse,
+  readAuthorizationResponse,
 } from '../../src/oauth/authorization-response.ts';
+import { parseQuery } from '../../src/oauth/query.ts';
 
 const issuer = 'https://provider.example';
 
-const codeOf = (query: string) => authorizationCode(parseAuthorizationResponse(query), { issuer });
+const codeOf = (query: string) =>
+  authorizationCode(readAuthorizationResponse(parseQuery(query)), { issuer });
 
 function failureOf(query: string): RelayError {
   try {
@@ -132,15 +134,17 @@ describe('the authorization response', () => {
   });
 
   it('is accepted with any iss if the issuer is not known', () => {
-    expect(authorizationCode(parseAuthorizationResponse('code=a&iss=b'), {})).to.equal('a');
+    expect(authorizationCode(readAuthorizationResponse(parseQuery('code=a&iss=b')), {})).to.equal(
+      'a',
+    );
   });
 
   it('is refused without iss if the provider always sends one', () => {
     const expected = { issuer, issRequired: true };
-    expect(() => authorizationCode(parseAuthorizationResponse('code=a'), expected))
+    expect(() => authorizationCode(readAuthorizationResponse(parseQuery('code=a')), expected))
       .to.throw(RelayError)
       .with.property('code', 'issuer_missing');
     const named = `code=a&iss=${encodeURIComponent(issuer)}`;
-    expect(authorizationCode(parseAuthorizationResponse(named), expected)).to.equal('a');
+    expect(authorizationCode(readAuthorizationResponse(parseQuery(named)), expected)).to.equal('a');
   });
 });

@@ -101,10 +101,14 @@ describe('a greedy client', () => {
 
   it('is counted under the limit that it exceeded', async () => {
     await (await open()).say(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`).closed;
+    const many = await open();
+    many.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(200)}\r\n`);
+    await many.hear('HTTP/1.1 431 ');
+    many.close();
     const text = await underTest().metrics();
     expect(text).to.match(/login_relay_limits_hit_total\{limit="connections"\} [1-9]/);
-    expect(text).to.contain('login_relay_limits_hit_total{limit="header_size"} 1\n');
+    expect(text).to.contain('login_relay_limits_hit_total{limit="header_size"} 2\n');
     expect(text).to.contain('login_relay_limits_hit_total{limit="request_time"} 0\n');
-    expect(text).to.contain('login_relay_requests_total{route="none",status="431"} 1\n');
+    expect(text).to.contain('login_relay_requests_total{route="none",status="431"} 2\n');
   });
 });

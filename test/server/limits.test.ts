@@ -11,6 +11,9 @@ const answered = 'HTTP/1.1 200 OK\r\n';
 const answer: RequestListener = (_request, response) => {
   response.end('answered');
 };
+const upload = (length: number) =>
+  `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+const unendingUpload = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n';
 // Long enough for an active client, even if the machine pauses for a moment.
 const short = 500;
 
@@ -22,7 +25,26 @@ describe('a server within limits', () => {
     await Promise.all(cleanUp.splice(0).map((undo) => undo()));
     unreadable = [];
     hits = [];
+    arrived = 0;
+    received = 0;
   });
+
+  let arrived = 0;
+  let received = 0;
+  const readBody: RequestListener = (incoming, response) => {
+    arrived += 1;
+    let length = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      received += chunk.length;
+    });
+    incoming.on('end', () => response.end(`${length} bytes`));
+  };
+  const until = async (isSo: () => boolean) => {
+    while (!isSo()) await new Promise(setImmediate);
+  };
+  const seen = (requests: number) => until(() => arrived >= requests);
+  const bytesRead = (bytes: number) => until(() => received >= bytes);
 
   async function start(
     listener: RequestListener,
@@ -174,6 +196,55 @@ describe('a server within limits', () => {
       await (await open()).say(request).hear(answered);
     });
 
+    it('serves requests while many others wait for a body that never comes', async () => {
+      const { open } = await start(readBody, { connections: 10 });
+      const waiting = await Promise.all(Array.from({ length: 10 }, open));
+      for (const [index, connection] of waiting.entries()) {
+        connection.say(index % 2 ? `${upload(9000)}x` : unendingUpload);
+      }
+      await seen(10);
+      for (let time = 0; time < 5; time += 1) {
+        await (await open()).say(`${upload(4)}body`).hear('4 bytes');
+      }
+      await Promise.all(waiting.slice(0, 5).map((connection) => connection.closed));
+      expect(waiting.slice(5).some(({ socket }) => socket.destroyed)).to.equal(false);
+      waiting[9]?.say('x'.repeat(8999));
+      await waiting[9]?.hear('9000 bytes');
+    });
+
+    it('closes an idle one before an upload that goes on, but not before one that drips', async () => {
+      const { open } = await start(readBody, { connections: 3 });
+      const [steady, dripping] = [await open(), await open()];
+      steady.say(upload(100_000));
+      dripping.say(upload(100_000));
+      await seen(2);
+      const idle = await open();
+      dripping.say('x'.repeat(1000));
+      steady.say('x'.repeat(20_000));
+      await bytesRead(21_000);
+      await (await open()).say(request).hear('0 bytes');
+      await dripping.closed;
+      await (await open()).say(request).hear('0 bytes');
+      await idle.closed;
+      steady.say('x'.repeat(80_000));
+      await steady.hear('100000 bytes');
+    });
+
+    it('does not close one whose body has come, or waits here', async () => {
+      const responses: ServerResponse[] = [];
+      const { open } = await start((_incoming, response) => responses.push(response), {
+        connections: 2,
+      });
+      const complete = (await open()).say(`${upload(4)}body`);
+      const unread = (await open()).say(`${upload(9000)}x`);
+      while (responses.length < 2) await new Promise(setImmediate);
+      responses[0]?.req.resume();
+      await (await open()).closed;
+      for (const response of responses) response.end('answered');
+      await complete.hear('answered');
+      await unread.hear('answered');
+    });
+
     it('does not count closed ones', async () => {
       const { open } = await start(answer, { connections: 2 });
       for (let time = 0; time < 10; time += 1) {
@@ -222,11 +293,11 @@ describe('a server within limits', () => {
     expect(connection.heard).to.match(/begun.*ended\r\n0\r\n\r\nHTTP\/1\.1 400 /s);
   });
 
-  it('keeps every header if there are many small ones', async () => {
+  it('keeps as many headers as a request may have', async () => {
     const { open } = await start((incoming, response) => {
       response.end(`last is ${incoming.headers['x-last']}`);
     });
-    const many = 'a:\r\n'.repeat(3000);
+    const many = 'a:\r\n'.repeat(limits.headers - 2);
     const connection = await open();
     connection.say(`GET / HTTP/1.1\r\nHost: a\r\n${many}X-Last: here\r\n\r\n`);
     await connection.hear('last is here');

@@ -1,9 +1,17 @@
 import type { Next } from 'koa';
 import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
 /** A host with an optional port. @see RFC 3986 §3.2.2 */
 const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
+
+/** Refuses a request with more headers than the server keeps. */
+export function limitHeaders({ req }: Context, next: Next): Promise<void> {
+  // Names and values alternate.
+  if (req.rawHeaders.length <= 2 * limits.headers) return next();
+  throw new RelayError('headers_too_large');
+}
 
 /** Refuses an HTTP/1.1 request without exactly one Host header of the right form. @see RFC 9112 §3.2 */
 export function requireHost({ req }: Context, next: Next): Promise<void> {

@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
+import type { Context } from './context.ts';
+
+const parsed = new WeakMap<IncomingMessage, Query>();
+
+/**
+ * The parameters of a request.
+ *
+ * @throws {RelayError} `parameters_too_many`
+ */
+export function readQuery(ctx: Context): Query {
+  expectFewParameters(ctx.querystring);
+  return claimedQuery(ctx);
+}
+
+/** The first 100 parameters of a request, for the answer to one that may be refused. */
+export function claimedQuery({ req, querystring }: Context): Query {
+  const query = parsed.get(req) ?? parseQuery(querystring);
+  parsed.set(req, query);
+  return query;
+}

@@ -12,17 +12,27 @@ export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
 /**
  * Reads the whole body of a request.
  *
- * @param limit bytes
- * @throws {RelayError} `body_too_large`, or `client_gone` if the client hangs up before its end
+ * @param most.size bytes
+ * @param most.time milliseconds
+ * @throws {RelayError} `body_too_large`, `request_timeout`, or `client_gone` if the client hangs up before its end
  */
-export async function readBody({ req: request, res }: Context, limit: number): Promise<Buffer> {
+export async function readBody(
+  { req: request, res }: Pick<Context, 'req' | 'res'>,
+  { size: limit, time }: { readonly size: number; readonly time: number },
+): Promise<Buffer> {
   const { 'content-length': length } = request.headers;
+  const { promise: isLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new RelayError('request_timeout')), time);
   awaitBody({ req: request, res });
   try {
-    return await getRawBody(request, { limit, ...(length !== undefined && { length }) });
+    const body = getRawBody(request, { limit, ...(length !== undefined && { length }) });
+    return await Promise.race([body, isLate]);
   } catch (error) {
+    if (error instanceof RelayError) throw error;
     const isTooLarge =
       error instanceof Error && 'type' in error && error.type === 'entity.too.large';
     throw new RelayError(isTooLarge ? 'body_too_large' : 'client_gone');
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -37,7 +37,10 @@ export function frontEndEndpoint(
     if (origin !== undefined && !frontEnds.hasOrigin(origin)) {
       throw new RelayError('origin_foreign');
     }
-    const body = await readBody(ctx, limits.requestBodySize);
+    const body = await readBody(ctx, {
+      size: limits.requestBodySize,
+      time: limits.requestBodyTime,
+    });
     const parameters = parseEndpointParameters(ctx.req.headers, body);
     const { client_id: name } = parameters;
     const frontEnd = name === undefined ? undefined : frontEnds.find(name);

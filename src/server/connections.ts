@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { limits } from '../limits.ts';
 
 interface Connection {
   readonly socket: Socket;
   /** The responses in flight: one, or several if the client pipelines. */
   readonly responses: Set<ServerResponse>;
+  /** The bytes that had arrived when it began to wait for its client. */
+  bytesBefore: number;
 }
 
 /** The connections of a server, up to a limit. */
@@ -27,34 +30,54 @@ export interface Connections {
 }
 
 /**
- * Limits a server's connections. A new one replaces the one that has been idle for longest, so that
- * clients with idle connections do not exclude others. If none is idle, the new one is closed.
+ * Limits a server's connections. A new one replaces the one that has waited for its client for longest: idle, or for the
+ * body of a request. So clients that send nothing do not exclude others. If none waits, the new one is closed.
  *
  * @param onLimit called for every connection that is closed because of the limit
  */
 export function limitConnections(server: Server, most: number, onLimit: () => void): Connections {
   const connections = new WeakMap<Socket, Connection>();
-  // Longest idle first.
-  const idle = new Set<Connection>();
+  // Those that wait for their clients, longest first. The others are removed once they are looked at.
+  const waiting = new Set<Connection>();
   let open = 0;
   let inFlight = 0;
 
   server.on('connection', (socket: Socket) => {
-    const connection = { socket, responses: new Set<ServerResponse>() };
+    const connection = { socket, responses: new Set<ServerResponse>(), bytesBefore: 0 };
     connections.set(socket, connection);
-    idle.add(connection);
+    waiting.add(connection);
     open += 1;
     socket.once('close', () => {
-      idle.delete(connection);
+      waiting.delete(connection);
       open -= 1;
     });
     if (open <= most) return;
     onLimit();
-    const [longestIdle = connection] = idle;
-    idle.delete(longestIdle);
-    longestIdle.socket.destroy();
+    const replaced = longestWaiting() ?? connection;
+    waiting.delete(replaced);
+    replaced.socket.destroy();
   });
   if (isSecure(server)) followHandshakes(server, connections);
+
+  function startWaiting(connection: Connection): void {
+    connection.bytesBefore = connection.socket.bytesRead;
+    waiting.delete(connection);
+    waiting.add(connection);
+  }
+
+  function longestWaiting(): Connection | undefined {
+    for (const connection of waiting) {
+      const [response, ...others] = connection.responses;
+      if (response === undefined) return connection;
+      const { complete, readableLength } = response.req;
+      const received = connection.socket.bytesRead - connection.bytesBefore;
+      if (complete || others.length > 0) waiting.delete(connection);
+      // A large upload that goes on.
+      else if (received >= limits.requestBodySize) startWaiting(connection);
+      else if (readableLength === 0 && !response.headersSent) return connection;
+    }
+    return undefined;
+  }
 
   return {
     inFlight: () => inFlight,
@@ -65,11 +88,11 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       const { responses, socket } = connection;
       responses.add(response);
       inFlight += 1;
-      idle.delete(connection);
+      startWaiting(connection);
       response.once('close', () => {
         inFlight -= 1;
         responses.delete(response);
-        if (responses.size === 0 && !socket.destroyed) idle.add(connection);
+        if (!socket.destroyed) startWaiting(connection);
       });
     },
     isBusy: (socket) => (connections.get(socket)?.responses.size ?? 0) > 0,

@@ -14,7 +14,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .PHONY: client binary image test-binary test-restarts test-systemd bench-start release test-release
 .PHONY: test-rolling
 .PHONY: soak cross-talk test-faults test-browsers test-programs test-providers test-slow test-all
-.PHONY: fuzz fuzz-requests fuzz-answers fuzz-properties
+.PHONY: fuzz fuzz-requests fuzz-answers fuzz-costs fuzz-properties
 
 # All dates in built files are the date of the commit, so that builds are reproducible.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
@@ -128,7 +128,7 @@ REPLIES = 1000000
 cross-talk: $(installed)
 	@REPLIES=$(REPLIES) $(mocha) --fgrep 'own answers' test/slow/upstream/cross-talk.blackbox.test.ts
 
-fuzz: fuzz-requests fuzz-answers fuzz-properties ## send hostile requests and provider responses, and random input to the parsers
+fuzz: fuzz-requests fuzz-answers fuzz-costs fuzz-properties ## send hostile requests and provider responses, and random input to the parsers
 
 # Sends 1,000,000 hostile requests. For another count: make fuzz-requests REQUESTS=10000 SEED=1.
 REQUESTS = 1000000
@@ -139,6 +139,11 @@ fuzz-requests: $(installed)
 ANSWERS = 200000
 fuzz-answers: $(installed)
 	@ANSWERS=$(ANSWERS) $(mocha) --fgrep 'hostile answers' test/slow/fuzz/hostile.test.ts
+
+# Measures what 3,000 requests cost beside a start of a login. For others: make fuzz-costs COSTS=100 SEED=1.
+COSTS = 3000
+fuzz-costs: $(installed)
+	@COSTS=$(COSTS) $(mocha) --fgrep 'expensive requests' test/slow/fuzz/hostile.test.ts
 
 # Tests each parser with 100,000 random inputs.
 fuzz-properties: $(installed)

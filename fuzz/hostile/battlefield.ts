@@ -19,13 +19,15 @@ export interface Battlefield {
  * Starts a relay that uses the provider. Both end together.
  *
  * @param flags additional flags of the relay
+ * @param settings additional settings of each front end
  */
 export async function openBattlefield(
   provider: { readonly origin: string; close(): void },
   flags: Readonly<Record<string, string>> = {},
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Battlefield> {
   const relay = await startRelayUnderAttack({
-    config: await secretFile(relayFile(provider.origin)),
+    config: await secretFile(relayFile(provider.origin, settings)),
     'base-url': baseUrl,
     'refresh-tokens': 'bearer',
     ...flags,

@@ -75,8 +75,9 @@ export function frontEndOf(name: string | undefined): FrontEndUnderAttack | unde
  * Providers and front ends as a configuration file has them. JSON is YAML.
  *
  * @param origin of the provider
+ * @param more additional settings of each front end
  */
-export function relayFile(origin: string): string {
+export function relayFile(origin: string, more: Readonly<Record<string, string>> = {}): string {
   const urls = {
     'authorize-url': `${origin}/authorize`,
     'token-url': `${origin}/token`,
@@ -97,6 +98,7 @@ export function relayFile(origin: string): string {
       scope: one.scope,
       ...(!hasSessions && { 'redirect-uris': one.pages }),
       ...(name === 'wiki' && { proxy }),
+      ...more,
     };
     return [name, settings];
   });

@@ -4,22 +4,25 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { attack } from '../../../fuzz/hostile/attack.ts';
 import { type Battlefield, openBattlefield } from '../../../fuzz/hostile/battlefield.ts';
+import { anyRecipe, costsOf, knownRecipes } from '../../../fuzz/hostile/costs.ts';
 import { startHostileProvider } from '../../../fuzz/hostile/hostile-provider.ts';
 import { startObligingProvider } from '../../../fuzz/hostile/obliging-provider.ts';
 import { endure } from '../../../fuzz/hostile/ordeal.ts';
+import { randomFor } from '../../../fuzz/hostile/random.ts';
 import { described, servedDuring } from '../../harness/client/honest-client.ts';
 
-const { REQUESTS, ANSWERS, SEED, FIRST } = process.env;
-const isLong = REQUESTS !== undefined || ANSWERS !== undefined;
+const { REQUESTS, ANSWERS, COSTS, SEED, FIRST } = process.env;
+const isLong = (REQUESTS ?? ANSWERS ?? COSTS) !== undefined;
 const requests = Number(REQUESTS ?? 3000);
 const answers = Number(ANSWERS ?? 1000);
+const costs = Number(COSTS ?? 40);
 const seed = Number(SEED || Date.now() % 1_000_000);
 const first = Number(FIRST || 0);
 // In MiB. A relay remembers proofs and redeemed codes for a minute or two.
 const mostMemory = 512;
 
 describe('a relay among enemies', function () {
-  this.timeout(120_000 + requests + answers * 10);
+  this.timeout(120_000 + requests + answers * 10 + costs * 1000);
   let field: Battlefield | undefined;
   afterEach(async () => {
     await field?.close();
@@ -54,6 +57,23 @@ describe('a relay among enemies', function () {
     const kinds = ['callback', 'redemption', 'refresh', 'revocation', 'user', 'api'];
     expect(provider.calls).to.have.all.keys(kinds);
     expect(report.answered).to.be.greaterThan(report.sent / 2);
+  });
+
+  it('takes little more time for expensive requests than for a start of a login', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const flags = {
+      'log-client-address': 'whole',
+      'trusted-proxies': '127.0.0.1,10.0.0.0/8',
+      'rate-limit': '1000000',
+    };
+    const pages = { 'error-delivery': 'page' };
+    field = await openBattlefield(await startObligingProvider(), flags, pages);
+    const others = Array.from({ length: costs }, (_, part) => anyRecipe(randomFor(seed, part)));
+    const measured = await costsOf(field.relay, [...knownRecipes, ...others]);
+    const lines = measured.map(({ recipe, starts }) => `${starts.toFixed(1)} starts: ${recipe}`);
+    print(`seed ${seed}: ${measured.length} requests`, ...lines.slice(0, 20));
+    // Ten are wanted. Other programs disturb, and faults cost hundreds.
+    expect(measured[0]?.starts, lines[0]).to.be.below(40);
   });
 
   it('makes of hostile answers what it should, and serves everyone else meanwhile', async () => {

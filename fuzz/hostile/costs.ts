@@ -1,0 +1,182 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { limits } from '../../src/limits.ts';
+import { manyAtOnce } from '../../test/harness/client/many-at-once.ts';
+import { request, type Sending } from '../../test/harness/client/request.ts';
+import { apiPath, frontEnds } from './front-ends.ts';
+import type { Random } from './random.ts';
+import { visible } from './render.ts';
+
+/** What makes a request expensive: a part that is repeated, the place where it is, and the path. */
+type Recipe = readonly [path: string, place: string, part: string];
+
+const gets = [
+  ...[
+    '/auth',
+    '/auth/provider',
+    '/auth/provider/app',
+    '/auth/provider/callback',
+    '/auth/house/wiki',
+  ],
+  ...['/api/user', '/auth/session', `${apiPath}repos`, '/healthz', '/client.js', '/none'],
+  '/.well-known/oauth-authorization-server/auth/provider',
+];
+const posts = [
+  '/auth/provider/token',
+  '/auth/provider/revoke',
+  '/auth/session/refresh',
+  '/auth/logout',
+];
+
+const oauth = `response_type=code&client_id=app&redirect_uri=${frontEnds.app.pages[1]}`;
+const queries = [
+  ...['', 'state=', 'code=', 'client_id=', 'provider=', 'return_to=', 'site_id=a&scope='],
+  ...[`${oauth}&scope=`, `${oauth}&code_challenge=`, `${oauth}&state=`],
+].map((start) => `?${start}`);
+const headers = [
+  ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Headers', 'Authorization', 'Connection'],
+  ...['Content-Encoding', 'Content-Type', 'Cookie', 'DPoP', 'Forwarded', 'Host', 'If-None-Match'],
+  ...[
+    'Origin',
+    'Purpose',
+    'Range',
+    'Referer',
+    'Sec-Fetch-Dest',
+    'Sec-Fetch-Mode',
+    'Sec-Fetch-Site',
+  ],
+  ...['Sec-Purpose', 'Transfer-Encoding', 'User-Agent', 'X-Forwarded-For', 'X-Login-Relay'],
+];
+const form = 'application/x-www-form-urlencoded';
+const json = 'application/json';
+const places = [...queries, '/', ...headers, 'headers', form, json];
+
+const parts = [
+  ...['%&', '%ff&', 'a&', '&', 'a=%ff&', 'state=a&', '+', '%', '%ff', '%f0%9f%94%91', '/', '%2f/'],
+  ...[
+    'a;',
+    '=;',
+    'a=b;',
+    'lr_;',
+    '__Host-Http-lr_=;',
+    '__Host-Http-lr_login_finished=a.',
+    '\t',
+    ' ',
+  ],
+  ...[',', '10.0.0.1,', '::1,', 'a/b,', 'a/b;q=0.1,', '"a",', 'W/"a",', 'a.', 'https://a', '\xff'],
+  ...['[', '{"a":', '"\\u0061"'],
+];
+
+/** Those that once cost 10 to 800 starts of a login. */
+export const knownRecipes: readonly Recipe[] = [
+  ...['%&', '%ff&', '+'].map((part): Recipe => ['/auth/provider', '?', part]),
+  ['/auth/provider/callback', '?', '%&'],
+  ['/auth/session', '?', 'a=%ff&'],
+  ['/auth/provider/token', form, '%&'],
+  ['/auth/provider/callback', 'Cookie', 'a=b;'],
+  ['/auth/provider/callback', 'Accept', 'a/b;q=0.1,'],
+  ['/auth/provider/callback', 'X-Forwarded-For', '10.0.0.1,'],
+  ['/api/user', 'Authorization', ' '],
+  ['/auth/provider', 'headers', ''],
+];
+
+export function anyRecipe(random: Random): Recipe {
+  return [random.pick([...gets, ...posts]), random.pick(places), random.pick(parts)];
+}
+
+/** A request whose headers fill the room that a relay with sessions has, or whose body fills its own. */
+function requestOf([path, place, part]: Recipe): Sending {
+  const room = limits.headerSizeWithSessions - 1000;
+  const filled = (length = room) => part.repeat(length / part.length);
+  const method = posts.includes(path) ? 'POST' : 'GET';
+  const page: [string, string][] = [
+    ['Origin', frontEnds.wiki.origin],
+    ['X-Login-Relay', '1'],
+  ];
+  const others = page.filter(([name]) => name !== place);
+  if (place === '/' || place.startsWith('?')) {
+    return { method, path: path + place + visible(filled()), headers: page };
+  }
+  if (place === 'headers') {
+    const name = (index: number) => index.toString(36).padStart(4, 'x');
+    return { path, headers: Array.from({ length: room / 8 }, (_, index) => [name(index), '']) };
+  }
+  if (place === form || place === json) {
+    const body = visible(filled(limits.requestBodySize));
+    const length = `${body.length}`;
+    const origin = frontEnds.app.origin;
+    const framing: [string, string][] = [
+      ['Origin', origin],
+      ['Content-Type', place],
+    ];
+    return { method, path, headers: [...framing, ['Content-Length', length]], body };
+  }
+  const value = `a ${filled()}a`;
+  if (place === 'Host') return { method, path, headers: page, authority: value };
+  const isPreflight = place.startsWith('Access-Control');
+  const asking: [string, string] = ['Access-Control-Request-Method', 'GET'];
+  return {
+    method: isPreflight ? 'OPTIONS' : method,
+    path,
+    headers: [...others, ...(isPreflight ? [asking] : []), [place, value]],
+  };
+}
+
+/** The CPU time of a request, as a multiple of that of a start of a login. */
+interface Cost {
+  readonly recipe: string;
+  readonly starts: number;
+}
+
+// A batch of requests is measured in milliseconds. The first one finds what is worth a longer measurement.
+const [firstBatch, laterBatch] = [8, 30];
+const suspicious = 3;
+
+/**
+ * Measures requests beside starts of a login in the same run. The lowest of four measurements counts: other programs
+ * on the machine can only add to one. Linux only.
+ *
+ * @returns the most expensive ones first
+ */
+export async function costsOf(
+  { port, pid }: { readonly port: number; readonly pid: number },
+  recipes: readonly Recipe[],
+): Promise<Cost[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+
+  async function cost(sending: Sending, times: number): Promise<number> {
+    const before = cpuTime(pid);
+    await manyAtOnce(times, 4, async () => {
+      const all = { authority: 'relay.example', ...sending, agent, repeatable: true };
+      // The relay may close the connection of a refused request before its end.
+      await request(port, all).catch(() => {});
+    });
+    return (cpuTime(pid) - before) / times;
+  }
+  async function starts(sending: Sending, times: number): Promise<number> {
+    return (await cost(sending, times)) / (await cost({ path: '/auth/provider' }, 3 * times));
+  }
+
+  const costs: Cost[] = [];
+  // Until its code is compiled.
+  await cost({ path: '/auth/provider' }, 3000);
+  for (const recipe of recipes) {
+    const sending = requestOf(recipe);
+    let lowest = await starts(sending, firstBatch);
+    for (let time = 0; time < 3 && lowest > suspicious; time += 1) {
+      lowest = Math.min(lowest, await starts(sending, laterBatch));
+    }
+    costs.push({ recipe: recipe.join(' '), starts: lowest });
+  }
+  agent.destroy();
+  return costs.sort((one, other) => other.starts - one.starts);
+}
+
+/** Nanoseconds, of all threads. */
+function cpuTime(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((thread) =>
+    Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'), 10),
+  );
+  return times.reduce((sum, time) => sum + time, 0);
+}

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
-import type { FileEntry, FileSettings } from '../../src/config/file/config-file.ts';
-import { effectiveFile } from '../../src/config/file/effective.ts';
+import {
+  type ConfigFile,
+  type FileEntry,
+  type FileSettings,
+  placedTexts,
+} from '../../src/config/file/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
+import { readTextFile } from '../../src/config/files.ts';
+import { createReadings, type Readings } from '../../src/config/reading.ts';
+import type { OptionSources } from '../../src/config/sources.ts';
 
 const path = '/etc/login-relay/config.yaml';
 const fault = /^\/etc\/login-relay\/config\.yaml:[1-9]\d*:[1-9]\d* \S/;
 // A text shorter than this can be in a message by chance.
 const telling = 12;
-const nothing = { flags: {}, environment: {} };
 
 /**
  * Fails where a file is neither refused with the places of its faults, nor read as what it prints.
@@ -28,7 +34,7 @@ export function checkConfigFile(text: string, values: readonly string[] = []): v
     return;
   }
   const { file } = result;
-  const printed = parseConfigFile(printFile(effectiveFile(nothing, file)), path);
+  const printed = parseConfigFile(printFile(readingsOf(file)), path);
   assert.ok(!('faults' in printed), 'what is printed has faults');
   checkSettings(file.relay, printed.file.relay);
   for (const kind of ['providers', 'frontEnds'] as const) {
@@ -39,6 +45,15 @@ export function checkConfigFile(text: string, values: readonly string[] = []): v
       checkSettings(entry, again);
     }
   }
+}
+
+/** Reads settings whose faults do not matter. */
+export function readingsOf(
+  file: ConfigFile | undefined,
+  sources: OptionSources = { flags: {}, environment: {} },
+): Readings {
+  const ignored = { faults: placedTexts(), warnings: placedTexts(), readFile: readTextFile };
+  return createReadings({ ...sources, ...ignored }, file);
 }
 
 function checkSettings({ values, positions }: FileSettings, again: FileSettings | undefined): void {

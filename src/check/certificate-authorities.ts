@@ -1,5 +1,5 @@
+import type { ReadFile } from '../config/files.ts';
 import type { OptionSources } from '../config/sources.ts';
-import type { ReadFile } from '../config/text-file.ts';
 import { type Finding, ok, problem } from './finding.ts';
 
 const subject = 'certificate authorities';

@@ -1,13 +1,12 @@
 import { clientSecretCredential } from '../config/client-secret.ts';
 import type { Naming } from '../config/reading.ts';
-import { type OptionSources, sourceOf } from '../config/sources.ts';
 
 /** Where the client secret in effect comes from, unless it is given twice. */
-export function clientSecretSource(
-  sources: OptionSources,
-): 'flag' | 'environment' | 'file' | 'credential' {
-  if (sourceOf('clientSecretFile', sources) !== undefined) return 'file';
-  return sourceOf('clientSecret', sources) ?? 'credential';
+export function clientSecretSource({
+  sourceOf,
+}: Naming): 'flag' | 'environment' | 'file' | 'credential' {
+  if (sourceOf('clientSecretFile') !== undefined) return 'file';
+  return sourceOf('clientSecret') ?? 'credential';
 }
 
 /**

@@ -1,6 +1,5 @@
-import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { registrationsOf } from '../config/registration-users.ts';
+import { cmsBackendOf, registrationsOf } from '../config/login-config.ts';
 import { type Finding, warning } from './finding.ts';
 
 /** What the `config.yml` of a CMS needs to log in. */

@@ -1,8 +1,8 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import { providerValues } from '../config/provider-values.ts';
-import type { Option } from '../config/settings/setting.ts';
-import { type OptionName, options } from '../config/settings/settings.ts';
-import { type OptionSources, rawValue, readValues, sourceOf } from '../config/sources.ts';
+import { providerValues } from '../config/provider-settings.ts';
+import type { Reading } from '../config/reading.ts';
+import { type OptionName, optionNames, options } from '../config/settings/settings.ts';
+import type { OptionSources } from '../config/sources.ts';
 import type { Provider } from '../providers/provider.ts';
 import { clientSecretSource } from './client-secret-source.ts';
 
@@ -40,60 +40,58 @@ const none: Effect = { value: null, source: 'none' };
  * @param provider undefined if it is not known
  */
 export function effectiveOptions(
-  sources: OptionSources,
+  reading: Reading,
   config: LoginConfig | undefined,
   provider: Provider | undefined,
 ): EffectiveOption[] {
-  const values = readValues(sources, () => {});
   const derived = {
-    ...(config && derivedFromConfig(config, sources)),
+    ...(config && derivedFromConfig(config, reading)),
     ...(config && provider && derivedFromProvider(config, provider)),
   };
-  const effects = (Object.keys(options) as OptionName[]).map((name): EffectiveOption => {
-    const option: Option = options[name];
-    const { flag, variable } = option;
-    const given = sourceOf(name, sources);
-    const raw = rawValue(name, sources);
-    const value = raw === undefined || values[name] === undefined ? null : raw;
-    const own: Effect = {
-      value: value && (name === 'clientSecret' || name === 'tokenParams') ? masked : value,
-      source: given ?? 'default',
-    };
-    const known = raw === undefined ? derived[name] : own;
-    return { flag, variable, ...(overruled(name, sources) ?? known ?? none) };
+  const effects = optionNames.map((name): EffectiveOption => {
+    const { flag, variable } = options[name];
+    return { flag, variable, ...(effectOf(name, reading) ?? derived[name] ?? none) };
   });
-  return [...effects, ...environmentSettings(sources.environment)];
+  return [...effects, ...environmentSettings(reading.environment)];
 }
 
-/** The effect of an option that another option overrides; undefined if none does. */
-function overruled(name: OptionName, sources: OptionSources): Effect | undefined {
-  if (name === 'provider' && sourceOf('issuer', sources) !== undefined) return none;
-  const isSecret = name === 'clientSecret' && clientSecretSource(sources) === 'file';
-  return isSecret ? { value: masked, source: 'file' } : undefined;
+/** What an option's own value or default has for an effect; undefined: it has none of them. */
+function effectOf(name: OptionName, reading: Reading): Effect | undefined {
+  const { values, sourceOf } = reading;
+  if (name === 'provider' && sourceOf('issuer') !== undefined) return none;
+  if (name === 'clientSecret' && clientSecretSource(reading) === 'file') {
+    return { value: masked, source: 'file' };
+  }
+  const effective = reading.effective(name);
+  if (effective === undefined) return undefined;
+  const isMasked = name === 'clientSecret' || name === 'tokenParams';
+  const value = values[name] === undefined ? null : effective.texts.join(' ');
+  return { value: value && isMasked ? masked : value, source: sourceOf(name) ?? 'default' };
 }
 
 function derivedFromConfig(
-  { baseUrl, frontendUrl, redirectUris, stateCheck, keyFile }: LoginConfig,
-  sources: OptionSources,
+  { baseUrl, frontendUrl, redirectUris, errorDelivery, stateCheck, keyFile }: LoginConfig,
+  reading: Reading,
 ): Partial<Record<OptionName, Effect>> {
   return {
     baseUrl: { value: baseUrl, source: 'default' },
     frontendUrl: frontendUrl === undefined ? none : { value: frontendUrl, source: 'default' },
-    clientSecret: { value: masked, source: clientSecretSource(sources) },
+    clientSecret: { value: masked, source: clientSecretSource(reading) },
     redirectUri:
       redirectUris.length === 0 ? none : { value: redirectUris.join(' '), source: 'default' },
+    errorDelivery: { value: errorDelivery, source: 'default' },
     stateCheck: { value: stateCheck, source: 'default' },
-    ...(keyFile && { keyFile: keyFileEffect(keyFile, sources) }),
+    ...(keyFile && { keyFile: keyFileEffect(keyFile, reading) }),
   };
 }
 
 /** The effect of a key file that no option names. */
-function keyFileEffect(path: string, { environment }: OptionSources): Effect {
+function keyFileEffect(path: string, { environment }: Reading): Effect {
   const credentials = environment['CREDENTIALS_DIRECTORY'];
-  if (credentials && path.startsWith(`${credentials}/`)) {
-    return { value: masked, source: 'credential' };
-  }
-  return { value: path, source: 'default' };
+  const isCredential = credentials && path.startsWith(`${credentials}/`);
+  return isCredential
+    ? { value: masked, source: 'credential' }
+    : { value: path, source: 'default' };
 }
 
 function derivedFromProvider(

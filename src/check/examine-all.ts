@@ -1,6 +1,5 @@
 import type { ConfigReading } from '../config/config.ts';
-import { loginConfig } from '../config/login-config.ts';
-import { frontEndsOf, registrationsOf } from '../config/registration-users.ts';
+import { frontEndsOf, loginConfig, registrationsOf } from '../config/login-config.ts';
 import { examine, examineFrontEnd } from './examine.ts';
 import type { Finding } from './finding.ts';
 

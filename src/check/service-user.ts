@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { ReadFile } from '../config/text-file.ts';
+import type { ReadFile } from '../config/files.ts';
 import { type Finding, warning } from './finding.ts';
 
 /** The user that the service runs as: the one of the Debian package and of `login-relay systemd`. */

@@ -1,6 +1,5 @@
-import { unseenSecret } from '../config/client-secret.ts';
 import type { LoginConfig } from '../config/login-config.ts';
-import type { Naming } from '../config/reading.ts';
+import { type Naming, standIn } from '../config/reading.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
@@ -40,7 +39,7 @@ export async function checkTokenEndpoint(
   codeVerifier: string,
   naming: Naming,
 ): Promise<Finding> {
-  if (config.clientSecret === unseenSecret) {
+  if (config.clientSecret.reveal() === standIn) {
     return notChecked(subject, 'not asked: this command does not have the client secret', null);
   }
   const fix = fixUrl('tokenUrl', naming);

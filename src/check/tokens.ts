@@ -1,6 +1,6 @@
 import type { LoginConfig } from '../config/login-config.ts';
+import { issuesRefreshTokens } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
-import { issuesRefreshTokens } from '../config/refresh-tokens.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Finding, notChecked, ok } from './finding.ts';
 import { checkLogout, checkRenewal } from './session.ts';

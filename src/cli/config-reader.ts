@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ConfigReading, readConfig } from '../config/config.ts';
+import type { NewFiles, ReadFile } from '../config/files.ts';
 import type { OptionSources } from '../config/sources.ts';
-import type { NewFiles, ReadFile } from '../config/text-file.ts';
 
 /** A configuration, and how its files differ from the previous reading. */
 export interface Rereading extends ConfigReading {

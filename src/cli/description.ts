@@ -74,7 +74,7 @@ function describeFlag(flag: Flag): FlagDescription {
     argument: /<(.+)>/.exec(flag.flags)?.[1],
     help: option?.help ?? flag.description,
     option,
-    words: option?.argument === undefined ? [] : acceptedWords(option),
+    words: option?.argument === undefined ? [] : acceptedWords(option.schema),
     takesFile: option?.schema === schemas.filePath,
   };
 }

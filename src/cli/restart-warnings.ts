@@ -1,21 +1,12 @@
 import type { Config } from '../config/config.ts';
-import { describeOption } from '../config/settings/settings.ts';
+import type { Option } from '../config/settings/setting.ts';
+import {
+  describeOption,
+  options,
+  type RelayOption,
+  relayOptions,
+} from '../config/settings/settings.ts';
 import { headerSizeFor } from '../relay/running-relay.ts';
-
-/** What the relay reads only when it starts. */
-const fixed = {
-  port: ({ port }: Config) => port,
-  host: ({ host }: Config) => host,
-  maxConnections: ({ maxConnections }: Config) => maxConnections,
-  tlsCert: ({ certificate }: Config) => certificate !== undefined,
-  metricsPort: ({ metrics }: Config) => metrics?.port,
-  // Without a port, the host means nothing.
-  metricsHost: ({ metrics }: Config, other: Config) => other.metrics && metrics?.host,
-  logLevel: ({ logLevel }: Config) => logLevel,
-  logFormat: ({ logFormat }: Config) => logFormat,
-} as const;
-
-const names = Object.keys(fixed) as (keyof typeof fixed)[];
 
 /**
  * Warns of settings that have changed since the start, and that a reload cannot change.
@@ -27,9 +18,19 @@ export function restartWarnings(
   reloaded: Config,
   hasSocket: boolean,
 ): readonly string[] {
-  const warnings = names
-    .filter((name) => !(hasSocket && (name === 'port' || name === 'host')))
-    .filter((name) => fixed[name](started, reloaded) !== fixed[name](reloaded, started))
+  const hasChanged = (name: RelayOption) => {
+    const { restart }: Option = options[name];
+    const [before, after] = [started[name], reloaded[name]];
+    if (restart === 'presence') return (before === undefined) !== (after === undefined);
+    return restart === true && before !== after;
+  };
+  const withoutEffect: RelayOption[] = [
+    ...(hasSocket ? (['port', 'host'] as const) : []),
+    // Without a port, the host means nothing.
+    ...(started.metrics && reloaded.metrics ? [] : (['metricsHost'] as const)),
+  ];
+  const warnings = relayOptions
+    .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
     .map((name) => `${describeOption(name)} has changed: restart the relay to use it`);
   if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;
   return [...warnings, 'a front end has sessions now: restart the relay to make room for cookies'];

@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { didYouMean, suggestion } from '../config/suggestion.ts';
+import { didYouMean, suggestion } from '../config/fault.ts';
 
 /**
  * Describes what is wrong with the command line.

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../secret.ts';
 import type { Certificate } from '../server/certificate.ts';
-import type { Reading } from './reading.ts';
-import { readSecretFile } from './secret-file.ts';
+import { readSecretFile } from './files.ts';
+import { type Reading, standIn } from './reading.ts';
 
 /**
  * Reads the relay's own certificate and its key.
@@ -23,6 +23,7 @@ export function readCertificate(reading: Reading, baseUrl: string): Certificate 
   // A certificate is public: its file may be readable by everyone.
   const chain = readSecretFile({ ...reading, warn: () => {} }, 'tlsCert', tlsCert);
   const key = readSecretFile(reading, 'tlsKey', tlsKey);
+  if (chain === standIn || key === standIn) return undefined;
   const certificate = chain === undefined ? undefined : parseCertificate(chain, fault);
   const privateKey = key === undefined ? undefined : parseKey(key, fault);
   if (!chain || !key || !certificate || !privateKey) return undefined;

@@ -1,17 +1,14 @@
 import * as v from 'valibot';
 import { Secret } from '../secret.ts';
+import { isMissingCredential, readSecretFile } from './files.ts';
 import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
-import { isMissingCredential, readSecretFile } from './secret-file.ts';
 
 const noCredential =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 const noNamedCredential = (name: string): string =>
   `is required, or the systemd credential ${name}, which is missing or empty`;
-
-/** Stands for a client secret that this command cannot read. */
-export const unseenSecret = new Secret('unseen');
 
 /**
  * The systemd credential that holds a client secret.
@@ -25,10 +22,9 @@ export function clientSecretCredential(entry: string | undefined): string {
 /**
  * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential.
  *
- * @param entry the name of the registration in a file; undefined: flags and variables describe it
  * @returns the secret, or undefined after reporting why there is none
  */
-export function readClientSecret(reading: Reading, entry: string | undefined): Secret | undefined {
+export function readClientSecret(reading: Reading): Secret | undefined {
   const { values, sourceOf, describe, fault } = reading;
   const isDirect = sourceOf('clientSecret') !== undefined;
   const isInFile = sourceOf('clientSecretFile') !== undefined;
@@ -37,9 +33,7 @@ export function readClientSecret(reading: Reading, entry: string | undefined): S
     return undefined;
   }
   if (isDirect) return directSecret(reading);
-  return isInFile
-    ? secretInFile(reading, values.clientSecretFile)
-    : secretInCredential(reading, entry);
+  return isInFile ? secretInFile(reading, values.clientSecretFile) : secretInCredential(reading);
 }
 
 function directSecret({ values, sourceOf, warn }: Reading): Secret | undefined {
@@ -49,18 +43,16 @@ function directSecret({ values, sourceOf, warn }: Reading): Secret | undefined {
   return asSecret('clientSecret', values.clientSecret, warn);
 }
 
-function secretInCredential(reading: Reading, entry: string | undefined): Secret | undefined {
-  const { environment, readFile, describe, fault, unseen } = reading;
+function secretInCredential(reading: Reading): Secret | undefined {
+  const { name: entry, environment, readFile, describe, fault, warn, unread } = reading;
   const name = clientSecretCredential(entry);
   const directory = environment['CREDENTIALS_DIRECTORY'];
-  if (!directory && entry !== undefined && unseen !== undefined) {
-    const where = `unless the service has the systemd credential ${name}`;
-    unseen('clientSecretFile', 'is not given', `give it, ${where}`);
-    return unseenSecret;
-  }
   if (!directory) {
-    fault('clientSecretFile', `is required, or ${describe('clientSecret')}`);
-    return undefined;
+    const asFault = `is required, or ${describe('clientSecret')}`;
+    const fix = `give it, unless the service has the systemd credential ${name}`;
+    if (entry === undefined) fault('clientSecretFile', asFault);
+    const text = entry && unread('clientSecretFile', 'is not given', fix, asFault);
+    return asSecret('clientSecretFile', text, warn);
   }
   const path = `${directory}/${name}`;
   if (isMissingCredential(path, readFile)) {
@@ -72,10 +64,10 @@ function secretInCredential(reading: Reading, entry: string | undefined): Secret
 
 /** @param path undefined: it has a fault, which was reported */
 function secretInFile(reading: Reading, path: string | undefined): Secret | undefined {
-  const { fault, warn, unseen } = reading;
+  const { fault, warn } = reading;
   if (path === undefined) return undefined;
   const text = readSecretFile(reading, 'clientSecretFile', path);
-  if (text === undefined) return unseen && unseenSecret;
+  if (text === undefined) return undefined;
   if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
   fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
   return undefined;

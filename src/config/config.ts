@@ -1,18 +1,21 @@
 import type { Secret } from '../secret.ts';
 import type { Certificate } from '../server/certificate.ts';
 import { ConfigError } from '../start-errors.ts';
+import { type ApiConfig, readApis, reportApiPaths } from './checks/apis.ts';
+import { reportCmses } from './checks/cms.ts';
 import {
-  deliveryAt,
-  describeDelivery,
-  reportSessionEndpoints,
-  reportUnused,
-  warnOfSecrets,
-  warnOfSharedScopes,
-  warnOfTokensBesideSessions,
-} from './across-entries.ts';
-import { type ApiConfig, readApis, reportApiPaths } from './api-proxy.ts';
-import { type FrontEndSettings, readFrontEnd } from './checks/front-end.ts';
-import { baseUrlOf, checkClients, checkListening, checkMetrics } from './checks/listening.ts';
+  type FrontEndAccess,
+  type FrontEndSettings,
+  readFrontEnd,
+  readFrontEndAccess,
+} from './checks/front-end.ts';
+import {
+  baseUrlOf,
+  checkClients,
+  checkListening,
+  checkMetrics,
+  reportPlainHttp,
+} from './checks/listening.ts';
 import {
   checkRefreshTokens,
   checkSessions,
@@ -21,49 +24,41 @@ import {
   warnOfMissingKey,
 } from './checks/protection.ts';
 import { readProvider } from './checks/provider.ts';
+import {
+  deliveryAt,
+  describeDelivery,
+  reportOutside,
+  reportSessionEndpoints,
+  reportUnused,
+  warnOfSecrets,
+  warnOfSharedScopes,
+  warnOfTokensBesideSessions,
+} from './checks/several.ts';
 import { readClientSecret } from './client-secret.ts';
-import { reportCmses } from './cms.ts';
+import { type ProxyVariables, readProxy, runtimeFaults } from './environment.ts';
 import { type PlacedTexts, placedTexts } from './file/config-file.ts';
 import { readConfigFile } from './file/read.ts';
-import { type FrontEndAccess, readFrontEndAccess } from './front-end-access.ts';
+import type { NewFiles, ReadFile } from './files.ts';
 import { type KeyFile, readKeyFile } from './key-file.ts';
-import { mapped, type NonEmpty } from './non-empty.ts';
-import { reportPlainHttp } from './plain-http.ts';
 import type { ProviderSettings } from './provider-settings.ts';
-import { type ProxyVariables, readProxy } from './proxy.ts';
 import {
   checked,
   createReadings,
+  mapped,
   type Naming,
+  type NonEmpty,
   namingOf,
-  reportOutside,
+  onlyFrontEnd,
+  type Readings,
   type Unseen,
 } from './reading.ts';
-import { runtimeFaults } from './runtime-environment.ts';
-import type { CompleteValues } from './settings/settings.ts';
-import { type OptionSources, withoutOverruled } from './sources.ts';
-import type { NewFiles, ReadFile } from './text-file.ts';
-
-/** The settings of the relay that are used as they are given. */
-const asGiven = [
-  'port',
-  'host',
-  'maxConnections',
-  'readyPolicy',
-  'rateLimit',
-  'refusedExchanges',
-  'refreshTokens',
-  'refreshLifetime',
-  'sessionLifetime',
-  'sessionIdle',
-  'logLevel',
-  'logFormat',
-  'logClientAddress',
-  'providerTimeout',
-] as const satisfies readonly (keyof CompleteValues)[];
+import { type CompleteValues, type RelayOption, relayOptions } from './settings/settings.ts';
+import type { OptionSources } from './sources.ts';
 
 /** The settings that apply to every registration and front end. */
-export interface RelaySettings extends Pick<CompleteValues, (typeof asGiven)[number]>, KeyFile {
+export interface RelaySettings
+  extends Omit<Pick<CompleteValues, RelayOption>, 'baseUrl' | 'keyFile' | 'trustedProxies'>,
+    KeyFile {
   /** The relay's public address, without a final slash. */
   readonly baseUrl: string;
   /** Undefined: plain http, behind a proxy that terminates TLS. */
@@ -105,15 +100,13 @@ export interface Config extends RelaySettings {
   readonly frontEnds: NonEmpty<FrontEndConfig>;
 }
 
-/** The name of the front end that flags and variables describe. */
-const onlyFrontEnd = 'app';
-
 /** A configuration, and warnings about what works but should be fixed. */
 export interface ConfigReading {
   readonly config: Config;
   readonly warnings: readonly string[];
   /** What has a stand-in, because this command cannot read it. */
   readonly unseen: readonly Unseen[];
+  readonly readings: Readings;
   /** Names the settings of a login at a registration, for a front end. */
   namingOf(registration: string, frontEnd: string): Naming;
 }
@@ -133,15 +126,12 @@ export function readConfig(
     readonly mayBeUnseen?: boolean;
   },
 ): ConfigReading {
-  const sources = withoutOverruled(given);
-  const { environment } = sources;
-  // Settings of the relay as a whole are read again with each registration and front end.
+  const { environment } = given;
   const faults = placedTexts();
   const warnings = placedTexts();
   const unseen: Unseen[] = [];
-  const addUnseen = given.mayBeUnseen ? (one: Unseen) => void unseen.push(one) : undefined;
-  const file = readConfigFile(sources, given.readFile, faults);
-  const shared = { ...sources, faults, warnings, addUnseen };
+  const file = readConfigFile(given, given.readFile, faults);
+  const shared = { ...given, faults, warnings, unseen: given.mayBeUnseen ? unseen : undefined };
   if (file !== undefined) reportOutside(shared, file);
   const readings = createReadings(shared, file);
   const { relay, providers } = readings;
@@ -150,9 +140,9 @@ export function readConfig(
   const registrations = mapped(providers, (reading) => {
     if (reading.sourceOf('clientId') === undefined) reading.fault('clientId', 'is required');
     return {
-      name: reading.entry?.name ?? reading.values.pathName ?? '',
+      name: reading.name ?? reading.values.pathName ?? '',
       reading,
-      clientSecret: readClientSecret(reading, reading.entry?.name),
+      clientSecret: readClientSecret(reading),
     };
   });
   const names = registrations.map(({ name }) => name);
@@ -163,8 +153,8 @@ export function readConfig(
     settings: readFrontEnd(one, baseUrl),
     access: readFrontEndAccess(one, names),
   }));
-  const apis = frontEnds.map(({ one, access }) => ({ one, apis: readApis(one, access) }));
-  reportApiPaths(apis);
+  const apis = frontEnds.map(({ one, access }) => readApis(one, access));
+  reportApiPaths(apis.flat());
   checkRefreshTokens(relay);
   const atProviders = providers.map((reading) => readProvider(reading, baseUrl));
   const keyFile = readKeyFile(relay);
@@ -174,13 +164,13 @@ export function readConfig(
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
   checkSessions(relay, sessionDelivery, baseUrl, keyFile.isNamed);
   if (sessionDelivery !== undefined) {
-    reportSessionEndpoints(file, registrations, sessionDelivery, faults);
+    reportSessionEndpoints(registrations, sessionDelivery);
   }
   checkMetrics(relay);
   for (const reading of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
   reportCmses(registrations, frontEnds);
   if (file !== undefined) {
-    reportUnused(file, frontEnds, faults);
+    reportUnused(registrations, frontEnds);
     warnOfSharedScopes(registrations, frontEnds);
     warnOfSecrets(file, providers);
     warnOfTokensBesideSessions(frontEnds);
@@ -194,9 +184,9 @@ export function readConfig(
   const values = relay.values as CompleteValues;
   const { metricsPort, metricsHost } = values;
   const config: Config = {
-    ...(Object.fromEntries(asGiven.map((name) => [name, values[name]])) as Pick<
+    ...(Object.fromEntries(relayOptions.map((name) => [name, values[name]])) as Pick<
       CompleteValues,
-      (typeof asGiven)[number]
+      RelayOption
     >),
     ...keys,
     baseUrl,
@@ -217,8 +207,8 @@ export function readConfig(
     frontEnds: mapped(frontEnds, ({ one, settings, access }, index) => ({
       ...settings(),
       ...access,
-      apis: apis[index]?.apis ?? [],
-      name: one.entry?.name ?? onlyFrontEnd,
+      apis: apis[index]?.map(({ api }) => api) ?? [],
+      name: one.name ?? onlyFrontEnd,
     })),
   };
   // The key file is created only if everything else is right. That can fail, too.
@@ -227,6 +217,7 @@ export function readConfig(
     config: Object.freeze(config),
     warnings: warnings.inOrder(),
     unseen,
+    readings,
     namingOf: (registration, frontEnd) => namingOf(readings, registration, frontEnd),
   };
 }

@@ -1,26 +1,22 @@
-import type { Option } from './settings/setting.ts';
-import { describeOption, type OptionName, options } from './settings/settings.ts';
-import { type OptionSources, textsOf } from './sources.ts';
+import { closestMatch } from 'leven';
+import type { Setting } from './settings/setting.ts';
 
 const longest = 100;
 
 /**
- * Describes a fault of an option for the operator: flag, variable, given value, and what is wrong with it.
+ * Describes a fault for the operator: the setting, its value, and what is wrong with it. The value is left out if it
+ * is a secret or may contain one.
  *
- * The value is left out if it is a secret or may contain one.
- *
- * @param described the name of the setting; by default, its flag and its variable
+ * @param texts what the setting was given
  */
 export function describeFault(
-  name: OptionName,
+  described: string,
+  { secret, unquoted }: Setting,
+  [value = '', ...more]: readonly string[],
   message: string,
-  sources: OptionSources,
-  described: string = describeOption(name),
 ): string {
-  const option: Option = options[name];
-  const [value = '', ...more] = textsOf(name, sources) ?? [];
-  const isShown = value !== '' && more.length === 0 && !option.secret && !maybeSecret(value);
-  return [described, ...(isShown ? [quoted(value)] : []), message].join(' ');
+  const isQuoted = value !== '' && more.length === 0 && !secret && !unquoted && !maybeSecret(value);
+  return [described, ...(isQuoted ? [quoted(value)] : []), message].join(' ');
 }
 
 /** Whether the value may contain a password, or be a secret that was given for the wrong option. */
@@ -40,4 +36,20 @@ function quoted(value: string): string {
   const short = visible.length > longest ? `${visible.slice(0, longest)}…` : visible;
   // Control and formatting characters could change what a terminal shows.
   return JSON.stringify(short).replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
+}
+
+/** The known word that is closest to a mistyped one; undefined if none is close. */
+export function suggestion(word: string, known: readonly string[]): string | undefined {
+  const maxDistance = Math.min(3, Math.floor(word.length / 2));
+  return closestMatch(word, [...known], { maxDistance });
+}
+
+/** The end of a sentence about a mistyped word. Empty if no known word is close. */
+export function didYouMean(close: string | undefined): string {
+  return close === undefined ? '' : `: did you mean ${close}?`;
+}
+
+/** A message about one of several values of an option, which it names by its number. */
+export function numbered(index: number, count: number, message: string): string {
+  return count > 1 ? `number ${index + 1} ${message}` : message;
 }

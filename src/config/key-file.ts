@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '../secret.ts';
+import { isMissingCredential, isMissingFile, readSecretFile, reasonOf } from './files.ts';
 import type { Reading } from './reading.ts';
-import { isMissingCredential, isMissingFile, readSecretFile, reasonOf } from './secret-file.ts';
 
 const shortestSecret = 32;
 /** Where systemd creates the state directories of services. */
@@ -64,7 +64,7 @@ const reasons: Readonly<Record<string, string>> = {
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
 /** Reports why a missing file cannot be created. */
-function reportNoRoom({ newFiles, fault, unseen }: Reading, path: string): void {
+function reportNoRoom({ newFiles, fault, unread }: Reading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
     fault(
@@ -77,8 +77,8 @@ function reportNoRoom({ newFiles, fault, unseen }: Reading, path: string): void 
     newFiles?.expect(path);
   } catch (error) {
     const reason = reasonOf(error, reasons) ?? otherReason;
-    if (unseen !== undefined && reason === reasons['ENOENT'] && path.startsWith(stateDirectories)) {
-      unseen('keyFile', reason, 'systemd creates the state directory of a service when it starts');
+    if (reason === reasons['ENOENT'] && path.startsWith(stateDirectories)) {
+      unread('keyFile', reason, 'systemd creates the state directory of a service when it starts');
     } else {
       fault('keyFile', reason);
     }
@@ -110,7 +110,7 @@ function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
 
 function readSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
   const text = readSecretFile(reading, 'keyFile', path);
-  if (text === undefined) return reading.unseen && [newSecret()];
+  if (text === undefined) return undefined;
   const [current = '', ...previous] = text.split(/\r?\n/);
   if ([current, ...previous].some((one) => one.length < shortestSecret) || previous.length > 1) {
     reading.fault(

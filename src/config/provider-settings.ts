@@ -2,6 +2,7 @@ import { presets } from '../providers/presets.ts';
 import type { Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
 import type { Reading } from './reading.ts';
+import type { OptionName } from './settings/settings.ts';
 
 /** Configured values. They override the preset and the metadata. */
 type GivenProvider = Partial<
@@ -155,5 +156,26 @@ function givenProvider(values: Reading['values']): GivenProvider {
     ...(values.revocationUrl && {
       revocation: { url: values.revocationUrl.href, request: 'rfc7009' },
     }),
+  };
+}
+
+/** The options that would give a provider by hand, with their texts. */
+export function providerValues({
+  authorizeUrl,
+  tokenUrl,
+  userUrl,
+  revocation,
+  scope,
+  clientAuthentication,
+  pkce,
+}: Provider): Partial<Record<OptionName, string>> {
+  return {
+    authorizeUrl,
+    tokenUrl,
+    userUrl,
+    ...(revocation && { revocationUrl: revocation.url }),
+    ...(scope !== undefined && { scope }),
+    tokenRequest: clientAuthentication,
+    pkce: pkce ? 'on' : 'off',
   };
 }

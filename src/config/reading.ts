@@ -1,32 +1,37 @@
-import { describeFault } from './fault.ts';
-import type { ConfigFile, FileEntry, PlacedTexts, Position } from './file/config-file.ts';
+import * as v from 'valibot';
+import { describeFault, numbered } from './fault.ts';
 import {
+  type ConfigFile,
   describeEntry,
   describePlace,
-  describeSetting,
-  pathOfSetting,
-  positionOfSetting,
+  type FileSettings,
+  type PlacedTexts,
 } from './file/config-file.ts';
-import { mapped, type NonEmpty } from './non-empty.ts';
+import type { NewFiles, ReadFile } from './files.ts';
+import type { Level, Option, Setting } from './settings/setting.ts';
 import {
   describeOption,
-  isSettingOf,
-  type OptionName,
-  type OptionValues,
-  options,
+  optionNames,
+  relayOptions,
+  type SettingName,
+  settingNames,
+  settings,
+  type Values,
 } from './settings/settings.ts';
-import { type OptionSource, type OptionSources, readValues, sourceOf } from './sources.ts';
-import type { NewFiles, ReadFile } from './text-file.ts';
+import { type Given, givenBySources, type OptionSources } from './sources.ts';
+
+/** The name of the front end that flags and variables describe. */
+export const onlyFrontEnd = 'app';
 
 /** What all readings share. */
-export interface Given extends OptionSources {
+export interface Shared extends OptionSources {
   readonly readFile: ReadFile;
   /** Undefined: a missing file is a fault. */
   readonly newFiles?: NewFiles;
   readonly faults: PlacedTexts;
   readonly warnings: PlacedTexts;
-  /** Undefined: what cannot be read is a fault. */
-  readonly addUnseen: ((unseen: Unseen) => void) | undefined;
+  /** Gets what this command cannot read, but the relay may. Undefined: that is a fault. */
+  readonly unseen?: Unseen[] | undefined;
 }
 
 /** What this command cannot read, but the relay may. */
@@ -35,97 +40,160 @@ export interface Unseen {
   readonly fix: string;
 }
 
+/** Stands for the content of a file that this command cannot read. */
+export const standIn = 'a stand-in for a secret that cannot be read';
+
 /** The settings of the relay, or of one entry of a file: what was given, and where faults and warnings go. */
-export interface Reading extends Pick<Given, 'environment' | 'readFile' | 'newFiles'> {
-  /** The values that are well formed. */
-  readonly values: OptionValues;
-  /** Undefined: flags and variables give the settings. */
-  readonly entry: FileEntry | undefined;
-  /** What sets the setting; undefined: its default applies. */
-  sourceOf(setting: OptionName): OptionSource | undefined;
-  /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. */
-  describe(setting: OptionName): string;
-  /** The same without its place in a file, if it is not there yet. */
-  describeMissing(setting: OptionName): string;
-  /** Reports a fault. The message completes a sentence that begins with the setting. */
-  fault(setting: OptionName, message: string): void;
-  /** Reports a fault of the entry at a place in the file. */
-  faultAt(position: Position, setting: string, message: string): void;
-  /** Reports what works but should be fixed. */
-  warn(setting: OptionName, message: string): void;
-  /**
-   * Reports what only the relay's own user or service can read. The setting then gets a stand-in.
-   * Undefined: that is a fault.
-   */
-  readonly unseen: ((setting: OptionName, message: string, fix: string) => void) | undefined;
-}
+export type Reading = ReturnType<typeof createReading>;
 
 /** Names the settings of one login for people, and says what sets them. */
 export type Naming = Pick<Reading, 'describe' | 'sourceOf'>;
+
+/**
+ * Reads settings: reports the faults of each, apart from the others.
+ *
+ * @param names the settings, by default all that flags can give
+ * @param entry the entry of the file that has them. Undefined: flags and variables, and the file for the whole relay
+ * @param others the values of other settings
+ */
+export function createReading(
+  shared: Shared,
+  file: ConfigFile | undefined,
+  names: readonly SettingName[] = optionNames,
+  entry?: FileSettings,
+  others?: Values,
+) {
+  const { environment, readFile, newFiles, faults, warnings, unseen } = shared;
+
+  /** The map of the file that has the setting, or would have it; undefined: none can. */
+  function mapOf(name: SettingName): FileSettings | undefined {
+    const { level }: Setting = settings[name];
+    return level === 'relay' ? file?.relay : entry && level === entry.level ? entry : undefined;
+  }
+
+  /** What gives the setting its value; undefined: its default applies. */
+  function given(name: SettingName): Given | undefined {
+    const isOfEntry = entry !== undefined && settings[name].level !== 'relay';
+    const bySources = isOfEntry ? undefined : givenBySources(name, shared);
+    const texts = mapOf(name)?.values[name];
+    return bySources ?? (texts && { source: 'file', texts });
+  }
+
+  /** How the file names the setting, and where it is; undefined: it cannot have it. */
+  function placeOf(name: SettingName) {
+    const map = mapOf(name);
+    const row: Setting = settings[name];
+    if (file === undefined || map === undefined) return undefined;
+    const position = map.positions[name] ?? map.position;
+    if (name === 'pathName') {
+      const path = `the name of ${describeEntry(file, map)}`;
+      return { position, path, described: path };
+    }
+    if (row.inFile === null) return undefined;
+    const path = map.prefix + row.key;
+    return { position, path, described: `${describePlace(file.path, position)} ${path}` };
+  }
+
+  const inFile = (name: SettingName) =>
+    (given(name)?.source ?? 'file') === 'file' ? placeOf(name) : undefined;
+  const describe = (name: SettingName) => inFile(name)?.described ?? describeOption(name);
+  const fault = (name: SettingName, message: string) => {
+    const texts = given(name)?.texts ?? [];
+    faults.add(
+      describeFault(describe(name), settings[name], texts, message),
+      inFile(name)?.position,
+    );
+  };
+
+  /** The value of a setting; undefined: it has none, or one with a fault, which is reported. */
+  function parse(name: SettingName): unknown {
+    const { repeatable, schema, default: otherwise }: Setting = settings[name];
+    const texts = given(name)?.texts ?? (otherwise === undefined ? [] : [otherwise]);
+    if (texts.length === 0) return undefined;
+    if (texts.length > 1 && !repeatable) return fault(name, 'is given more than once');
+    const result = v.safeParse(schema, texts.join(' '), { abortPipeEarly: true });
+    return result.success ? result.output : fault(name, messageOf(result.issues[0]));
+  }
+
+  const own = Object.fromEntries(names.map((name) => [name, parse(name)]));
+  const values: Values = { ...others, ...own };
+
+  return {
+    /** The values that are well formed. */
+    values,
+    /** The name of the entry; undefined: flags and variables give the settings. */
+    name: entry?.name,
+    environment,
+    readFile,
+    newFiles,
+    /** What is in effect, and where it is from, for people; undefined: nothing sets it, and it has no fixed default. */
+    effective(name: SettingName) {
+      const { default: otherwise, repeatable, ...row }: Setting | Option = settings[name];
+      // With an issuer, no preset is in effect.
+      const isUsed = name !== 'provider' || given('issuer') === undefined;
+      const byDefault = otherwise && isUsed ? [otherwise] : undefined;
+      const { source, texts } = given(name) ?? {};
+      if (texts === undefined) return byDefault && { texts: byDefault, from: 'default' };
+      if (source !== 'file' && 'flag' in row) {
+        const text = texts.join(' ');
+        const parts = repeatable ? text.split(' ').filter((part) => part !== '') : [text];
+        return { texts: parts, from: source === 'flag' ? row.flag : row.variable };
+      }
+      const position = mapOf(name)?.positions[name];
+      const from = position ? describePlace(file?.path ?? '', position) : 'name of the entry';
+      return { texts, from };
+    },
+    /** What sets the setting; undefined: its default applies. */
+    sourceOf: (name: SettingName) => given(name)?.source,
+    /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. */
+    describe,
+    /** The same without its place in a file, if it is not there yet. */
+    describeMissing: (name: SettingName) => placeOf(name)?.path ?? describeOption(name),
+    /** Reports a fault. The message completes a sentence that begins with the setting. */
+    fault,
+    /** Reports a fault of the entry as a whole. */
+    faultOfEntry: (message: string) =>
+      faults.add(`${describeEntry(file, entry)} ${message}`, entry?.position),
+    /** Reports what works but should be fixed. */
+    warn: (name: SettingName, message: string) =>
+      warnings.add(`${describe(name)} ${message}`, inFile(name)?.position),
+    /** Reports what only the relay may be able to read, and gives a stand-in; undefined: that is a fault. */
+    unread(name: SettingName, message: string, fix: string, asFault = message) {
+      if (unseen === undefined) fault(name, asFault);
+      unseen?.push({ message: `${describe(name)} ${message}`, fix });
+      return unseen && standIn;
+    },
+  };
+}
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export interface Readings {
   readonly relay: Reading;
   readonly providers: NonEmpty<Reading>;
-  readonly frontEnds: NonEmpty<Reading>;
+  readonly frontEnds: NonEmpty<FrontEndReading>;
+}
+
+/** The settings of a front end. */
+export interface FrontEndReading extends Reading {
+  /** Those of each entry of its `proxy`. */
+  readonly apis: readonly Reading[];
 }
 
 /** @param file undefined: flags and variables describe one registration and one front end */
-export function createReadings(given: Given, file: ConfigFile | undefined): Readings {
-  const relay = createReading(given, file, undefined);
-  const read = (entries: ConfigFile['providers']): NonEmpty<Reading> =>
-    entries === undefined ? [relay] : mapped(entries, (entry) => createReading(given, file, entry));
-  return { relay, providers: read(file?.providers), frontEnds: read(file?.frontEnds) };
-}
-
-function createReading(
-  given: Given,
-  file: ConfigFile | undefined,
-  entry: FileEntry | undefined,
-): Reading {
-  const { environment, readFile, newFiles, faults, warnings, addUnseen } = given;
-  const sources: OptionSources = { ...given, inFile: file?.relay.values, entry };
-  const source = (name: OptionName) => sourceOf(name, sources);
-  /** How the file names a setting: with its place, and without. Undefined: it cannot have it. */
-  function inFile(name: OptionName) {
-    if (file === undefined) return undefined;
-    const isOwn =
-      entry !== undefined && (isSettingOf(entry.kind, name) || options[name].level === entry.kind);
-    const owner = isOwn ? entry : undefined;
-    if (owner !== undefined && name === 'pathName') {
-      const described = `the name of ${describeEntry(file, owner)}`;
-      return { described, path: described, position: owner.position };
-    }
-    if (!isSettingOf(owner?.kind ?? 'relay', name)) return undefined;
-    return {
-      described: describeSetting(file, owner, name),
-      path: pathOfSetting(owner, name),
-      position: positionOfSetting(file, owner, name),
-    };
-  }
-  const placeOf = (name: OptionName) =>
-    source(name) === 'flag' || source(name) === 'environment' ? undefined : inFile(name);
-  const describe = (name: OptionName) => placeOf(name)?.described ?? describeOption(name);
-  const fault = (name: OptionName, message: string) =>
-    faults.add(describeFault(name, message, sources, describe(name)), placeOf(name)?.position);
+export function createReadings(shared: Shared, file: ConfigFile | undefined): Readings {
+  const relay = createReading(shared, file);
+  const namesOf = (level: Level) => settingNames.filter((name) => settings[name].level === level);
+  const values = relayOptions.map((name) => [name, relay.values[name]]);
+  const ofRelay: Values = Object.fromEntries(values);
+  const read = (entry: FileSettings) =>
+    createReading(shared, file, namesOf(entry.level), entry, ofRelay);
+  const { providers, frontEnds } = file ?? {};
   return {
-    values: readValues(sources, fault),
-    environment,
-    readFile,
-    ...(newFiles && { newFiles }),
-    entry,
-    sourceOf: source,
-    describe,
-    describeMissing: (name) => inFile(name)?.path ?? describeOption(name),
-    fault,
-    faultAt(position, setting, message) {
-      const place = describePlace(file?.path ?? '', position);
-      faults.add(`${place} ${entry?.kind}.${entry?.name}.${setting} ${message}`, position);
-    },
-    warn: (name, message) => warnings.add(`${describe(name)} ${message}`, placeOf(name)?.position),
-    unseen:
-      addUnseen &&
-      ((name, message, fix) => addUnseen({ message: `${describe(name)} ${message}`, fix })),
+    relay,
+    providers: providers ? mapped(providers, read) : [relay],
+    frontEnds: frontEnds
+      ? mapped(frontEnds, (entry) => ({ ...read(entry), apis: entry.apis.map(read) }))
+      : [{ ...relay, apis: [] }],
   };
 }
 
@@ -136,14 +204,14 @@ export function namingOf(
   frontEnd: string,
 ): Naming {
   const find = (readings: NonEmpty<Reading>, name: string) =>
-    readings.find(({ entry }) => entry?.name === name) ?? readings[0];
+    readings.find((one) => one.name === name) ?? readings[0];
   const owners = {
     relay,
     providers: find(providers, registration),
     'front-ends': find(frontEnds, frontEnd),
     proxy: relay,
   };
-  const ownerOf = (name: OptionName) => owners[options[name].level];
+  const ownerOf = (name: SettingName) => owners[settings[name].level];
   return {
     sourceOf: (name) => ownerOf(name).sourceOf(name),
     describe(name) {
@@ -155,34 +223,9 @@ export function namingOf(
   };
 }
 
-/** Reports flags and variables of what the file describes, and what neither it nor they describe. */
-export function reportOutside(given: Given, { path, providers, frontEnds }: ConfigFile): void {
-  for (const [kind, entries] of [
-    ['providers', providers],
-    ['front-ends', frontEnds],
-  ] as const) {
-    const names = (Object.keys(options) as OptionName[]).filter(
-      (name) => options[name].level === kind,
-    );
-    const outside = names.filter((name) => sourceOf(name, given) !== undefined);
-    if (entries === undefined && outside.length === 0) given.faults.add(`${path} has no ${kind}`);
-    for (const name of entries === undefined ? [] : outside) {
-      given.faults.add(
-        `${describeOption(name)} is given, but ${path} has ${kind}: drop one of them`,
-      );
-    }
-  }
-}
-
-/** Reports a parameter in a URL's query that the relay itself adds: it must not be there twice. */
-export function reportOwnParameters(
-  { values, fault }: Reading,
-  setting: 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'revocationUrl' | 'frontendUrl',
-  parameters: readonly string[],
-): void {
-  const query = values[setting]?.searchParams;
-  const taken = parameters.find((parameter) => query?.has(parameter));
-  if (taken) fault(setting, `must not have ${taken} in its query: the relay adds it`);
+function messageOf({ message, path }: v.BaseIssue<unknown>): string {
+  const [item] = path ?? [];
+  return item?.type === 'array' ? numbered(item.key, item.input.length, message) : message;
 }
 
 /**
@@ -193,4 +236,15 @@ export function reportOwnParameters(
 export function checked<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('a value is missing, but no fault was reported');
   return value;
+}
+
+/** A list with at least one element. */
+export type NonEmpty<Element> = readonly [Element, ...Element[]];
+
+/** The same list with each element changed. */
+export function mapped<Element, Result>(
+  [first, ...others]: NonEmpty<Element>,
+  change: (element: Element, index: number) => Result,
+): NonEmpty<Result> {
+  return [change(first, 0), ...others.map((element, index) => change(element, index + 1))];
 }

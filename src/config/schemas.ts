@@ -3,12 +3,53 @@ import * as v from 'valibot';
 import { redirectUri } from '../origins/schemas.ts';
 import { presets } from '../providers/presets.ts';
 import { providerUrl } from '../urls.ts';
-import { didYouMean, suggestion } from './suggestion.ts';
+import { didYouMean, suggestion } from './fault.ts';
 
 const secondsOfHour = 60 * 60;
 const secondsOfDay = 24 * secondsOfHour;
 
+/** What a value is in YAML and JSON, as JSON Schema has it. Without one, it is a string. */
+export interface ValueType {
+  readonly type?: 'boolean' | 'integer' | 'number' | 'string' | readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  /** The only texts that it takes. */
+  readonly enum?: readonly string[];
+}
+
+function typed<Input>(
+  type: ValueType,
+): v.MetadataAction<Input, { readonly [key: string]: unknown }> {
+  return v.metadata({ ...type });
+}
+
+/** What the schema of a setting says of its value. */
+export function valueTypeOf(schema: v.GenericSchema<string, unknown>): ValueType {
+  const type: ValueType = v.getMetadata(schema);
+  return Object.keys(type).length === 0 ? { type: 'string' } : type;
+}
+
+/** The words that a schema accepts; none if it accepts other texts too. */
+export function acceptedWords(schema: v.GenericSchema<string, unknown>): readonly string[] {
+  return valueTypeOf(schema).enum ?? [];
+}
+
 // Messages complete the sentence "--flag (VARIABLE) …". They never quote the value: describeFault does, unless it is secret.
+
+/** A text that matches a pattern. */
+export function text(pattern: RegExp, message: string) {
+  return v.pipe(
+    v.string(),
+    v.regex(pattern, message),
+    typed({ type: 'string', pattern: pattern.source }),
+  );
+}
+
+/** The same, if the text may look like a number to YAML without quotes: `client-id: 1234.5678`. */
+function textOrNumber(pattern: RegExp, message: string) {
+  return v.pipe(text(pattern, message), typed({ type: ['string', 'number'] }));
+}
 
 /** A whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
@@ -19,6 +60,7 @@ export function wholeNumber(min: number, max: number) {
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),
+    typed({ type: 'integer', minimum: min, maximum: max }),
   );
 }
 
@@ -32,6 +74,7 @@ export function seconds(min: number, max: number) {
     v.minValue(min, message),
     v.maxValue(max, message),
     v.transform((value) => Math.round(value * 1000)),
+    typed({ type: 'number', minimum: min, maximum: max }),
   );
 }
 
@@ -53,13 +96,14 @@ export function hours(min: number, max: number) {
 
 /** One of the words given. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return v.picklist(words, `must be one of: ${words.join(', ')}`);
+  return v.pipe(v.picklist(words, `must be one of: ${words.join(', ')}`), typed({ enum: words }));
 }
 
 /** `true` or `false`. */
 export const trueOrFalse = v.pipe(
-  oneOf(['true', 'false']),
+  v.picklist(['true', 'false'], 'must be one of: true, false'),
   v.transform((word) => word === 'true'),
+  typed({ type: 'boolean' }),
 );
 
 /** `on` or `off`. */
@@ -70,8 +114,7 @@ export const onOrOff = v.pipe(
 
 /** Parameters as a query has them: `name=value` with `&` between them, decoded. */
 export const parameters = v.pipe(
-  v.string(),
-  v.regex(
+  text(
     /^[^=&]+=[^&]*(&[^=&]+=[^&]*)*$/,
     'must be name=value, with & between two of them, as in the query of a URL',
   ),
@@ -90,30 +133,26 @@ function isDecodable(query: string): boolean {
 }
 
 /** A non-empty string of printable ASCII. @see RFC 6749 appendix A.1 and A.2 (VSCHAR) */
-export const visibleCharacters = v.pipe(
-  v.string(),
-  v.regex(/^[\x20-\x7e]+$/, 'must be one line of printable ASCII characters'),
+export const visibleCharacters = textOrNumber(
+  /^[\x20-\x7e]+$/,
+  'must be one line of printable ASCII characters',
 );
 
 /** Scope tokens with single spaces between. @see RFC 6749 §3.3 */
-export const scope = v.pipe(
-  v.string(),
-  v.regex(
-    /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/,
-    'must be scope names with single spaces between them',
-  ),
+export const scope = textOrNumber(
+  /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/,
+  'must be scope names with single spaces between them',
 );
+
+const ofSegment = 'must be 1 to 64 letters, digits, hyphens or underscores';
 
 /** One segment of a path that needs no percent-encoding. */
-export const pathSegment = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens or underscores'),
-);
+export const pathSegment = text(/^[A-Za-z0-9_-]{1,64}$/, ofSegment);
 
 /** A host name or address to listen on. */
-export const listenHost = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an IP address'),
+export const listenHost = textOrNumber(
+  /^[A-Za-z0-9.:_-]{1,253}$/,
+  'must be a host name or an IP address',
 );
 
 /** IP addresses and networks, such as `10.0.0.0/8, ::1`, and `unix` for a Unix socket. */
@@ -136,7 +175,7 @@ function isNetwork(entry: string): boolean {
 }
 
 /** A path to a file. */
-export const filePath = v.pipe(v.string(), v.regex(/^[^\0]+$/, 'must be a path to a file'));
+export const filePath = textOrNumber(/^[^\0]+$/, 'must be a path to a file');
 
 /**
  * Redirect URIs with spaces between them.
@@ -173,8 +212,7 @@ export const issuer = v.pipe(
 
 /** The host of a provider, with an optional port and path. */
 export const providerHost = v.pipe(
-  v.string(),
-  v.regex(
+  text(
     /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._~-]+)*$/,
     'must be a host name, without https:// and without a slash at its end',
   ),
@@ -185,12 +223,9 @@ export const providerHost = v.pipe(
 );
 
 /** A tenant or realm. */
-export const tenant = v.pipe(
-  v.string(),
-  v.regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
-    'must be letters, digits, dots, hyphens or underscores',
-  ),
+export const tenant = textOrNumber(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+  'must be letters, digits, dots, hyphens or underscores',
 );
 
 const presetNames = presets.map(({ name }) => name);
@@ -203,18 +238,12 @@ export const presetName = v.pipe(
     ({ input }) =>
       `must be one that login-relay providers lists${didYouMean(suggestion(input, presetNames))}`,
   ),
+  typed({ enum: presetNames }),
 );
-
-/** The words that a schema accepts; none if it accepts other texts too. */
-export function acceptedWords({ schema }: { readonly schema: object }): readonly string[] {
-  if (schema === presetName) return presetNames;
-  if (!('options' in schema) || !Array.isArray(schema.options)) return [];
-  return schema.options.filter((word) => typeof word === 'string');
-}
 
 /** Names with spaces between them. */
 export const names = v.pipe(
   v.string(),
-  v.transform((text) => text.split(' ')),
-  v.array(pathSegment),
+  v.regex(/^[A-Za-z0-9_-]{1,64}( [A-Za-z0-9_-]{1,64})*$/, ofSegment),
+  v.transform((given) => given.split(' ')),
 );

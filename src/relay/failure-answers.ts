@@ -1,5 +1,5 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { frontEndsOf } from '../config/registration-users.ts';
+import { frontEndsOf } from '../config/login-config.ts';
 import { failurePage } from '../delivery/failure-page.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import { issuerOf } from './registration-config.ts';

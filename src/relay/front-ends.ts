@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
-import { cmsBackendOf } from '../config/cms-backend.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { issuesRefreshTokens } from '../config/refresh-tokens.ts';
-import { frontEndsOf } from '../config/registration-users.ts';
+import { cmsBackendOf, frontEndsOf, issuesRefreshTokens } from '../config/login-config.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import { scopeBeyond } from '../oauth/scope.ts';

@@ -1,5 +1,5 @@
 import type { RelaySettings } from '../config/config.ts';
-import { issuesRefreshTokens } from '../config/refresh-tokens.ts';
+import { issuesRefreshTokens } from '../config/login-config.ts';
 import { createCodes } from '../grants/codes.ts';
 import type { GrantMemory, Grants } from '../grants/grants.ts';
 import { createNonces } from '../grants/proofs.ts';

@@ -1,5 +1,5 @@
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { frontEndsOf } from '../config/registration-users.ts';
+import { frontEndsOf } from '../config/login-config.ts';
 import { codeLifetime } from '../grants/codes.ts';
 import { limits } from '../limits.ts';
 import { loginLifetime } from '../login/cookies.ts';

@@ -1,5 +1,5 @@
 import type { Config, FrontEndConfig } from '../config/config.ts';
-import { registrationsOf } from '../config/registration-users.ts';
+import { registrationsOf } from '../config/login-config.ts';
 import { keysOf } from '../keys.ts';
 import type { Registration } from '../login/registration.ts';
 import type { SessionAccess } from '../routes/open-session.ts';

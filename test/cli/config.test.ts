@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { effectiveFile } from '../../src/config/file/effective.ts';
+import { readingsOf } from '../../fuzz/parsers/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
 import { configFileSchema } from '../../src/config/file/schema.ts';
@@ -72,7 +72,10 @@ front-ends:
       const { providers, frontEnds } = parsed(stdout);
       expect(providers?.map(({ name }) => name)).to.deep.equal(['github', 'staff']);
       expect(providers?.[0].values.clientSecretFile).to.deep.equal([join(directory, 'secret')]);
-      expect(frontEnds?.[1]?.values).to.deep.include({ providers: ['github'], scope: ['repo'] });
+      expect(frontEnds?.[1]?.values).to.deep.include({
+        providers: ['github'],
+        frontEndScope: ['repo'],
+      });
     } finally {
       rmSync(directory, { recursive: true });
     }
@@ -165,7 +168,7 @@ describe('the printed configuration', () => {
   };
 
   it('has what flags and variables say, and is the same again if it is read and printed', () => {
-    const file = parsed(printFile(effectiveFile(ofFlags, undefined)));
+    const file = parsed(printFile(readingsOf(undefined, ofFlags)));
     expect(file.relay.values).to.deep.include({ insecureHttp: ['true'], port: ['8000'] });
     expect(file.relay.values).not.to.have.property('rateLimit');
     expect(file.providers?.map(({ name, values }) => [name, values])).to.deep.equal([
@@ -183,7 +186,7 @@ describe('the printed configuration', () => {
     expect(file.frontEnds?.[0].values).to.deep.include({
       redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
     });
-    const again = parsed(printFile(effectiveFile({ flags: {}, environment: {} }, file)));
+    const again = parsed(printFile(readingsOf(file)));
     expect(again.relay.values).to.deep.equal(file.relay.values);
     expect(again.providers?.[0].values).to.deep.equal(file.providers?.[0].values);
     expect(again.frontEnds?.[0].values).to.deep.equal(file.frontEnds?.[0].values);
@@ -192,7 +195,7 @@ describe('the printed configuration', () => {
   it('says of each value where it is from; a flag or variable beats the file', () => {
     const file = parsed('port: 1\nhost: ::1\nproviders: { gitlab: { client-id: a } }\n');
     const sources = { flags: { port: ['2'] }, environment: { HOST: '::2' } };
-    const text = printFile(effectiveFile(sources, file));
+    const text = printFile(readingsOf(file, sources));
     expect(text).to.contain('port: 2 # --port\n').and.to.contain('host: ::2 # HOST\n');
     expect(text).to.contain('    client-id: a # printed.yaml:3:24\n');
     expect(text).to.contain('    provider: gitlab # name of the entry\n');
@@ -200,7 +203,7 @@ describe('the printed configuration', () => {
 
   it('has no preset for a provider that has an issuer', () => {
     const file = parsed('providers: { staff: { issuer: https://id.example.com } }');
-    const text = printFile(effectiveFile({ flags: {}, environment: {} }, file));
+    const text = printFile(readingsOf(file));
     expect(text).not.to.contain(' provider:');
   });
 });
@@ -235,7 +238,7 @@ describe('the schema of the file', () => {
 
   it('has every option of the command line but those that make no sense in a file', () => {
     const names = Object.values(fileSettings).flatMap((settings) =>
-      settings.map(({ option }) => option),
+      settings.map(({ name }) => name),
     );
     const missing = Object.keys(options).filter((name) => !names.some((one) => one === name));
     expect(missing.filter((name) => name !== 'config')).to.deep.equal(['pathName']);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { effectiveFile } from '../../src/config/file/effective.ts';
+import { readingsOf } from '../../fuzz/parsers/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
 import { limits } from '../../src/limits.ts';
@@ -227,7 +227,7 @@ describe('proxy of a front end', () => {
       if ('faults' in result) throw new Error(result.faults.join('\n'));
       return result.file;
     };
-    const printed = printFile(effectiveFile({ flags: {}, environment: {} }, parsed(text)));
+    const printed = printFile(readingsOf(parsed(text)));
     const apis = parsed(printed).frontEnds?.[0].apis.map(({ values }) => values);
     expect(apis).to.deep.equal([
       { path: ['/api/github/'], url: ['https://api.github.com/'], methods: ['GET', 'POST'] },

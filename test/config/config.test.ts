@@ -79,6 +79,12 @@ describe('the configuration', () => {
       logFormat: undefined,
       logClientAddress: 'off',
       metrics: undefined,
+      metricsPort: undefined,
+      metricsHost: '127.0.0.1',
+      tlsCert: undefined,
+      tlsKey: undefined,
+      insecureHttp: false,
+      config: undefined,
     });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { readingsOf } from '../../fuzz/parsers/config-file.ts';
 import type { ConfigFile } from '../../src/config/file/config-file.ts';
-import { describeEntry, describeSetting } from '../../src/config/file/config-file.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
 
 function parsed(text: string, path = 'config.yaml'): ConfigFile {
@@ -38,21 +38,23 @@ describe('the configuration file', () => {
       ['app', { origin: ['https://app.example.com'], redirectUri: ['https://app.example.com/in'] }],
       [
         'blog',
-        { origin: ['https://blog.example.com'], providers: ['github'], scope: ['repo user'] },
+        {
+          origin: ['https://blog.example.com'],
+          providers: ['github'],
+          frontEndScope: ['repo user'],
+        },
       ],
     ]);
   });
 
   it('names each setting with its line and column, and a missing one with those of its entry', () => {
-    const file = parsed(team);
-    const [github, staff] = file.providers ?? [];
-    expect(describeSetting(file, undefined, 'baseUrl')).to.equal('config.yaml:2:1 base-url');
-    expect(describeSetting(file, undefined, 'port')).to.equal('config.yaml port');
-    expect(describeSetting(file, staff, 'scope')).to.equal('config.yaml:7:5 providers.staff.scope');
-    expect(describeSetting(file, github, 'scope')).to.equal(
-      'config.yaml:4:3 providers.github.scope',
-    );
-    expect(github && describeEntry(file, github)).to.equal('config.yaml:4:3 providers.github');
+    const { relay, providers } = readingsOf(parsed(team));
+    const [github, staff] = providers;
+    expect(relay.describe('baseUrl')).to.equal('config.yaml:2:1 base-url');
+    expect(relay.describe('port')).to.equal('config.yaml port');
+    expect(staff?.describe('scope')).to.equal('config.yaml:7:5 providers.staff.scope');
+    expect(github.describe('scope')).to.equal('config.yaml:4:3 providers.github.scope');
+    expect(github.describe('pathName')).to.equal('the name of config.yaml:4:3 providers.github');
   });
 
   it('reports all faults of its form, in order', () => {

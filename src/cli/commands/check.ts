@@ -9,10 +9,12 @@ import { type Finding, notChecked, problem, warning } from '../../check/finding.
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
 import { type Access, checkServiceUser } from '../../check/service-user.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
+import { placedTexts } from '../../config/file/config-file.ts';
+import type { ReadFile } from '../../config/files.ts';
+import { expectCreatable, readTextFile } from '../../config/files.ts';
 import { loginConfig } from '../../config/login-config.ts';
-import { type OptionSources, sourceOf, withoutOverruled } from '../../config/sources.ts';
-import type { ReadFile } from '../../config/text-file.ts';
-import { expectCreatable, readTextFile } from '../../config/text-file.ts';
+import { createReadings } from '../../config/reading.ts';
+import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 
@@ -44,12 +46,11 @@ const thisMachine: Machine = {
 
 /** Makes the report of {@link check}, and its exit code. */
 export async function diagnose(
-  given: OptionSources,
+  sources: OptionSources,
   { readFile, isRoot, accessOf }: Machine = thisMachine,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
-  const sources = withoutOverruled(given);
   const paths = new Set<string>();
-  const isFromFile = sourceOf('config', sources) !== undefined;
+  const isFromFile = givenBySources('config', sources) !== undefined;
   let reading: ConfigReading;
   try {
     reading = readConfig({
@@ -65,12 +66,14 @@ export async function diagnose(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.faults.map((fault) => problem('configuration', fault, null));
-    const options = isFromFile ? [] : effectiveOptions(sources, undefined, undefined);
+    const faults = placedTexts();
+    const { relay } = createReadings({ ...sources, readFile, faults, warnings: faults }, undefined);
+    const options = isFromFile ? [] : effectiveOptions(relay, undefined, undefined);
     return { report: { options, callbackUrl: null, findings }, code: 2 };
   }
   const { findings: examined, ...shown } = isFromFile
     ? await examineFile(reading)
-    : await examineOptions(reading, sources);
+    : await examineOptions(reading);
   const cms = cmsConfigs(reading.config);
   const findings: Finding[] = [
     ...reading.warnings.map((message) => warning('configuration', message, null)),
@@ -84,14 +87,11 @@ export async function diagnose(
   return { report: { ...shown, ...(cms.length > 0 && { cms }), findings }, code };
 }
 
-async function examineOptions(
-  { config, namingOf }: ConfigReading,
-  sources: OptionSources,
-): Promise<CheckReport> {
+async function examineOptions({ config, namingOf, readings }: ConfigReading): Promise<CheckReport> {
   const login = loginConfig(config);
   const naming = namingOf(login.pathName, login.frontEnd);
   const { findings, provider } = await examine(login, naming, Date.now);
-  const options = effectiveOptions(sources, login, provider);
+  const options = effectiveOptions(readings.relay, login, provider);
   return { options, callbackUrl: login.redirectUri, findings };
 }
 

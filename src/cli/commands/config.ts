@@ -1,12 +1,9 @@
 import { describedProviders } from '../../check/described-providers.ts';
 import { readConfig } from '../../config/config.ts';
-import { withDerived } from '../../config/file/derived.ts';
-import { effectiveFile } from '../../config/file/effective.ts';
 import { printFile } from '../../config/file/print.ts';
-import { readConfigFile } from '../../config/file/read.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
-import { type OptionSources, withoutOverruled } from '../../config/sources.ts';
-import { expectCreatable, readTextFile } from '../../config/text-file.ts';
+import { expectCreatable, readTextFile } from '../../config/files.ts';
+import type { OptionSources } from '../../config/sources.ts';
 import type { ConfigAction } from '../config-actions.ts';
 import { print } from '../print.ts';
 
@@ -16,26 +13,20 @@ import { print } from '../print.ts';
  *
  * @throws {ConfigError}
  */
-export async function config(action: ConfigAction, given: OptionSources): Promise<void> {
+export async function config(action: ConfigAction, sources: OptionSources): Promise<void> {
   if (action === 'schema') {
     await print(`${JSON.stringify(configFileSchema(), null, 2)}\n`);
     return;
   }
-  const sources = withoutOverruled(given);
-  const {
-    config: read,
-    warnings,
-    unseen,
-  } = readConfig({
+  const reading = readConfig({
     ...sources,
     readFile: readTextFile,
     newFiles: { expect: expectCreatable },
     mayBeUnseen: true,
   });
+  const { config: read, readings, warnings, unseen } = reading;
   if (action === 'print') {
-    const file = readConfigFile(sources, readTextFile);
-    const effective = effectiveFile(sources, file, read.baseUrl);
-    await print(printFile(withDerived(effective, read, await describedProviders(read))));
+    await print(printFile(readings, read, await describedProviders(read)));
     return;
   }
   await print(

@@ -2,19 +2,18 @@ import { get, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
 import * as v from 'valibot';
-import { describeFault } from '../../config/fault.ts';
+import { placedTexts } from '../../config/file/config-file.ts';
 import { readConfigFile } from '../../config/file/read.ts';
+import { readTextFile } from '../../config/files.ts';
+import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
-import type { OptionName } from '../../config/settings/settings.ts';
-import { type OptionSources, readValues } from '../../config/sources.ts';
-import { readTextFile } from '../../config/text-file.ts';
+import type { OptionSources } from '../../config/sources.ts';
 import { paths } from '../../paths.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 
 const patience = 3_000;
 const largestAnswer = 16 * 1024;
-const whereToAsk: ReadonlySet<OptionName> = new Set(['port', 'host']);
 
 /** What a relay answers that is not ready. Something else may answer in its place: print no text of its own. */
 const notReady = v.pipe(
@@ -41,13 +40,11 @@ const partlyReady = v.pipe(
  * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const faults: string[] = [];
-  const inFile = readConfigFile(sources, readTextFile)?.relay.values ?? {};
-  const given = { ...sources, inFile };
-  const { port, host, tlsCert } = readValues(given, (name, message) => {
-    if (whereToAsk.has(name)) faults.push(describeFault(name, message, given));
-  });
-  if (port === undefined || host === undefined) throw new ConfigError(faults);
+  const file = readConfigFile(sources, readTextFile);
+  const faults = placedTexts();
+  const shared = { ...sources, readFile: readTextFile, faults, warnings: placedTexts() };
+  const { port, host, tlsCert } = createReading(shared, file, ['port', 'host', 'tlsCert']).values;
+  if (port === undefined || host === undefined) throw new ConfigError(faults.inOrder());
   const answer = await ask(reachable(host), port, tlsCert !== undefined);
   await print(`${answer}\n`);
   return answer.startsWith('ready') ? 0 : 1;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
+import { createTextFile, expectCreatable, readTextFile } from '../../config/files.ts';
 import { describeOption } from '../../config/settings/settings.ts';
-import { type OptionSources, sourceOf } from '../../config/sources.ts';
-import { createTextFile, expectCreatable, readTextFile } from '../../config/text-file.ts';
+import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
@@ -80,7 +80,7 @@ function callbacksOf({ registrations }: Config) {
 
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   for (const name of ['port', 'host'] as const) {
-    if (sourceOf(name, sources) === undefined) continue;
+    if (givenBySources(name, sources) === undefined) continue;
     logger.warn(`${describeOption(name)} has no effect: systemd passes the socket to listen on`);
   }
 }

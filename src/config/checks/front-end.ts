@@ -2,9 +2,10 @@ import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pa
 import { examplePage, originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
 import { isSameSite } from '../../origins/same-site.ts';
 import { isLoopback } from '../../urls.ts';
-import { checked, type Reading, reportOwnParameters } from '../reading.ts';
+import { didYouMean, numbered, suggestion } from '../fault.ts';
+import { checked, type Reading } from '../reading.ts';
 import type { CompleteValues } from '../settings/settings.ts';
-import { numbered } from '../suggestion.ts';
+import { reportOwnParameters } from './provider.ts';
 
 const maxRedirectUriLength = 512;
 
@@ -138,4 +139,31 @@ function reportSessionFrontEnd(
   if (sourceOf('redirectUri') !== undefined) {
     warn('redirectUri', `has no effect with ${delivery}: there are no OAuth logins`);
   }
+}
+
+/** What a front end may use. */
+export interface FrontEndAccess {
+  /** The names of registrations. */
+  readonly registrations: readonly string[];
+  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
+  readonly scope: string | undefined;
+}
+
+/**
+ * Reads what a front end may use: by default, every registration with its own scope.
+ *
+ * @param registrations the names of all registrations
+ */
+export function readFrontEndAccess(
+  { values: { providers: given, frontEndScope: scope }, fault }: Reading,
+  registrations: readonly string[],
+): FrontEndAccess {
+  const named = given?.map((name) => {
+    if (registrations.includes(name)) return name;
+    const close = suggestion(name, registrations);
+    fault('providers', `names a provider that is not configured${didYouMean(close)}`);
+    // Otherwise, that one may be reported as unused, too.
+    return close ?? name;
+  });
+  return { registrations: named ?? registrations, scope };
 }

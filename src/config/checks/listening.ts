@@ -1,4 +1,6 @@
+import { exampleOf } from '../../origins/origin-pattern.ts';
 import type { Certificate } from '../../server/certificate.ts';
+import { isLoopback } from '../../urls.ts';
 import { readCertificate } from '../certificate.ts';
 import type { Reading } from '../reading.ts';
 import { options } from '../settings/settings.ts';
@@ -59,5 +61,28 @@ export function checkMetrics({ values, sourceOf, describe, fault, warn }: Readin
   }
   if (sourceOf('metricsHost') !== undefined && metricsPort === undefined) {
     warn('metricsHost', `has no effect without ${describe('metricsPort')}`);
+  }
+}
+
+/** Reports http:// addresses beyond this machine, unless they are allowed. */
+export function reportPlainHttp({ values, describe, fault }: Reading): void {
+  if (values.insecureHttp !== false) return;
+  const addresses = {
+    baseUrl: values.baseUrl,
+    origin: values.origin === undefined ? undefined : new URL(exampleOf(values.origin)),
+    authorizeUrl: values.authorizeUrl,
+    tokenUrl: values.tokenUrl,
+    userUrl: values.userUrl,
+    revocationUrl: values.revocationUrl,
+    issuer: values.issuer === undefined ? undefined : new URL(values.issuer),
+  };
+  for (const name of Object.keys(addresses) as (keyof typeof addresses)[]) {
+    const url = addresses[name];
+    if (url?.protocol === 'http:' && !isLoopback(url)) {
+      fault(
+        name,
+        `must start with https://. http:// is only for this machine, unless ${describe('insecureHttp')} allows it`,
+      );
+    }
   }
 }

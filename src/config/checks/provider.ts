@@ -1,6 +1,6 @@
 import { ownParameters, protocolParameters } from '../../oauth/parameters.ts';
 import { type ProviderSettings, readProviderSettings } from '../provider-settings.ts';
-import { type Reading, reportOwnParameters } from '../reading.ts';
+import type { Reading } from '../reading.ts';
 
 /** Reads the provider of a registration. Undefined after reporting faults. */
 export function readProvider(reading: Reading, baseUrl: string): ProviderSettings | undefined {
@@ -42,4 +42,15 @@ function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void
       `is that of ${values.provider} by default, but other endpoints are configured: set it too, or set ${describe('provider')} explicitly`,
     );
   }
+}
+
+/** Reports a parameter in a URL's query that the relay itself adds: it must not be there twice. */
+export function reportOwnParameters(
+  { values, fault }: Reading,
+  setting: 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'revocationUrl' | 'frontendUrl',
+  parameters: readonly string[],
+): void {
+  const query = values[setting]?.searchParams;
+  const taken = parameters.find((parameter) => query?.has(parameter));
+  if (taken) fault(setting, `must not have ${taken} in its query: the relay adds it`);
 }

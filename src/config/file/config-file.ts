@@ -1,4 +1,5 @@
-import { fileSettings, type SettingName } from '../settings/settings.ts';
+import type { Level } from '../settings/setting.ts';
+import type { SettingName } from '../settings/settings.ts';
 
 /** A place in a file. Lines and columns count from 1. */
 export interface Position {
@@ -6,8 +7,15 @@ export interface Position {
   readonly column: number;
 }
 
-/** Settings as a file gives them: not yet checked by their schemas. */
+/** The settings of one map of a file: not yet checked by their schemas. */
 export interface FileSettings {
+  readonly level: Level;
+  /** The name of the entry; undefined for the relay as a whole. */
+  readonly name?: string;
+  /** What the keys follow when people read them, such as `providers.github.`; empty for the relay as a whole. */
+  readonly prefix: string;
+  /** Where the map begins, or its name is; undefined for the relay as a whole. */
+  readonly position: Position | undefined;
   /**
    * The texts of each setting, as its flag would give them: several if the flag is repeatable, none if the setting has
    * a fault of form.
@@ -19,20 +27,12 @@ export interface FileSettings {
 
 /** One entry of `providers` or `front-ends`. */
 export interface FileEntry extends FileSettings {
-  /** The map that it is in. */
-  readonly kind: 'providers' | 'front-ends';
+  readonly level: 'providers' | 'front-ends';
   /** A word of a path. No other entry of the map has it. */
   readonly name: string;
-  /** Where its name is. */
   readonly position: Position;
-  /** What `proxy` of a front end lists. */
-  readonly apis: readonly FileApi[];
-}
-
-/** One entry of `proxy`. */
-export interface FileApi extends FileSettings {
-  /** Where it begins. */
-  readonly position: Position;
+  /** The entries of `proxy` of a front end. */
+  readonly apis: readonly FileSettings[];
 }
 
 /** A configuration file. */
@@ -47,44 +47,16 @@ export interface ConfigFile {
 }
 
 /** Names a place in a file for people, as editors understand it: `config.yaml:12:5`. */
-export function describePlace(path: string, { line, column }: Position): string {
-  return `${path}:${line}:${column}`;
+export function describePlace(path: string, position: Position | undefined): string {
+  return position === undefined ? path : `${path}:${position.line}:${position.column}`;
 }
 
 /** Names an entry for people: `config.yaml:12:5 providers.github`. */
-export function describeEntry({ path }: ConfigFile, entry: FileEntry): string {
-  return `${describePlace(path, entry.position)} ${entry.kind}.${entry.name}`;
-}
-
-/**
- * Names a setting for people: `config.yaml:12:5 providers.github.scope`. A setting that is not in the file gets
- * the place of its entry.
- *
- * @param entry undefined: a setting of the relay as a whole
- */
-export function describeSetting(
-  file: ConfigFile,
-  entry: FileEntry | undefined,
-  name: SettingName,
+export function describeEntry(
+  file: ConfigFile | undefined,
+  entry: FileSettings | undefined,
 ): string {
-  const position = positionOfSetting(file, entry, name);
-  const place = position === undefined ? file.path : describePlace(file.path, position);
-  return `${place} ${pathOfSetting(entry, name)}`;
-}
-
-/** Where a setting is; undefined: it is one of the relay as a whole, and not in the file. */
-export function positionOfSetting(
-  { relay }: ConfigFile,
-  entry: FileEntry | undefined,
-  name: SettingName,
-): Position | undefined {
-  return (entry ?? relay).positions[name] ?? entry?.position;
-}
-
-/** Names a setting for people, without its place: `providers.github.scope`. */
-export function pathOfSetting(entry: FileEntry | undefined, name: SettingName): string {
-  const key = fileSettings[entry?.kind ?? 'relay'].find((one) => one.name === name)?.key ?? name;
-  return entry === undefined ? key : `${entry.kind}.${entry.name}.${key}`;
+  return `${describePlace(file?.path ?? '', entry?.position)} ${entry?.prefix.replace(/\.$/, '')}`;
 }
 
 /** Faults or warnings, each once. */

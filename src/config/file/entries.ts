@@ -2,13 +2,12 @@ import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import { limits } from '../../limits.ts';
+import { didYouMean, numbered, suggestion } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
-import type { Level } from '../settings/setting.ts';
+import type { Level, Setting } from '../settings/setting.ts';
 import { type FileSetting, fileSettings, options, type SettingName } from '../settings/settings.ts';
-import { didYouMean, numbered, suggestion } from '../suggestion.ts';
-import type { ConfigFile, FileApi, FileEntry, FileSettings, Position } from './config-file.ts';
-import { type Pair, pairsOf, positionOf, resolved } from './pairs.ts';
-import type { ReportAt, Yaml } from './yaml.ts';
+import type { ConfigFile, FileEntry, FileSettings, Position } from './config-file.ts';
+import { type Pair, pairsOf, positionOf, type ReportAt, resolved, type Yaml } from './yaml.ts';
 
 /** The file that settings are read from. */
 export interface Source {
@@ -19,13 +18,10 @@ export interface Source {
   readonly giveUp: ReportAt;
 }
 
-/** The map that settings are in: its level, and how faults begin that name one of its keys. */
-interface Place {
-  readonly level: Level;
-  readonly prefix: string;
-}
+/** The map that settings are in. In place of a word that cannot be a name, faults have another prefix. */
+type Place = Pick<FileSettings, 'level' | 'prefix' | 'position'>;
 
-/** The words that are endpoints after `/auth/<provider>/`: no front end can have their names. */
+/** Endpoints after `/auth/<provider>/`: no front end can have their names. */
 export const endpoints: readonly string[] = ['callback', 'token', 'revoke'];
 
 /** The keys of each level that hold further maps, where an unknown key belongs that another level has. */
@@ -51,7 +47,7 @@ export function readTop(map: YAMLMap | undefined, source: Source): Omit<ConfigFi
   const [providers, frontEnds] = [find('providers'), find('front-ends')];
   const others = pairs.filter((pair) => pair !== providers && pair !== frontEnds);
   return {
-    relay: readSettings(others, { level: 'relay', prefix: '' }, source),
+    relay: readSettings(others, { level: 'relay', prefix: '', position: undefined }, source),
     providers: providers && readEntries(providers, 'providers', source),
     frontEnds: frontEnds && readEntries(frontEnds, 'front-ends', source),
   };
@@ -60,58 +56,65 @@ export function readTop(map: YAMLMap | undefined, source: Source): Omit<ConfigFi
 /** Reads the entries of `providers` or `front-ends`. Undefined after reporting that there are none. */
 function readEntries(
   { value, position }: Pair,
-  kind: FileEntry['kind'],
+  level: FileEntry['level'],
   source: Source,
 ): ConfigFile['providers'] {
   const { yaml, report, giveUp } = source;
   if (!isMap(value)) {
-    giveUp(position, `${kind} is not a map of names, each with its settings`);
+    giveUp(position, `${level} is not a map of names, each with its settings`);
     return undefined;
   }
-  const most = kind === 'providers' ? limits.registrations : limits.frontEnds;
+  const most = level === 'providers' ? limits.registrations : limits.frontEnds;
   const pairs = pairsOf(value, yaml, report);
   const beyond = pairs[most];
   if (beyond !== undefined) {
-    giveUp(beyond.position, `${kind} has more than ${most} entries`);
+    giveUp(beyond.position, `${level} has more than ${most} entries`);
     return undefined;
   }
-  const [first, ...others] = pairs.map((pair) => readEntry(pair, kind, source));
-  if (first === undefined) giveUp(position, `${kind} has no entries`);
+  const [first, ...others] = pairs.map((pair) => readEntry(pair, level, source));
+  if (first === undefined) giveUp(position, `${level} has no entries`);
   return first && [first, ...others];
 }
 
 function readEntry(
   { key: name, position, value }: Pair,
-  kind: FileEntry['kind'],
+  level: FileEntry['level'],
   source: Source,
 ): FileEntry {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
   // A word that cannot be a name is left out of faults: it may be anything.
-  const described = issue === undefined ? `${kind}.${name}` : kind;
-  const prefix = issue === undefined ? `${described}.` : `${kind}: `;
-  if (issue !== undefined) giveUp(position, `${kind} has a name that ${issue.message}`);
-  if (kind === 'front-ends' && endpoints.includes(name)) {
+  const described = issue === undefined ? `${level}.${name}` : level;
+  const prefix = issue === undefined ? `${described}.` : `${level}: `;
+  if (issue !== undefined) giveUp(position, `${level} has a name that ${issue.message}`);
+  if (level === 'front-ends' && endpoints.includes(name)) {
     report(position, `${described} has the name of an endpoint: choose another name`);
   }
   if (!isMap(value)) report(position, `${described} is not a map of settings`);
   const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
-  const proxy = pairs.find(({ key }) => key === 'proxy' && kind === 'front-ends');
+  const proxy = pairs.find(({ key }) => key === 'proxy' && level === 'front-ends');
   const apis = proxy ? readApis(proxy, `${described}.proxy`, `${prefix}proxy.`, source) : [];
   const own = pairs.filter((pair) => pair !== proxy);
-  const { values, positions } = readSettings(own, { level: kind, prefix }, source);
-  return { kind, name, position, positions, apis, values: withPreset(kind, name, values) };
+  const settings = readSettings(own, { level, prefix, position }, source);
+  return {
+    ...settings,
+    level,
+    name,
+    position,
+    apis,
+    values: withPreset(level, name, settings.values),
+  };
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
 function withPreset(
-  kind: FileEntry['kind'],
+  level: FileEntry['level'],
   name: string,
   values: FileEntry['values'],
 ): FileEntry['values'] {
   const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
   const isNamed = choices.some((choice) => values[choice] !== undefined);
-  const isPreset = kind === 'providers' && acceptedWords(options.provider).includes(name);
+  const isPreset = level === 'providers' && acceptedWords(options.provider.schema).includes(name);
   return isNamed || !isPreset ? values : { ...values, provider: [name] };
 }
 
@@ -121,7 +124,7 @@ function readApis(
   described: string,
   prefix: string,
   source: Source,
-): readonly FileApi[] {
+): readonly FileSettings[] {
   const { yaml, report } = source;
   const fault = (at: Position, what: string): [] => {
     report(at, `${described} ${what}`);
@@ -134,11 +137,10 @@ function readApis(
     return fault(position, `has more than ${limits.apisOfFrontEnd} entries`);
   }
   return items.flatMap((item) => {
-    const map = resolved(item, yaml);
-    const at = positionOf(item, yaml);
+    const [map, at] = [resolved(item, yaml), positionOf(item, yaml)];
     if (!isMap(map)) return fault(at, 'has an entry that is not a map');
-    const settings = readSettings(pairsOf(map, yaml, report), { level: 'proxy', prefix }, source);
-    return [{ position: at, ...settings }];
+    const place = { level: 'proxy', prefix, position: at } as const;
+    return [readSettings(pairsOf(map, yaml, report), place, source)];
   });
 }
 
@@ -160,7 +162,7 @@ function readSettings(pairs: readonly Pair[], place: Place, source: Source): Fil
   }
   // Otherwise, a misspelt setting would be reported as missing, too.
   for (const name of misspelt) values[name] ??= [];
-  return { values, positions };
+  return { ...place, values, positions };
 }
 
 /**
@@ -187,12 +189,9 @@ function reportUnknown(
   return fileSettings[level].filter((setting) => setting.key === close).map(({ name }) => name);
 }
 
-/** How a list is written as one text, for options whose flag takes one text. */
-const separators: Readonly<Record<string, string>> = { scope: ' ', trustedProxies: ',' };
-
 /** Whether a setting takes a list as well as a single value. */
-export function takesList({ name, repeatable }: FileSetting): boolean {
-  return repeatable === true || separators[name] !== undefined;
+export function takesList({ separator, repeatable }: Setting): boolean {
+  return repeatable === true || separator !== undefined;
 }
 
 /** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */
@@ -217,7 +216,7 @@ function textsOf(
     return undefined;
   }
   if (setting.schema === filePath) return texts.map((text) => fromFile(text, path));
-  const separator = separators[setting.name];
+  const { separator } = setting;
   return separator === undefined || texts.length === 0 ? texts : [texts.join(separator)];
 }
 
@@ -239,7 +238,7 @@ function textOf(
     if (typeof value === 'string') return value;
     if (typeof value !== 'boolean') return source ?? String(value);
     const word = value ? 'on' : 'off';
-    return acceptedWords(setting).includes(word) ? word : String(value);
+    return acceptedWords(setting.schema).includes(word) ? word : String(value);
   }
   return undefined;
 }

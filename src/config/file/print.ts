@@ -1,71 +1,128 @@
 import { Document, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { filePath } from '../schemas.ts';
-import type { Derived, EffectiveEntry, EffectiveFile, EffectiveSetting } from './effective.ts';
-import { valueTypeOf } from './value-type.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
+import { providerValues } from '../provider-settings.ts';
+import { onlyFrontEnd, type Reading, type Readings } from '../reading.ts';
+import { filePath, valueTypeOf } from '../schemas.ts';
+import type { Level, Setting } from '../settings/setting.ts';
+import { fileSettings, type SettingName } from '../settings/settings.ts';
 
 const masked = '[secret]';
+
+/** Texts in effect that no setting gives. */
+type Texts = Readonly<Partial<Record<SettingName, string | undefined>>>;
 
 /**
  * The configuration in effect as a configuration file. A comment after each setting says where its value is from. What
  * no setting gives is in comments, so that the file means the same if it is read. Secrets are masked.
+ *
+ * @param config adds what presets, issuers and other settings give
+ * @param described the providers that issuers have described, by the name of the registration
  */
-export function printFile({ relay, providers, frontEnds }: EffectiveFile): string {
-  const map = settingsMap(relay);
-  map.set('providers', entriesMap(providers));
-  map.set('front-ends', entriesMap(frontEnds));
+export function printFile(
+  { relay, providers, frontEnds }: Readings,
+  config?: Config,
+  described: ReadonlyMap<string, Provider> = new Map(),
+): string {
+  const map = settingsMap(relay, 'relay', { baseUrl: config?.baseUrl });
+  const [ofProviders, ofFrontEnds] = [new YAMLMap(), new YAMLMap()];
+  for (const [index, reading] of providers.entries()) {
+    const entry = settingsMap(reading, 'providers');
+    const registration = config?.registrations[index];
+    const lines = registration ? ofRegistration(reading, registration, described) : [];
+    entry.comment = lines.join('\n') || null;
+    ofProviders.set(new Scalar(reading.name ?? reading.values.pathName), entry);
+  }
+  for (const [index, reading] of frontEnds.entries()) {
+    const entry = settingsMap(reading, 'front-ends');
+    const apis = reading.apis.map((api) => settingsMap(api, 'proxy'));
+    if (apis.length > 0) entry.set('proxy', sequence(apis));
+    const frontEnd = config?.frontEnds[index];
+    entry.comment = (frontEnd ? ofFrontEnd(reading, frontEnd) : []).join('\n') || null;
+    ofFrontEnds.set(new Scalar(reading.name ?? onlyFrontEnd), entry);
+  }
+  map.set('providers', ofProviders);
+  map.set('front-ends', ofFrontEnds);
   const document = new Document();
   document.contents = map;
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
-function entriesMap(entries: readonly EffectiveEntry[]): YAMLMap {
+/** @param byDefault the defaults that depend on other settings */
+function settingsMap(reading: Reading, level: Level, byDefault: Texts = {}): YAMLMap {
   const map = new YAMLMap();
-  for (const { name, settings, apis, derived = [] } of entries) {
-    const entry = settingsMap(settings);
-    if (apis.length > 0) entry.set('proxy', apisSequence(apis));
-    const comment = derived.flatMap(commentLines).join('\n');
-    if (comment !== '') entry.comment = comment;
-    map.set(new Scalar(name), entry);
+  for (const { name, ...setting } of fileSettings[level]) {
+    const text = byDefault[name];
+    const effective = reading.effective(name) ?? (text && { texts: [text], from: 'default' });
+    if (effective) map.set(setting.key, valueNode(setting, effective));
   }
   return map;
 }
 
-function apisSequence(apis: EffectiveEntry['apis']): YAMLSeq {
-  const sequence = new YAMLSeq();
-  sequence.items = apis.map(settingsMap);
-  return sequence;
-}
-
-function commentLines({ from, values }: Derived): string[] {
-  const lines = [...values].map(([key, text]) => `   ${key}: ${text}`);
-  return lines.length === 0 ? [] : [` ${from}:`, ...lines];
-}
-
-function settingsMap(settings: readonly EffectiveSetting[]): YAMLMap {
-  const map = new YAMLMap();
-  for (const effective of settings) map.set(effective.setting.key, valueNode(effective));
-  return map;
-}
-
-function valueNode({ setting, texts, source }: EffectiveSetting): Scalar | YAMLSeq {
+function valueNode(
+  setting: Setting,
+  { texts, from }: NonNullable<ReturnType<Reading['effective']>>,
+): Scalar | YAMLSeq {
   const isSecret = setting.secret === true && setting.schema !== filePath;
   const scalars = texts.map((text) => new Scalar(isSecret ? masked : typed(setting, text)));
   const [first = new Scalar('')] = scalars;
   const node = scalars.length === 1 ? first : sequence(scalars);
-  node.comment = ` ${source}`;
+  if (node instanceof YAMLSeq) node.flow = true;
+  node.comment = ` ${from}`;
   return node;
 }
 
-function sequence(items: Scalar[]): YAMLSeq {
+function sequence(items: unknown[]): YAMLSeq {
   const node = new YAMLSeq();
   node.items = items;
-  node.flow = true;
   return node;
 }
 
 /** The value as YAML has it. A text that YAML would take for another value stays a text, in quotes. */
-function typed({ schema }: EffectiveSetting['setting'], text: string): unknown {
-  const { type } = valueTypeOf({ schema });
+function typed({ schema }: Setting, text: string): unknown {
+  const { type } = valueTypeOf(schema);
   if (type === 'boolean') return text === 'true' || text === 'false' ? text === 'true' : text;
-  return type !== 'string' && `${Number(text)}` === text ? Number(text) : text;
+  return (type === 'integer' || type === 'number') && `${Number(text)}` === text
+    ? Number(text)
+    : text;
+}
+
+function ofRegistration(
+  reading: Reading,
+  { name, provider: settings, stateCheck }: RegistrationConfig,
+  described: ReadonlyMap<string, Provider>,
+): string[] {
+  const byDefault = comment(reading, 'by default', 'providers', { stateCheck });
+  if ('known' in settings) {
+    const from = `by the preset ${reading.effective('provider')?.texts[0]}`;
+    return [...comment(reading, from, 'providers', providerValues(settings.known)), ...byDefault];
+  }
+  const provider = described.get(name);
+  const from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
+  const values = provider
+    ? providerValues(provider)
+    : { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
+  return [...comment(reading, from, 'providers', values), ...byDefault];
+}
+
+function ofFrontEnd(
+  reading: Reading,
+  { frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
+): string[] {
+  const listed = (texts: readonly string[]) =>
+    texts.length === 0 ? undefined : `[${texts.join(', ')}]`;
+  return comment(reading, 'by default', 'front-ends', {
+    frontendUrl,
+    redirectUri: listed(redirectUris),
+    errorDelivery,
+    providers: listed(registrations),
+  });
+}
+
+/** Lines about what the entry does not set. */
+function comment(reading: Reading, from: string, level: Level, texts: Texts): string[] {
+  const lines = fileSettings[level].flatMap(({ name, key }) =>
+    texts[name] === undefined || reading.effective(name) ? [] : [`   ${key}: ${texts[name]}`],
+  );
+  return lines.length === 0 ? [] : [` ${from}:`, ...lines];
 }

@@ -1,13 +1,12 @@
 import { isMap, isScalar } from 'yaml';
 import { ConfigError } from '../../start-errors.ts';
 import { describeFault } from '../fault.ts';
-import { reasonOf, unreadableFile } from '../secret-file.ts';
-import { type OptionSources, rawValue } from '../sources.ts';
-import type { ReadFile } from '../text-file.ts';
+import { type ReadFile, reasonOf, type TextFile, unreadableFile } from '../files.ts';
+import { describeOption, options } from '../settings/settings.ts';
+import { givenBySources, type OptionSources } from '../sources.ts';
 import { type ConfigFile, describePlace, type PlacedTexts, placedTexts } from './config-file.ts';
 import { readTop, type Source } from './entries.ts';
-import { positionOf, resolved } from './pairs.ts';
-import { parseYaml, type ReportAt } from './yaml.ts';
+import { parseYaml, positionOf, type ReportAt, resolved } from './yaml.ts';
 
 /** A configuration file that was read. */
 export interface ReadConfigFile extends ConfigFile {
@@ -27,27 +26,28 @@ export function readConfigFile(
   readFile: ReadFile,
   faults?: PlacedTexts,
 ): ReadConfigFile | undefined {
-  const path = rawValue('config', sources);
-  if (path === undefined) return undefined;
+  const given = givenBySources('config', sources);
+  if (given === undefined) return undefined;
+  const path = given.texts.join(' ');
+  const fault = (message: string) =>
+    new ConfigError([
+      describeFault(describeOption('config'), options.config, given.texts, message),
+    ]);
   // Faults and warnings begin with it, and such characters could change what a terminal shows.
   if (/[\p{Cc}\p{Cf}]/u.test(path)) {
-    throw new ConfigError([describeFault('config', 'has a control character', sources)]);
+    throw fault('has a control character');
   }
-  const { text, readableByGroup, readableByOthers } = textOf(path, sources, readFile);
-  const parsed = parseConfigFile(text, path, faults);
-  const { file } = parsed;
-  const isUnclear = file === undefined || faults === undefined;
-  if ('faults' in parsed && isUnclear) throw new ConfigError(parsed.faults);
-  return file && { ...file, isPrivate: !readableByGroup && !readableByOthers };
-}
-
-function textOf(path: string, sources: OptionSources, readFile: ReadFile) {
+  let file: TextFile;
   try {
-    return readFile(path);
+    file = readFile(path);
   } catch (error) {
-    const reason = reasonOf(error, unreadableFile) ?? 'names a file that cannot be read';
-    throw new ConfigError([describeFault('config', reason, sources)]);
+    throw fault(reasonOf(error, unreadableFile) ?? 'names a file that cannot be read');
   }
+  const { text, readableByGroup, readableByOthers } = file;
+  const parsed = parseConfigFile(text, path, faults);
+  const isUnclear = parsed.file === undefined || faults === undefined;
+  if ('faults' in parsed && isUnclear) throw new ConfigError(parsed.faults);
+  return parsed.file && { ...parsed.file, isPrivate: !readableByGroup && !readableByOthers };
 }
 
 /**

@@ -1,11 +1,9 @@
-import * as v from 'valibot';
 import { limits } from '../../limits.ts';
+import { valueTypeOf } from '../schemas.ts';
 import type { Level } from '../settings/setting.ts';
 import { type FileSetting, fileSettings } from '../settings/settings.ts';
 import type { FileEntry } from './config-file.ts';
-import { describeForFile, fixedDefault } from './describe-setting.ts';
 import { endpoints, takesList } from './entries.ts';
-import { valueTypeOf } from './value-type.ts';
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -38,7 +36,7 @@ export function configFileSchema(): JsonSchema {
   };
 }
 
-function entriesOf(kind: FileEntry['kind'], most: number, description: string): JsonSchema {
+function entriesOf(kind: FileEntry['level'], most: number, description: string): JsonSchema {
   return {
     description,
     type: 'object',
@@ -79,26 +77,27 @@ function propertiesOf(level: Level): JsonSchema {
 }
 
 function schemaOf(setting: FileSetting): JsonSchema {
-  const description = describeForFile(setting);
-  const text = fixedDefault(setting);
-  const fallback = text === undefined ? {} : { default: defaultOf(setting, text) };
-  const value = valueSchema(setting);
+  const description = describe(setting);
+  const value = valueTypeOf(setting.schema);
+  const fallback = setting.otherwise === undefined ? { default: defaultOf(setting) } : {};
   if (!takesList(setting)) return { description, ...value, ...fallback };
   const list = { type: 'array', minItems: 1, items: value };
   return { description, anyOf: [value, list], ...fallback };
 }
 
-function valueSchema(setting: FileSetting): JsonSchema {
-  const value = valueTypeOf(setting);
-  if (value.type !== 'string') return value;
-  if (value.words.length > 0) return { enum: value.words };
-  // A text without quotes may look like a number to YAML: client-id: 1234.5678.
-  const type = v.is(setting.schema, '1234.5678') ? ['string', 'number'] : 'string';
-  return { type, ...(value.pattern && { pattern: value.pattern }) };
+function defaultOf({ schema, default: text = '' }: FileSetting): unknown {
+  const { type } = valueTypeOf(schema);
+  if (type === 'boolean') return text === 'true';
+  return type === 'integer' || type === 'number' ? Number(text) : text;
 }
 
-function defaultOf(setting: FileSetting, text: string): unknown {
-  const { type } = valueTypeOf(setting);
-  if (type === 'boolean') return text === 'true';
-  return type === 'string' ? text : Number(text);
+/** What a setting means, and what happens without it: one paragraph for people. */
+function describe({ help, otherwise }: FileSetting): string {
+  if (otherwise === undefined) return sentence(help);
+  const isRequired = otherwise.startsWith('required');
+  return `${sentence(help)} ${isRequired ? sentence(otherwise) : `Default: ${otherwise}.`}`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

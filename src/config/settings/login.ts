@@ -1,11 +1,12 @@
 import { originPattern } from '../../origins/schemas.ts';
 import { httpUrl, providerUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { group, rowsOf } from './setting.ts';
+import { fileRowsOf, group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
 const provider = rowsOf('providers');
 const frontEnd = rowsOf('front-ends');
+const frontEndInFile = fileRowsOf('front-ends');
 const { days, filePath, hours, oneOf, parameters } = schemas;
 const presets = "the preset's or the issuer's";
 
@@ -83,6 +84,23 @@ export const frontEndRows = group('Front end', {
   }),
 });
 
+/** What a file can give a front end besides. */
+export const frontEndFileRows = {
+  providers: frontEndInFile('providers <names>', {
+    schema: schemas.names,
+    help: 'names of the providers that the front end may use',
+    otherwise: 'all',
+    repeatable: true,
+    unquoted: true,
+  }),
+  frontEndScope: frontEndInFile('scope <scopes>', {
+    schema: schemas.scope,
+    help: 'scopes that the front end may request, and gets if it requests none',
+    otherwise: "the provider's",
+    separator: ' ',
+  }),
+};
+
 export const providerRows = group('Provider', {
   provider: provider('--provider <name>', 'PROVIDER', {
     schema: schemas.presetName,
@@ -128,6 +146,7 @@ export const providerRows = group('Provider', {
   scope: provider('--scope <scopes>', 'PROVIDER_SCOPE', {
     schema: schemas.scope,
     help: 'space-separated scopes to request',
+    separator: ' ',
     otherwise: "the preset's; openid with an issuer that speaks OpenID Connect",
   }),
   tokenRequest: provider('--token-request <how>', 'PROVIDER_TOKEN_REQUEST', {

@@ -32,7 +32,7 @@ export const listeningRows = group('Listening', {
     schema: filePath,
     help: 'TLS certificate with its chain (PEM), to serve https without a proxy; read again when it changes',
     otherwise: 'none (plain http)',
-    restart: true,
+    restart: 'presence',
   }),
   tlsKey: relay('--tls-key <path>', 'TLS_KEY', {
     schema: filePath,
@@ -63,6 +63,7 @@ export const listeningRows = group('Listening', {
   }),
   trustedProxies: relay('--trusted-proxies <addresses>', 'TRUSTED_PROXIES', {
     schema: schemas.trustedProxies,
+    separator: ',',
     help: 'comma-separated IPs or CIDRs of proxies whose X-Forwarded-For is trusted; unix: any proxy that connects through a Unix socket',
     otherwise: 'none',
   }),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ConfigReading, readConfig } from '../../../src/config/config.ts';
-import type { TextFile } from '../../../src/config/text-file.ts';
+import type { TextFile } from '../../../src/config/files.ts';
 import { ConfigError } from '../../../src/start-errors.ts';
 
 /** What else is given beside a configuration file. */

@@ -1,8 +1,8 @@
-import { registrationOfCms } from '../login/cms-registration.ts';
-import { presets } from '../providers/presets.ts';
-import type { CmsBackend } from '../providers/provider.ts';
-import type { FrontEndEntry, RegistrationEntry } from './across-entries.ts';
-import type { Reading } from './reading.ts';
+import { registrationOfCms } from '../../login/cms-registration.ts';
+import { presets } from '../../providers/presets.ts';
+import type { CmsBackend } from '../../providers/provider.ts';
+import type { Reading } from '../reading.ts';
+import type { FrontEndEntry, RegistrationEntry } from './several.ts';
 
 const cmsPresets = presets.filter(({ cms }) => cms !== undefined);
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
@@ -41,7 +41,7 @@ export function reportCmses(
 function reportProvider({ frontEnd: { one }, registration, preset }: CmsLogin): void {
   if (preset !== undefined) return;
   const which =
-    one.entry === undefined
+    one.name === undefined
       ? ''
       : `. ${registration.name} uses none of them: set its provider, or leave it out of providers`;
   one.fault('tokenDelivery', `works with the provider presets ${cmsPresetNames} only${which}`);
@@ -70,10 +70,10 @@ function warnOfPath(
   });
   const served = registrationOfCms(inOrder, backend);
   if (backend === undefined || served === undefined || served.first.frontEnd === frontEnd) return;
-  const other = served.first.frontEnd.one.entry?.name;
+  const other = served.first.frontEnd.one.name;
   frontEnd.one.warn(
     'tokenDelivery',
-    `is cms, but /auth serves the front end ${other} at ${served.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.one.entry?.name} in its config.yml`,
+    `is cms, but /auth serves the front end ${other} at ${served.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.one.name} in its config.yml`,
   );
 }
 

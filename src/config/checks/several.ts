@@ -1,11 +1,11 @@
-import { matches } from '../origins/origin-pattern.ts';
-import { sessionPaths } from '../paths.ts';
-import type { PlacedTexts } from './file/config-file.ts';
-import { describeEntry } from './file/config-file.ts';
-import type { ReadConfigFile } from './file/read.ts';
-import type { FrontEndAccess } from './front-end-access.ts';
-import type { Reading } from './reading.ts';
-import type { CompleteValues } from './settings/settings.ts';
+import { matches } from '../../origins/origin-pattern.ts';
+import { sessionPaths } from '../../paths.ts';
+import type { ConfigFile } from '../file/config-file.ts';
+import type { ReadConfigFile } from '../file/read.ts';
+import type { FrontEndReading, Reading, Shared } from '../reading.ts';
+import { type CompleteValues, describeOption, optionNames, options } from '../settings/settings.ts';
+import { givenBySources } from '../sources.ts';
+import type { FrontEndAccess } from './front-end.ts';
 
 type TokenDelivery = CompleteValues['tokenDelivery'];
 
@@ -17,7 +17,7 @@ export interface RegistrationEntry {
 
 /** A front end that is being read. */
 export interface FrontEndEntry {
-  readonly one: Reading;
+  readonly one: FrontEndReading;
   readonly access: FrontEndAccess;
 }
 
@@ -48,30 +48,26 @@ export function describeDelivery(
 
 /** Reports registrations whose paths are endpoints of sessions. */
 export function reportSessionEndpoints(
-  file: ReadConfigFile | undefined,
-  registrations: readonly { readonly name: string; readonly reading: Reading }[],
+  registrations: readonly RegistrationEntry[],
   sessionDelivery: string,
-  faults: PlacedTexts,
 ): void {
   for (const { name, reading } of registrations) {
     if (!sessionPaths.has(`/auth/${name}`)) continue;
     const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
-    const { entry } = reading;
-    if (file === undefined || entry === undefined) reading.fault('pathName', message);
-    else faults.add(`${describeEntry(file, entry)} ${message}`, entry.position);
+    if (reading.name === undefined) reading.fault('pathName', message);
+    else reading.faultOfEntry(message);
   }
 }
 
 /** Reports providers that no front end may use. */
 export function reportUnused(
-  file: ReadConfigFile,
+  registrations: readonly RegistrationEntry[],
   frontEnds: readonly FrontEndEntry[],
-  faults: PlacedTexts,
 ): void {
   const used = new Set(frontEnds.flatMap(({ access }) => access.registrations));
-  for (const entry of file.providers ?? []) {
-    if (used.has(entry.name)) continue;
-    faults.add(`${describeEntry(file, entry)} is used by no front end`, entry.position);
+  for (const { reading } of registrations) {
+    if (reading.name === undefined || used.has(reading.name)) continue;
+    reading.faultOfEntry('is used by no front end');
   }
 }
 
@@ -137,5 +133,23 @@ export function warnOfTokensBesideSessions(frontEnds: readonly FrontEndEntry[]):
       'origin',
       `is also in ${other.one.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
     );
+  }
+}
+
+/** Reports flags and variables of what the file describes, and what neither it nor they describe. */
+export function reportOutside(shared: Shared, { path, ...maps }: ConfigFile): void {
+  for (const [level, entries] of [
+    ['providers', maps.providers],
+    ['front-ends', maps.frontEnds],
+  ] as const) {
+    const outside = optionNames.filter(
+      (name) => options[name].level === level && givenBySources(name, shared) !== undefined,
+    );
+    if (entries === undefined && outside.length === 0) shared.faults.add(`${path} has no ${level}`);
+    for (const name of entries === undefined ? [] : outside) {
+      shared.faults.add(
+        `${describeOption(name)} is given, but ${path} has ${level}: drop one of them`,
+      );
+    }
   }
 }

@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+import { mayReachApi } from '../../api-proxy/headers.ts';
+import { paths } from '../../paths.ts';
+import { providerUrl } from '../../urls.ts';
+import { oneOf, pathSegment, text } from '../schemas.ts';
+import { fileRowsOf } from './setting.ts';
+
+const longestPath = 128;
+
+/** The endpoints of the relay, and what lies below them. */
+const endpoints = [
+  '/auth',
+  paths.user,
+  paths.alive,
+  paths.ready,
+  paths.clientModule,
+  paths.clientTypes,
+  '/.well-known',
+];
+
+/** A path of the relay below which nothing else is, such as `/api/github/`. */
+const path = v.pipe(
+  text(
+    /^(\/(?!\.{1,2}\/)[A-Za-z0-9._~-]+)+\/$/,
+    'must be a path that begins and ends with a slash, such as /api/github/, of letters, digits, hyphens, underscores, dots and tildes',
+  ),
+  v.maxLength(longestPath, `must have at most ${longestPath} characters`),
+  v.check(
+    (given) => !endpoints.some((endpoint) => overlap(`${endpoint}/`, given)),
+    `must not contain an endpoint of the relay, or be below one: ${endpoints.join(', ')}`,
+  ),
+);
+
+/** Whether two paths are the same, or one is below the other. Both end with a slash. */
+export function overlap(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one);
+}
+
+/** The URL that takes its place. */
+const url = v.pipe(
+  providerUrl,
+  v.check(({ href }) => !href.includes('?'), 'must not have a query'),
+  v.check(
+    ({ pathname }) => pathname.endsWith('/'),
+    'must end with a slash: add one. The rest of the path of a request comes after it',
+  ),
+);
+
+const methodNames = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const oneMethod = `(${methodNames.join('|')})`;
+
+/** Methods with spaces between them. */
+const methods = v.pipe(
+  text(new RegExp(`^${oneMethod}( ${oneMethod})*$`), `must be one of: ${methodNames.join(', ')}`),
+  v.transform((names) => names.split(' ')),
+  v.array(oneOf(methodNames)),
+);
+
+/** Names of request headers with spaces between them; the result is in lower case. */
+const requestHeaders = v.pipe(
+  text(/^[A-Za-z0-9-]+( [A-Za-z0-9-]+)*$/, 'must be names of headers: letters, digits and hyphens'),
+  v.transform((names) => names.toLowerCase().split(' ')),
+  v.check(
+    (names) => names.every(mayReachApi),
+    'must not name a header of connections, browsers, proxies or credentials, or one that stands for another method or path',
+  ),
+);
+
+const api = fileRowsOf('proxy');
+
+/** The settings of an entry of `proxy`: a part of a provider's API that a page with a session may use. */
+export const apiRows = {
+  path: api('path <path>', {
+    schema: path,
+    help: 'path of the relay; requests below it go to the provider with the access token of the session',
+    otherwise: 'required',
+    unquoted: true,
+  }),
+  url: api('url <url>', {
+    schema: url,
+    help: 'URL that takes the place of the path; it ends with a slash',
+    otherwise: 'required',
+    unquoted: true,
+  }),
+  methods: api('methods <methods>', {
+    schema: methods,
+    help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
+    otherwise: 'GET and HEAD',
+    repeatable: true,
+    unquoted: true,
+  }),
+  requestHeaders: api('request-headers <names>', {
+    schema: requestHeaders,
+    help: 'further request headers that are passed on, such as X-Goog-Api-Key',
+    otherwise: 'those that APIs usually need',
+    repeatable: true,
+    unquoted: true,
+  }),
+  apiProvider: api('provider <name>', {
+    schema: pathSegment,
+    help: 'provider whose access tokens go to the URL',
+    otherwise: 'required if the front end may use several providers',
+    unquoted: true,
+  }),
+};

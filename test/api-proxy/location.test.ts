@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { relayedLocation } from '../../src/api-proxy/location.ts';
+import { relayedLocation } from '../../src/api-proxy/path.ts';
 
 const base = new URL('https://api.example/v3/');
 const from = new URL('https://api.example/v3/repos/old/a');

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { relayedLocation } from '../../src/api-proxy/location.ts';
-import { proxiedUrl } from '../../src/api-proxy/path.ts';
+import { proxiedUrl, relayedLocation } from '../../src/api-proxy/path.ts';
 
 // make fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);

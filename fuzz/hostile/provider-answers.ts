@@ -120,13 +120,8 @@ function chunked(random: Random, body: Buffer): HostileAnswer {
       ? random.pick(['-1', '0x5', 'g', '', ' 5', 'ffffffffffffffffff', '5;a="\r\n"', '1\0'])
       : `${length.toString(16)}${random.oneIn(4) ? `;${hostileText(random)}` : ''}`;
   const end = random.pick([
-    '0\r\n\r\n',
-    '0\r\n\r\n',
-    '0\r\nAuthorization: Bearer trailer\r\n\r\n',
-    `0\r\n${'X: y\r\n'.repeat(5000)}\r\n`,
-    '00000000000000000\r\n\r\n',
-    '0\r\n',
-    '',
+    ...['0\r\n\r\n', '0\r\n\r\n', '0\r\nAuthorization: Bearer trailer\r\n\r\n'],
+    ...[`0\r\n${'X: y\r\n'.repeat(5000)}\r\n`, '00000000000000000\r\n\r\n', '0\r\n', ''],
   ]);
   const bytes = [
     Buffer.from(`${ok}\r\nTransfer-Encoding: chunked\r\n\r\n${size(half)}\r\n`, 'latin1'),

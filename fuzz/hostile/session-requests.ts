@@ -93,14 +93,8 @@ function anyForeignOrigin(random: Random): string {
 
 function query(random: Random): string {
   return random.pick([
-    '?client_id=wiki',
-    '?client_id=desk',
-    '?client_id=app',
-    '?client_id=wiki&client_id=desk',
-    '?client_id=',
-    '?provider=house',
-    '?provider=provider',
-    `?${visible(hostileText(random))}`,
+    ...['?client_id=wiki', '?client_id=desk', '?client_id=app', '?client_id=wiki&client_id=desk'],
+    ...['?client_id=', '?provider=house', '?provider=provider', `?${visible(hostileText(random))}`],
   ]);
 }
 

@@ -134,20 +134,12 @@ describe('the headers of a response to the page', () => {
       'x-xss-protection',
     ],
     'what makes browsers ask or go elsewhere': [
-      'location',
-      'proxy-authenticate',
-      'refresh',
-      'sourcemap',
-      'x-sourcemap',
+      ...['location', 'proxy-authenticate', 'refresh', 'sourcemap', 'x-sourcemap'],
       'www-authenticate',
     ],
     'what proxies before the relay obey': [
-      'x-accel-buffering',
-      'x-accel-redirect',
-      'x-envoy-immediate-health-check-fail',
-      'x-lighttpd-send-file',
-      'x-reproxy-url',
-      'x-sendfile',
+      ...['x-accel-buffering', 'x-accel-redirect', 'x-envoy-immediate-health-check-fail'],
+      ...['x-lighttpd-send-file', 'x-reproxy-url', 'x-sendfile'],
     ],
     'what caches obey': ['age', 'cache-control', 'expires', 'pragma', 'vary'],
     'the headers of the connection': [

@@ -97,13 +97,8 @@ describe('login callback', () => {
 
     it('names the known RFC 6749 error code that the provider sends', async () => {
       for (const error of [
-        'invalid_request',
-        'unauthorized_client',
-        'access_denied',
-        'unsupported_response_type',
-        'invalid_scope',
-        'server_error',
-        'temporarily_unavailable',
+        ...['invalid_request', 'unauthorized_client', 'access_denied', 'unsupported_response_type'],
+        ...['invalid_scope', 'server_error', 'temporarily_unavailable'],
       ]) {
         expect(expectError(await callback(`?error=${error}`), 400)).to.contain(error);
       }

@@ -42,12 +42,9 @@ describe('demo front end', () => {
   it('may run only its own scripts and the relay’s client, and connect only to both', async () => {
     const policy = (await fetch(port.url)).headers.get('content-security-policy')?.split('; ');
     expect(policy).to.include.members([
-      "default-src 'none'",
-      "script-src 'self' https://relay.example",
-      "connect-src 'self' https://relay.example",
-      'img-src data: https://pictures.example',
-      "frame-ancestors 'none'",
-      "base-uri 'none'",
+      ...["default-src 'none'", "script-src 'self' https://relay.example"],
+      ...["connect-src 'self' https://relay.example", 'img-src data: https://pictures.example'],
+      ...["frame-ancestors 'none'", "base-uri 'none'"],
     ]);
   });
 

@@ -61,13 +61,7 @@ describe('the address of a client', () => {
   it('is the proxy’s if the proxy sends no valid address', () => {
     expect(addressOf('10.1.1.1', undefined, proxies)).to.equal('10.1.1.1');
     for (const nonsense of [
-      '',
-      'unknown',
-      '_hidden',
-      '192.0.2.1, nonsense',
-      '999.1.1.1',
-      ',',
-      ', ',
+      ...['', 'unknown', '_hidden', '192.0.2.1, nonsense', '999.1.1.1', ',', ', '],
     ]) {
       expect(addressOf('10.1.1.1', nonsense, proxies), nonsense).to.equal('10.1.1.1');
     }

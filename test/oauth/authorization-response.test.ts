@@ -65,12 +65,8 @@ describe('the authorization response', () => {
 
   it('is refused if a parameter is repeated, even with the same value', () => {
     for (const query of [
-      'code=a&code=a',
-      'code=a&code=',
-      'error=a&error=b',
-      'code=a&state=b&state=c',
-      'code=a&iss=b&iss=b',
-      'code=a&c%6Fde=b',
+      ...['code=a&code=a', 'code=a&code=', 'error=a&error=b', 'code=a&state=b&state=c'],
+      ...['code=a&iss=b&iss=b', 'code=a&c%6Fde=b'],
     ]) {
       expect(failureOf(query).code, query).to.equal('parameter_repeated');
     }

@@ -95,11 +95,7 @@ describe('an origin pattern', () => {
       ...['com', 'co.uk', 'CO.UK', 'vercel.app', 'netlify.app', 'pages.dev', 'github.io'],
       ...['web.app', 'azurestaticapps.net', 's3.amazonaws.com'],
       // Every name below these two is a public suffix.
-      'kawasaki.jp',
-      'compute.amazonaws.com',
-      'xn--p1ai',
-      'xn--55qx5d.cn',
-      'internal',
+      ...['kawasaki.jp', 'compute.amazonaws.com', 'xn--p1ai', 'xn--55qx5d.cn', 'internal'],
       'localhost',
     ]) {
       expect(faultOf(`https://*.${suffix}`), suffix).to.match(

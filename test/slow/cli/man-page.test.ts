@@ -58,13 +58,7 @@ describe('the manual page', () => {
     const flags = new Set(page.match(/--[a-z-]+/g));
     const known = Object.values(options).map(({ flag }) => flag as string);
     const ownFlags = [
-      '--version',
-      '--help',
-      '--json',
-      '--template',
-      '--socket',
-      '--settings',
-      '--several',
+      ...['--version', '--help', '--json', '--template', '--socket', '--settings', '--several'],
     ];
     expect([...flags]).to.have.members([...known, ...ownFlags]);
   });

@@ -1,15 +1,11 @@
-import { once } from 'node:events';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { send } from '../../harness/client/http-client.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import {
   expectError,
   expectRedirect,
-  expectSafeHeaders,
   expectToken,
   expectUser,
 } from '../../harness/expect/expectations.ts';
@@ -78,17 +74,6 @@ describe('the life of a relay', () => {
     });
   });
 
-  it('does not wait for idle connections when it stops', async () => {
-    const underTest = await startRelay();
-    const agent = new Agent({ keepAlive: true });
-    await send(underTest.port, { path: loginPath, agent });
-    const silent = connect(underTest.port, '127.0.0.1');
-    await once(silent, 'connect');
-    silent.destroy();
-    await underTest.stop();
-    agent.destroy();
-  });
-
   it('answers requests on keep-alive connections while it stops', async () => {
     await withRelay({}, async (underTest) => {
       const agent = new Agent({ keepAlive: true });
@@ -111,19 +96,6 @@ describe('the life of a relay', () => {
     expect(await listeningSockets(underTest.process.pid)).to.deep.equal(listeners);
     // If Node failed to open a debugger, it would write to standard error, which must be empty.
     await underTest.stop();
-  });
-
-  it('ends at once on a second signal', async () => {
-    await withRelay({}, async (underTest) => {
-      holdLookups(underTest);
-      const lookup = underTest.lookUp().catch(({ code }) => code);
-      await underTest.provider.arrivals(1);
-      process.kill(underTest.process.pid, 'SIGINT');
-      await underTest.process.logLine(({ msg }) => msg === 'stopping');
-      process.kill(underTest.process.pid, 'SIGINT');
-      expect((await underTest.process.ended).signal).to.equal('SIGINT');
-      expect(await lookup).to.equal('ECONNRESET');
-    });
   });
 
   describe('on SIGHUP', () => {
@@ -180,20 +152,6 @@ describe('the life of a relay', () => {
   });
 
   describe('reports its health', () => {
-    it('as alive and ready', async () => {
-      const underTest = await startRelay();
-      for (const [path, status] of [
-        ['/healthz', 'alive'],
-        ['/readyz', 'ready'],
-      ] as const) {
-        const answered = await underTest.get(path);
-        expect(answered.status).to.equal(200);
-        expect(JSON.parse(answered.body.toString())).to.deep.equal({ status });
-        expectSafeHeaders(answered);
-      }
-      await underTest.stop();
-    });
-
     it('as alive but not ready until discovery succeeds', async () => {
       const relay = await startRelay(undiscovered);
       expect((await relay.get('/healthz')).status).to.equal(200);

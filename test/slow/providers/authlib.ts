@@ -16,7 +16,6 @@ export const authlib: Rig = {
   packages: ['python3-authlib', 'python3-flask'],
   user: { username: person.login, name: person.name },
   wrongTokenRequest: 'body',
-  refusesExpiredCodes: true,
   hides: [],
   start,
 };

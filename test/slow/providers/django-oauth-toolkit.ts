@@ -20,7 +20,6 @@ export const djangoOauthToolkit: Rig = {
   packages: ['python3-django-oauth-toolkit'],
   user: { name: person.name },
   wrongTokenRequest: 'query',
-  refusesExpiredCodes: true,
   hides: ['callback', 'scope'],
   start,
 };

@@ -7,7 +7,6 @@ export type Outcome = 'yes' | 'named' | 'not checked' | 'no' | '—';
 const columns = [
   ...['login', 'lookup', 'refused consent', 'expired code', 'right configuration', 'client secret'],
   ...['client id', 'callback', 'scope', 'method', "issuer's path", "issuer's scheme"],
-  'private CA missing',
 ] as const;
 
 /** One test for every server. */

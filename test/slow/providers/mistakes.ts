@@ -7,8 +7,7 @@ import type { Mistake, World } from './world.ts';
 export interface WrongConfiguration {
   readonly column: Column;
   readonly cause: RegExp;
-  /** Undefined if it cannot be made at this server. */
-  make(rig: Rig, world: World): Mistake | undefined | Promise<Mistake>;
+  make(rig: Rig, world: World): Mistake | Promise<Mistake>;
 }
 
 /** Mistakes of operators. */
@@ -47,12 +46,6 @@ export const wrongConfigurations: readonly WrongConfiguration[] = [
     column: "issuer's scheme",
     cause: /issuer|https?:\/\//,
     make: (_rig, { server }) => ({ flags: { issuer: withOtherScheme(server.issuer) } }),
-  },
-  {
-    column: 'private CA missing',
-    cause: /NODE_EXTRA_CA_CERTS/,
-    make: (_rig, { server }) =>
-      server.authority === undefined ? undefined : { withoutAuthority: true },
   },
 ];
 

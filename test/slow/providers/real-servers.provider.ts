@@ -1,10 +1,8 @@
 import { expect } from 'chai';
 import { useBrowser } from '../../harness/browser/chromium.ts';
-import { expectError } from '../../harness/expect/expectations.ts';
 import { authlib } from './authlib.ts';
 import { describeChecks } from './checks.ts';
 import { djangoBehindNginx, djangoOauthToolkit } from './django-oauth-toolkit.ts';
-import { glewlwyd, glewlwydPushed } from './glewlwyd.ts';
 import { describeLogins, tokenOf } from './logins.ts';
 import { Matrix } from './matrix.ts';
 import { needPackages } from './packages.ts';
@@ -12,8 +10,8 @@ import type { Rig } from './rig.ts';
 import { awkwardSecret, secretKinds } from './secrets.ts';
 import { createWorld, type World } from './world.ts';
 
-// OpenID Connect over TLS with a private authority; behind a redirect; OAuth without OpenID Connect.
-const rigs = [glewlwyd, djangoOauthToolkit, authlib];
+// OpenID Connect, and OAuth without it. The third server, oidc-provider, is in certified-provider.flow.test.ts.
+const rigs = [djangoOauthToolkit, authlib];
 
 describe('real servers', function () {
   this.timeout(60_000);
@@ -37,20 +35,6 @@ describe('real servers', function () {
       });
     }
   }
-
-  describe(`${glewlwydPushed.name} (${glewlwydPushed.variant})`, () => {
-    const world = useWorld(glewlwydPushed);
-
-    it('is not ready, and starts no login that would fail', async () => {
-      expectError(await world().send({ path: '/readyz' }), 503);
-      expectError(await world().send({ path: '/auth/provider' }), 503);
-    });
-
-    it('check names the unsupported requirement of the server, and nothing else', async () => {
-      const checkup = await world().check();
-      expect(checkup.outcomeFor(/pushed authorization requests/)).to.equal('named');
-    });
-  });
 
   describe('django-oauth-toolkit, behind a proxy that sends no X-Forwarded-Proto', () => {
     const world = useWorld(djangoBehindNginx({ saysHttps: false }));

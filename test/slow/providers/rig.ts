@@ -44,8 +44,6 @@ export interface Rig {
   readonly user: Readonly<Record<string, unknown>>;
   /** A value of `--token-request` that it refuses for a client with an awkward secret. */
   readonly wrongTokenRequest: 'query' | 'body' | 'basic';
-  /** Whether it refuses codes that are too old; some accept any. */
-  readonly refusesExpiredCodes: boolean;
   /** Mistakes that only a login shows, so that `check` cannot see them. */
   readonly hides: readonly Column[];
   start(setup: Setup): Promise<RunningServer>;

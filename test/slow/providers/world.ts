@@ -11,7 +11,6 @@ import { Workspace } from './workspace.ts';
 export interface Mistake {
   readonly flags?: Flags;
   readonly clientSecret?: string;
-  readonly withoutAuthority?: boolean;
 }
 
 /** A server, a relay that is registered there, and a front end. */
@@ -81,15 +80,12 @@ export async function createWorld(
     callbackUrl,
     frontEnd,
     send: (sending) => send(port, sending),
-    async check({ flags = {}, clientSecret: wrongSecret, withoutAuthority = false } = {}) {
+    async check({ flags = {}, clientSecret: wrongSecret } = {}) {
       const secretFlags: Flags =
         wrongSecret === undefined
           ? {}
           : { 'client-secret-file': await workspace.write('wrong-secret', wrongSecret) };
-      const checkup = await Checkup.of(
-        { ...rightFlags, ...secretFlags, ...flags },
-        withoutAuthority ? {} : rightEnv,
-      );
+      const checkup = await Checkup.of({ ...rightFlags, ...secretFlags, ...flags }, rightEnv);
       printed.push(checkup.output);
       return checkup;
     },

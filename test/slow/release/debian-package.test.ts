@@ -48,11 +48,8 @@ describe('the Debian package', function () {
     const { stdout } = run('dpkg-deb', ['--contents', built.file()]);
     const examples = [...stdout.matchAll(/doc\/login-relay\/examples\/(.*[^/])$/gm)];
     expect(examples.map(([, path]) => path)).to.include.members([
-      'haproxy/haproxy.cfg',
-      'nginx/login-relay.conf',
-      'caddy/Caddyfile',
-      'prometheus/login-relay.rules.yaml',
-      'grafana/login-relay.json',
+      ...['haproxy/haproxy.cfg', 'nginx/login-relay.conf', 'caddy/Caddyfile'],
+      ...['prometheus/login-relay.rules.yaml', 'grafana/login-relay.json'],
       'kubernetes/deployment.yaml',
     ]);
   });

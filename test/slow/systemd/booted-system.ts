@@ -33,13 +33,7 @@ export class BootedSystem {
     const entering = [
       '--target',
       this.#firstProcess(),
-      '--mount',
-      '--pid',
-      '--ipc',
-      '--uts',
-      '--cgroup',
-      '--root',
-      '--wd',
+      ...['--mount', '--pid', '--ipc', '--uts', '--cgroup', '--root', '--wd'],
     ];
     return execFileSync('nsenter', [...entering, 'sh', '-euc', script], {
       encoding: 'utf8',

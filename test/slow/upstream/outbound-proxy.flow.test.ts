@@ -5,10 +5,9 @@ import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { expectFailedCallback, expectFailure } from '../../harness/expect/failures.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
 import { metadata, openIdPath } from '../../harness/provider/metadata.ts';
-import { hangUp, json, type Reply } from '../../harness/provider/provider-behaviours.ts';
+import { json, type Reply } from '../../harness/provider/provider-behaviours.ts';
 import { type Serving, serveTls } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import { runRelay } from '../../harness/relay/relay-process.ts';
 import {
   callbackPath,
   type Relay,
@@ -86,22 +85,6 @@ describe('a relay behind an outbound proxy', () => {
       expect(proxy.tunnels).to.deep.equal(['provider.example:443']);
       const requests = provider.pageRequests.map(({ method, url }) => `${method} ${url.pathname}`);
       expect(requests).to.deep.equal(Array(logins).fill(['POST /token', 'GET /user']).flat());
-    });
-
-    it('retries a call if the keep-alive tunnel was closed', async () => {
-      const relay = await start('https://provider.example', {
-        HTTPS_PROXY: proxy.url,
-        ...trusting(),
-      });
-      const token = await logIn(relay);
-      const [first] = provider.openSockets;
-      const user: Reply = (response) => {
-        (response.socket === first ? hangUp : wellBehaved['/user'])(response);
-      };
-      provider.pages = { ...wellBehaved, '/user': user };
-      expectUser(await relay.userOf(token));
-      expect(provider.asked).to.deep.equal(['/token', '/user', '/user']);
-      expect(proxy.tunnels).to.have.length(2);
     });
 
     it('discovers the provider through the proxy, too', async () => {
@@ -212,20 +195,6 @@ describe('a relay behind an outbound proxy', () => {
       });
     }
   });
-
-  for (const authority of ['relay:%zz@', 'relay:%c3@', '%:password@']) {
-    it(`does not start with a proxy at ${authority}…, and names the variable`, async () => {
-      const { code, stderr } = await runRelay({
-        flags: { origin: 'https://app.example', 'client-id': 'client-1' },
-        env: {
-          PROVIDER_CLIENT_SECRET: canary('secret'),
-          HTTPS_PROXY: `http://${authority}proxy.example:3128`,
-        },
-      });
-      expect(code).to.equal(2);
-      expect(stderr).to.contain('HTTPS_PROXY').and.not.to.contain(authority);
-    });
-  }
 
   it('does not use the proxy for a provider on http, which is on this machine', async () => {
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };

@@ -13,14 +13,10 @@ import {
   signIn,
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
-import { openIdPath } from '../../harness/provider/metadata.ts';
-import { silence } from '../../harness/provider/provider-behaviours.ts';
-import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
   loginPath,
   type Relay,
-  registration,
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
@@ -54,36 +50,6 @@ describe('a provider that is down for a while', () => {
     provider = await startCertifiedProvider({ client, port });
     await relay.discoveryLine('discovered');
     await expectLogin(relay);
-  });
-
-  it('at the start: requests do not cause discovery', async () => {
-    const issuer = await StrictProvider.start(registration());
-    try {
-      const relay = await startRelay({ client, flags: { issuer: issuer.origin } });
-      await relay.discoveryLine('failed');
-      const answers = await Promise.all(
-        Array.from({ length: 50 }, () => [relay.get(loginPath), relay.userOf('any')]).flat(),
-      );
-      for (const answer of answers) expectFailure(answer, 'provider_undiscovered');
-      expect(issuer.asked.length).to.be.lessThan(20);
-    } finally {
-      await issuer.stop();
-    }
-  });
-
-  it('at the start without ever answering: the relay listens nevertheless', async () => {
-    const issuer = await StrictProvider.start(registration());
-    issuer.pages = { [openIdPath]: silence };
-    try {
-      const flags = { issuer: issuer.origin, 'provider-timeout': '300' };
-      const relay = await startRelay({ client, flags });
-      expectFailure(await relay.get(loginPath), 'provider_undiscovered');
-      const attempts = relay.process.logLines.filter(({ msg }) => msg === 'provider discovery');
-      expect(attempts, 'the first attempt is in flight').to.deep.equal([]);
-      await relay.stop();
-    } finally {
-      await issuer.stop();
-    }
   });
 
   it('at a callback: the callback can be retried', async () => {

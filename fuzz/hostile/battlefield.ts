@@ -1,5 +1,6 @@
 import { secretFile } from '../../test/harness/relay/relay-under-test.ts';
 import { frontEnds, registrations, relayFile } from './front-ends.ts';
+import { statesOf } from './login-material.ts';
 import { createMaterial, type MaterialSource } from './material.ts';
 import { type RelayUnderAttack, startRelayUnderAttack, stateKey } from './relay.ts';
 import type { Targets } from './rules.ts';
@@ -37,13 +38,23 @@ export async function openBattlefield(
     const query = { response_type: 'code', client_id: clientId, redirect_uri: redirectUri };
     return `${provider.origin}/authorize?${new URLSearchParams(query)}`;
   });
+  const states = statesOf({ stateKey, baseUrl, providerOrigin: provider.origin });
   return {
     relay,
-    targets: { authorizationRequests, issuer },
+    targets: {
+      authorizationRequests,
+      issuer,
+      providerOrigin: provider.origin,
+      openState(state) {
+        return states.provider.open(state) ?? states.house.open(state);
+      },
+    },
     material: await createMaterial({
       stateKey,
       baseUrl,
       tokenUrl: `${issuer}/token`,
+      states,
+      providerOrigin: provider.origin,
       pages: frontEnds.app.pages,
     }),
     async close() {

@@ -34,7 +34,7 @@ export async function endpointCall(
   number: number,
   agent: Agent,
 ): Promise<readonly [kind: string, end: string]> {
-  const [kind, path, form] = await requestOf(number);
+  const [kind, path, form] = requestOf(number, targets.providerOrigin);
   const answer = await call(port, endpoint + path, {}, agent, form);
   const permitted = [200, 400, 502, 504].includes(answer.status);
   const fault =
@@ -46,15 +46,19 @@ export async function endpointCall(
 
 type Form = Readonly<Record<string, string>>;
 
-async function requestOf(number: number): Promise<[kind: string, path: string, form: Form]> {
+function requestOf(
+  number: number,
+  providerOrigin: string,
+): [kind: string, path: string, form: Form] {
+  const provider = { tokenUrl: `${providerOrigin}/token` };
   const providerCode = `hostile-${number}`;
   if (number % 3 === 0) {
     const grant = { grant_type: 'authorization_code', code_verifier: codeVerifier };
-    const code = await sealCode({ key: stateKey, providerCode });
+    const code = sealCode(provider, { key: stateKey, providerCode });
     return ['redemption', '/token', { ...names, ...grant, code }];
   }
   const providerToken = { refreshToken: providerCode };
-  const token = await sealRefreshToken(stateKey, { providerToken });
+  const token = sealRefreshToken(provider, stateKey, { providerToken });
   if (number % 3 === 1) return ['revocation', '/revoke', { ...names, token }];
   const grant = { grant_type: 'refresh_token', refresh_token: token };
   return ['refresh', '/token', { ...names, ...grant }];

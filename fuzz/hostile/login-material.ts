@@ -1,5 +1,5 @@
 import { keysFromFile } from '../../src/keys.ts';
-import { createStateSigner } from '../../src/login/state.ts';
+import { createStates, loginIdOf, type States } from '../../src/login/state.ts';
 import { Secret } from '../../src/secret.ts';
 import { allPages, frontEnds, type RegistrationName, registrations } from './front-ends.ts';
 import type { Random } from './random.ts';
@@ -19,23 +19,33 @@ const returnTo = [
   `${frontEnds.desk.origin}/`,
 ] as const;
 
-/** Makes logins like the relay, with the relay's key. */
-export function createLogins(settings: {
+const callbackOf = (name: RegistrationName) => `/auth/${name}/callback`;
+
+/** Seals and opens the states of each registration like the relay. */
+export function statesOf(settings: {
   readonly stateKey: string;
   readonly baseUrl: string;
-}): (random: Random) => LoginMaterial {
+  readonly providerOrigin: string;
+}): Readonly<Record<RegistrationName, States>> {
   const keys = keysFromFile([new Secret(settings.stateKey)]).state;
-  const callbackOf = (name: RegistrationName) => `/auth/${name}/callback`;
-  const signerOf = (name: RegistrationName) => {
-    const redirectUri = settings.baseUrl + callbackOf(name);
-    return createStateSigner(keys, { clientId: registrations[name], redirectUri });
-  };
-  const signers = { provider: signerOf('provider'), house: signerOf('house') };
+  const of = (name: RegistrationName) =>
+    createStates(
+      keys,
+      () => `${name} ${settings.providerOrigin} - ${registrations[name]}`,
+      settings.baseUrl + callbackOf(name),
+    );
+  return { provider: of('provider'), house: of('house') };
+}
+
+/** Makes logins like the relay. */
+export function createLogins(
+  states: Readonly<Record<RegistrationName, States>>,
+): (random: Random) => LoginMaterial {
   return (random) => {
     const registration = random.oneIn(3) ? 'house' : 'provider';
     const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
-    const id = bytes(16);
     const browserSecret = bytes(32);
+    const id = loginIdOf(browserSecret);
     const issuedAt = Math.floor(Date.now() / 1000);
     const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
     const frontEnd = random.pick(random.oneIn(8) ? (['other', 'app', 'wiki'] as const) : own);
@@ -48,10 +58,10 @@ export function createLogins(settings: {
     const isOAuth = random.oneIn(registration === 'house' ? 16 : 2);
     const oauth = isOAuth ? { redirectUri, codeChallenge } : undefined;
     const request = { state, oauth, returnTo: random.oneIn(3) ? random.pick(returnTo) : undefined };
-    const login = { id, issuedAt, registration, frontEnd, request };
+    const login = { id, issuedAt, frontEnd, request };
     return {
       callback: callbackOf(registration),
-      state: signers[registration].sign(login, browserSecret),
+      state: states[registration].seal(login),
       cookie: `__Host-Http-lr_login_${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,
     };
   };

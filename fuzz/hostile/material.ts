@@ -1,11 +1,7 @@
 import { hash } from 'node:crypto';
 import { type CodeContent, createCodes } from '../../src/grants/codes.ts';
 import { createNonces } from '../../src/grants/proofs.ts';
-import {
-  createRefreshTokens,
-  type ProviderToken,
-  type RefreshTokenContent,
-} from '../../src/grants/refresh-tokens.ts';
+import { createRefreshTokens, type RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
 import { keysFromFile } from '../../src/keys.ts';
 import { Secret } from '../../src/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
@@ -42,6 +38,9 @@ export interface RelaySecrets {
   readonly baseUrl: string;
   /** The public address of the token endpoint. */
   readonly tokenUrl: string;
+  /** The origin of the provider. */
+  readonly providerOrigin: string;
+  readonly states: Parameters<typeof createLogins>[0];
   /** The front end's redirect URIs. */
   readonly pages: readonly [string, ...string[]];
 }
@@ -52,15 +51,21 @@ const seconds = () => Math.floor(Date.now() / 1000);
 /** Prepares the material with the relay's key. */
 export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSource> {
   const keys = keysFromFile([new Secret(secrets.stateKey)]);
-  const codes = createCodes(keys.code, Date.now);
-  const oldCodes = createCodes(keys.code, () => Date.now() - 125_000);
-  const earlyCodes = createCodes(keys.code, () => Date.now() + 125_000);
-  const refreshTokens = createRefreshTokens(keys.refreshToken, Date.now);
+  const audienceOf = (name: string) => () =>
+    `${name} ${secrets.providerOrigin} - ${registrations.provider}`;
+  const audience = audienceOf('provider');
+  const foreignAudience = audienceOf('other');
+  const codes = createCodes(keys.code, audience, Date.now);
+  const oldCodes = createCodes(keys.code, audience, () => Date.now() - 125_000);
+  const earlyCodes = createCodes(keys.code, audience, () => Date.now() + 125_000);
+  const foreignCodes = createCodes(keys.code, foreignAudience, Date.now);
+  const refreshTokens = createRefreshTokens(keys.refreshToken, audience, Date.now);
+  const foreignTokens = createRefreshTokens(keys.refreshToken, foreignAudience, Date.now);
   const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
   const nonces = createNonces(keys.nonce, Date.now);
-  const login = createLogins(secrets);
-  const sessions = createSessionMaterial(keys.session);
-  const names = { registration: `provider ${registrations.provider}`, frontEnd: 'app' };
+  const login = createLogins(secrets.states);
+  const sessions = createSessionMaterial(keys.session, secrets.providerOrigin);
+  const app = `app ${frontEnds.app.origin}`;
   let count = 0;
 
   function codeFor(verifier: string, marker: string): CodeContent {
@@ -68,54 +73,58 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
     const codeChallenge = hash('sha256', verifier, 'base64url');
     const codeVerifier = count % 2 === 0 ? `${hidden}${'v'.repeat(43)}` : undefined;
     const providerCode = `${marker}code-${count}`;
-    return { ...names, redirectUri: secrets.pages[0], codeChallenge, providerCode, codeVerifier };
+    return { redirectUri: secrets.pages[0], codeChallenge, providerCode, codeVerifier };
   }
 
   function redemption(code: string, verifier: string): TokenRequest {
     return { grant_type: 'authorization_code', client_id: 'app', code, code_verifier: verifier };
   }
 
-  async function redemptionOf(random: Random, marker: string): Promise<TokenRequest> {
+  function redemptionOf(random: Random, marker: string): TokenRequest {
     const verifier = verifierOf(random);
     const named = random.oneIn(2) ? {} : { redirect_uri: secrets.pages[0] };
-    return { ...redemption(await codes.issue(codeFor(verifier, marker)), verifier), ...named };
+    return { ...redemption(codes.issue(codeFor(verifier, marker), app), verifier), ...named };
   }
 
-  async function hopelessRedemption(random: Random): Promise<TokenRequest> {
+  function hopelessRedemption(random: Random): TokenRequest {
     const verifier = verifierOf(random);
     const content = codeFor(verifier, forbidden);
-    return await random.pick([
-      async () => redemption(await oldCodes.issue(content), verifier),
-      async () => redemption(await earlyCodes.issue(content), verifier),
-      async () => redemption(await codes.issue({ ...content, frontEnd: 'other' }), verifier),
-      async () =>
-        redemption(await codes.issue({ ...content, registration: 'provider other' }), verifier),
-      async () => redemption(await codes.issue(content), verifierOf(random)),
-    ])();
+    const code = random.pick([
+      () => oldCodes.issue(content, app),
+      () => earlyCodes.issue(content, app),
+      () => codes.issue(content, `other ${frontEnds.app.origin}`),
+      () => foreignCodes.issue(content, app),
+    ]);
+    return random.oneIn(5)
+      ? redemption(codes.issue(content, app), verifierOf(random))
+      : redemption(code(), verifier);
   }
 
-  async function refresh(content: Partial<RefreshTokenContent>): Promise<TokenRequest> {
-    const frontEnd = `app ${frontEnds.app.origin}`;
-    const usual = { ...names, frontEnd, loggedInAt: seconds() - 60, endsAt: seconds() + day };
+  function refresh(
+    content: Partial<RefreshTokenContent>,
+    frontEnd = app,
+    by = refreshTokens,
+  ): TokenRequest {
+    const usual = { loggedInAt: seconds() - 60, endsAt: seconds() + day };
     const providerToken = renewable(hidden);
-    const token = await refreshTokens.issue({ ...usual, providerToken, ...content });
+    const token = by.issue({ ...usual, providerToken, ...content }, frontEnd);
     return { grant_type: 'refresh_token', client_id: 'app', refresh_token: token ?? '' };
   }
 
   // Only a few, so that many front ends refresh the same login.
-  function renewable(marker: string): ProviderToken {
+  function renewable(marker: string): RefreshTokenContent['providerToken'] {
     count += 1;
     return { refreshToken: `${marker}refresh-${count % 5000}` };
   }
 
-  function held(marker: string): ProviderToken {
+  function held(marker: string): RefreshTokenContent['providerToken'] {
     count += 1;
     return { accessToken: `${marker}${count}`, endsAt: seconds() + 60 };
   }
 
-  async function goodRefresh(random: Random): Promise<TokenRequest> {
+  function goodRefresh(random: Random): TokenRequest {
     const { thumbprint } = key;
-    return await random.pick([
+    return random.pick([
       () => refresh({ thumbprint }),
       () => refresh({ thumbprint, scope: 'read write' }),
       () => refresh({ thumbprint, providerToken: held(granted) }),
@@ -124,14 +133,12 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
     ])();
   }
 
-  async function hopelessRefresh(random: Random): Promise<TokenRequest> {
+  function hopelessRefresh(random: Random): TokenRequest {
     const tokenOf = random.oneIn(2) ? held : renewable;
-    return await random.pick([
-      () => refresh({ providerToken: tokenOf(forbidden), registration: 'other client-1' }),
-      () =>
-        refresh({ providerToken: tokenOf(forbidden), frontEnd: `app ${frontEnds.shop.origin}` }),
-      () =>
-        refresh({ providerToken: tokenOf(forbidden), frontEnd: `shop ${frontEnds.shop.origin}` }),
+    return random.pick([
+      () => refresh({ providerToken: tokenOf(forbidden) }, app, foreignTokens),
+      () => refresh({ providerToken: tokenOf(forbidden) }, `app ${frontEnds.shop.origin}`),
+      () => refresh({ providerToken: tokenOf(forbidden) }, `shop ${frontEnds.shop.origin}`),
       () => refresh({ providerToken: tokenOf(locked), endsAt: seconds() - 1 }),
       () => refresh({ providerToken: tokenOf(locked), loggedInAt: seconds() - 31 * day }),
       () => refresh({ providerToken: tokenOf(locked), thumbprint: otherKey }),
@@ -140,27 +147,22 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
 
   return async (random) => {
     const nonce = nonces.current();
-    const [redeem, renew, hopeless, lost, foreign, proof, another, ofSessions] = await Promise.all([
-      redemptionOf(random, hidden),
-      goodRefresh(random),
-      hopelessRedemption(random),
-      hopelessRefresh(random),
-      random.oneIn(2)
-        ? redemptionOf(random, forbidden)
-        : refresh({ providerToken: renewable(forbidden) }),
+    const [proof, another] = await Promise.all([
       makeProof(key, secrets.tokenUrl, seconds(), { claims: { nonce } }),
       makeProof(key, secrets.tokenUrl, seconds() - random.below(200), {
         claims: { nonce: random.oneIn(8) ? undefined : nonce },
       }),
-      sessions(random),
     ]);
+    const foreign = random.oneIn(2)
+      ? redemptionOf(random, forbidden)
+      : refresh({ providerToken: renewable(forbidden) });
     return {
       login,
-      good: [redeem, renew],
-      hopeless: [hopeless, lost],
+      good: [redemptionOf(random, hidden), goodRefresh(random)],
+      hopeless: [hopelessRedemption(random), hopelessRefresh(random)],
       foreign: [foreign],
       proofs: [proof, another],
-      sessions: ofSessions,
+      sessions: sessions(random),
     };
   };
 }

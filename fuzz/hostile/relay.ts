@@ -5,7 +5,7 @@ import { granted, hidden } from './markers.ts';
 export const stateKey = 'known-to-the-attacker-0123456789abcdef';
 
 /** Texts that must not be in the log: marked secrets, and everything that the relay has sealed. */
-const secrets = [hidden, granted, 'eyJhbGciOiJkaXIi'];
+const secrets = [hidden, granted, 'lr1_'];
 
 /** The relay under attack, as a process. */
 export interface RelayUnderAttack {

@@ -1,5 +1,5 @@
 import { failureCodes, RelayError } from '../../src/errors.ts';
-import { parseState } from '../../src/login/state.ts';
+import type { LoginState } from '../../src/login/state.ts';
 import type { RawAnswer } from './answer.ts';
 import { frontEndOf, frontEnds } from './front-ends.ts';
 import { granted, hidden } from './markers.ts';
@@ -10,6 +10,10 @@ export interface Targets {
   readonly authorizationRequests: readonly string[];
   /** The relay's name in `iss`. */
   readonly issuer: string;
+  /** The origin of the provider of each registration. */
+  readonly providerOrigin: string;
+  /** Opens a state with the keys of the relay. */
+  readonly openState: (state: string) => LoginState | undefined;
 }
 
 const failureStatuses: ReadonlySet<number> = new Set(
@@ -80,17 +84,21 @@ function faultOfTarget(location: string | undefined, targets: Targets): string |
   if (location === undefined || url === null) return `redirect to ${location}`;
   const request = targets.authorizationRequests.find((one) => location.startsWith(`${one}&`));
   const isRight = request
-    ? isAuthorizationRequest(url.searchParams, new URL(request).searchParams)
+    ? isAuthorizationRequest(url.searchParams, new URL(request).searchParams, targets)
     : isOfFrontEnd(url, targets);
   return isRight ? undefined : `redirect to ${location}`;
 }
 
 const added = ['scope', 'state', 'code_challenge', 'code_challenge_method', 'nonce'];
 
-function isAuthorizationRequest(query: URLSearchParams, known: URLSearchParams): boolean {
+function isAuthorizationRequest(
+  query: URLSearchParams,
+  known: URLSearchParams,
+  { openState }: Targets,
+): boolean {
   const names = [...known.keys(), ...added];
   const words = new Set(query.get('scope')?.split(' '));
-  const login = parseState(query.get('state') ?? '')?.login;
+  const login = openState(query.get('state') ?? '');
   const frontEnd = frontEndOf(login?.frontEnd);
   const redirectUri = login?.request.oauth?.redirectUri;
   return (

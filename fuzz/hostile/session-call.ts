@@ -45,7 +45,7 @@ export async function sessionCall(
     Host: 'relay.example',
     Origin: frontEnds.wiki.origin,
     'X-Login-Relay': '1',
-    Cookie: `__Host-Http-lr_session_wiki=${await sealedSession(number)}`,
+    Cookie: `__Host-Http-lr_session_wiki=${sealedSession(number, targets.providerOrigin)}`,
   };
   const answer = await call(port, path, headers, agent, isPost ? {} : undefined).catch(brokenOff);
   if (answer === undefined) return [kind, kind === 'api' ? 'broken off' : 'fault: broken off'];
@@ -63,18 +63,20 @@ function pickOf(number: number): SessionRequest {
   return found;
 }
 
-async function sealedSession(number: number): Promise<string> {
+function sealedSession(number: number, providerOrigin: string): string {
   const now = Math.floor(Date.now() / 1000);
-  return await seal.seal({
+  const content = {
     id: `${number}`,
-    registration: `house ${registrations.house}`,
+    registration: 'house',
+    audience: `house ${providerOrigin} - ${registrations.house}`,
     frontEnd: 'wiki',
     accessToken: `hostile-${number}`,
     refreshToken: `hostile-${number}`,
     loggedInAt: now,
     endsAt: now + 3600,
     idleEndsAt: now + 3600,
-  });
+  };
+  return seal.seal(content, `wiki ${frontEnds.wiki.origin}`);
 }
 
 /** The relay breaks off a body that the API breaks off. Any other error is a fault. */

@@ -1,7 +1,7 @@
 import type { KeyRing } from '../../src/keys.ts';
 import { createSessionSeal, type SessionContent } from '../../src/session/content.ts';
 import { pieceLength } from '../../src/session/cookies.ts';
-import { registrations, type SessionFrontEndName } from './front-ends.ts';
+import { frontEnds, registrations, type SessionFrontEndName } from './front-ends.ts';
 import { forbidden, granted, hidden } from './markers.ts';
 import type { Random } from './random.ts';
 
@@ -24,17 +24,23 @@ const seconds = () => Math.floor(Date.now() / 1000);
  * Makes sessions like the relay.
  *
  * @param keys the relay's keys for sessions
+ * @param providerOrigin the origin of the provider of `house`
  */
-export function createSessionMaterial(keys: KeyRing): (random: Random) => Promise<SessionMaterial> {
+export function createSessionMaterial(
+  keys: KeyRing,
+  providerOrigin: string,
+): (random: Random) => SessionMaterial {
+  const audienceOf = (clientId: string) => `house ${providerOrigin} - ${clientId}`;
   const seal = createSessionSeal(keys);
   let count = 0;
 
-  function contentOf(frontEnd: string, marker: string | undefined): SessionContent {
+  function contentOf(frontEnd: SessionFrontEndName, marker: string | undefined): SessionContent {
     count += 1;
     const now = seconds();
     return {
       id: `session-${count}`,
-      registration: `house ${registrations.house}`,
+      registration: 'house',
+      audience: audienceOf(registrations.house),
       frontEnd,
       accessToken: `${marker ?? granted}session-${count}`,
       // Only a few, so that many tabs refresh the same session.
@@ -46,8 +52,12 @@ export function createSessionMaterial(keys: KeyRing): (random: Random) => Promis
     };
   }
 
-  async function cookieOf(frontEnd: string, content: SessionContent): Promise<string> {
-    const text = await seal.seal(content);
+  function cookieOf(
+    frontEnd: SessionFrontEndName,
+    content: SessionContent,
+    origin: string = frontEnds[frontEnd].origin,
+  ): string {
+    const text = seal.seal(content, `${frontEnd} ${origin}`);
     const count = Math.ceil(text.length / pieceLength);
     return Array.from({ length: count }, (_, index) => {
       const piece = text.slice(index * pieceLength, (index + 1) * pieceLength);
@@ -55,7 +65,7 @@ export function createSessionMaterial(keys: KeyRing): (random: Random) => Promis
     }).join('; ');
   }
 
-  function goodContent(random: Random, frontEnd: string): SessionContent {
+  function goodContent(random: Random, frontEnd: SessionFrontEndName): SessionContent {
     const content = contentOf(frontEnd, undefined);
     return random.pick<() => SessionContent>([
       () => content,
@@ -66,27 +76,30 @@ export function createSessionMaterial(keys: KeyRing): (random: Random) => Promis
     ])();
   }
 
-  function hopelessContent(random: Random, frontEnd: string): SessionContent {
+  function hopelessContent(random: Random, frontEnd: SessionFrontEndName): SessionContent {
     const content = contentOf(frontEnd, forbidden);
     const now = seconds();
     return random.pick<() => SessionContent>([
       () => ({ ...content, frontEnd: 'app' }),
       () => ({ ...content, frontEnd: frontEnd === 'wiki' ? 'desk' : 'wiki' }),
-      () => ({ ...content, registration: `provider ${registrations.provider}` }),
-      () => ({ ...content, registration: `house ${registrations.provider}` }),
+      () => ({ ...content, registration: 'provider' }),
+      () => ({ ...content, audience: audienceOf(registrations.provider) }),
       () => ({ ...content, endsAt: now - 1 }),
       () => ({ ...content, idleEndsAt: now - 1 }),
       () => ({ ...content, loggedInAt: now - 8 * 24 * hour }),
     ])();
   }
 
-  return async (random) => {
+  return (random) => {
     const frontEnd = random.pick<SessionFrontEndName>(['wiki', 'wiki', 'desk']);
-    const [good, foreign, hopeless] = await Promise.all([
-      cookieOf(frontEnd, goodContent(random, frontEnd)),
-      cookieOf(frontEnd, contentOf(frontEnd, forbidden)),
-      cookieOf(frontEnd, hopelessContent(random, frontEnd)),
-    ]);
-    return { frontEnd, good, foreign, hopeless };
+    const foreign = contentOf(frontEnd, forbidden);
+    return {
+      frontEnd,
+      good: cookieOf(frontEnd, goodContent(random, frontEnd)),
+      foreign: cookieOf(frontEnd, foreign),
+      hopeless: random.oneIn(8)
+        ? cookieOf(frontEnd, foreign, 'https://former.relay.example')
+        : cookieOf(frontEnd, hopelessContent(random, frontEnd)),
+    };
   };
 }

@@ -12,15 +12,15 @@ import { withPart } from './redirect-delivery.ts';
  * @see RFC 6749 §4.1.2, RFC 9207 §2
  */
 export function codeDelivery(
-  { codes, issuer, ...names }: CodeIssuer,
+  { codes, issuer, frontEnd }: CodeIssuer,
   { redirectUri, codeChallenge }: OAuthRequest,
   state: string | undefined,
 ): Delivery {
   return {
     redirects: true,
     async succeed(ctx, { code: providerCode, codeVerifier }) {
-      const content = { ...names, redirectUri, codeChallenge, providerCode, codeVerifier };
-      const code = await codes.issue(content);
+      const content = { redirectUri, codeChallenge, providerCode, codeVerifier };
+      const code = codes.issue(content, frontEnd);
       redirect(ctx, withPart(redirectUri, 'query', { code, state, iss: issuer }));
     },
     fail(ctx, failure) {
@@ -40,6 +40,6 @@ export function codeDelivery(
 interface CodeIssuer {
   readonly codes: Codes;
   readonly issuer: string;
-  readonly registration: string;
+  /** The audience of the front end. */
   readonly frontEnd: string;
 }

@@ -2,6 +2,7 @@ import type { FailureCode, RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { answerJson, answerWith } from '../http/error-responder.ts';
+import type { States } from '../login/state.ts';
 import { html } from './html.ts';
 import { htmlPage, pagePolicy } from './html-page.ts';
 import { loginAgainUrl } from './login-again.ts';
@@ -13,6 +14,8 @@ interface Targets {
   /** The public address that starts the front end's login. Undefined: no link can start it. */
   readonly loginUrl: string | undefined;
   readonly origin: string;
+  /** Opens the state of a failed callback. */
+  readonly states: States;
   /** The front end's page, inside the origin. Undefined: it has several origins. */
   readonly frontendUrl: string | undefined;
 }
@@ -33,8 +36,8 @@ export function failurePage(targets: Targets): AnswerFailure {
       answerJson(ctx, failure);
       return;
     }
-    const { loginRoute, loginUrl } = targets;
-    const again = loginUrl && loginAgainUrl(ctx, route, loginRoute, loginUrl);
+    const { loginRoute, loginUrl, states } = targets;
+    const again = loginUrl && loginAgainUrl(ctx, route, loginRoute, loginUrl, states);
     ctx.set('Content-Security-Policy', pagePolicy());
     answerWith(ctx, failure, page(failure, again, targets, ctx.state.requestId));
     ctx.type = 'html';

@@ -2,7 +2,7 @@ import type { Context } from '../http/context.ts';
 import { claimedQuery } from '../http/query.ts';
 import { limits } from '../limits.ts';
 import type { FrontEndRequest } from '../login/front-end.ts';
-import { parseState } from '../login/state.ts';
+import type { States } from '../login/state.ts';
 import { isOAuthRequest } from '../oauth/front-end-request.ts';
 import { type Query, withParameters } from '../oauth/query.ts';
 
@@ -11,7 +11,7 @@ import { type Query, withParameters } from '../oauth/query.ts';
  * end's own state, or the page that a session returns to, if the request carries one. A front end that
  * compares its state ignores a login that comes back without it.
  *
- * Neither is proven, and need not be: any link to the start of a login may carry any of them.
+ * The browser is not proven, and need not be: any link to the start of a login may carry any of them.
  *
  * @param route the route that failed, or undefined if none matched
  * @param loginRoute the route that starts a login
@@ -24,15 +24,16 @@ export function loginAgainUrl(
   route: string | undefined,
   loginRoute: string,
   loginUrl: string,
+  states: States,
 ): string | undefined {
   // Without a route, the target may not even be a URL.
   if (route === undefined) return loginUrl;
   const query = claimedQuery(ctx);
   const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
   if (isStart && isOAuthRequest(query)) return undefined;
-  const claimed = isStart ? requestOfStart(ctx, query) : requestOfCallback(query);
-  if (claimed?.oauth !== undefined) return undefined;
-  const { state, returnTo } = claimed ?? {};
+  const request = isStart ? requestOfStart(ctx, query) : states.peek(query['state'])?.request;
+  if (request?.oauth !== undefined) return undefined;
+  const { state, returnTo } = request ?? {};
   const parameters = {
     ...(isUsable(state, limits.frontEndStateLength) && { state }),
     ...(isUsable(returnTo, limits.returnToLength) && { return_to: returnTo }),
@@ -40,11 +41,7 @@ export function loginAgainUrl(
   return Object.keys(parameters).length === 0 ? loginUrl : withParameters(loginUrl, parameters);
 }
 
-function requestOfCallback({ state }: Query): Partial<FrontEndRequest> | undefined {
-  return typeof state === 'string' ? parseState(state)?.login.request : undefined;
-}
-
-function requestOfStart(ctx: Context, query: Query): Partial<FrontEndRequest> {
+function requestOfStart(ctx: Context, query: Query): FrontEndRequest {
   const { state, return_to } = query;
   // Otherwise the link would fail for the same reason.
   const isRefused = ctx.state.failure === 'return_to_invalid';

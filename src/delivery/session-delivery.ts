@@ -6,21 +6,27 @@ import type { Sessions } from '../session/sessions.ts';
  * The delivery of a front end that holds no token: exchanges the code, seals the tokens into the front end's
  * cookie, and redirects to its page.
  *
- * @param login.registration the audience of the registration
+ * @param login.registration the name of the registration
+ * @param login.audience that of the registration
  * @param page inside the front end's origin
  * @param fail answers failures
  * @see RFC 10017 §6.1
  */
 export function sessionDelivery(
   sessions: Sessions,
-  login: { readonly registration: string; readonly frontEnd: string },
+  login: {
+    readonly registration: string;
+    readonly audience: () => string;
+    readonly frontEnd: string;
+  },
   page: string,
   fail: Delivery['fail'],
 ): Delivery {
   return {
     redirects: true,
     async succeed(ctx, { exchange }) {
-      await sessions.start(ctx, login, await exchange());
+      const token = await exchange();
+      sessions.start(ctx, { ...login, audience: login.audience() }, token);
       redirect(ctx, page);
     },
     fail,

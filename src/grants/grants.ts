@@ -1,8 +1,7 @@
 import type { Codes } from './codes.ts';
-import type { RefreshPolicy } from './first-refresh-token.ts';
 import { createProofs, type Nonces, type Proofs } from './proofs.ts';
 import { createRedeemedCodes, type RedeemedCodes } from './redeemed-codes.ts';
-import type { RefreshTokens } from './refresh-tokens.ts';
+import type { RefreshPolicy, RefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes, type Refreshes } from './refreshes.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 

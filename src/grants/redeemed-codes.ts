@@ -1,5 +1,4 @@
 import { RelayError } from '../errors.ts';
-import type { CodeContent } from './codes.ts';
 import { createRecent, keyOf } from './recent.ts';
 
 // Longer than a code can be valid at any replica: 60 seconds, and a minute for clocks that differ.
@@ -12,13 +11,14 @@ export interface RedeemedCodes {
    * Exchanges the provider's code for the first redemption. A second exchange could make the provider
    * revoke the tokens of the first one.
    *
+   * @param code.registration the audience of the registration
    * @param exchange calls `sent` once the code may have reached the provider. If the exchange fails
    *   without that, the code is forgotten and can be redeemed again.
    * @throws {RelayError} `code_redeemed` if the code is redeemed, or being redeemed
    * @see RFC 6749 §4.1.2
    */
   redeem<Result>(
-    code: Pick<CodeContent, 'registration' | 'providerCode'>,
+    code: { readonly registration: string; readonly providerCode: string },
     exchange: (sent: () => void) => Promise<Result>,
   ): Promise<Result>;
 }

@@ -1,86 +1,155 @@
 import * as v from 'valibot';
 import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { createSeal } from './sealed.ts';
-
-/** What a refresh token of the relay renews: the provider's refresh token, or else its access token. */
-export type ProviderToken = HeldRefreshToken | HeldAccessToken;
-
-/** A refresh token of the provider. */
-interface HeldRefreshToken {
-  readonly refreshToken: string;
-  /** Kept if the provider revokes only access tokens. */
-  readonly accessToken?: string | undefined;
-}
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { createSeal } from '../sealed.ts';
+import type { Refreshed } from './refreshes.ts';
 
 /** An access token of a provider that gives no refresh token. */
-export interface HeldAccessToken {
-  readonly accessToken: string;
-  readonly tokenType?: string | undefined;
-  /** Seconds since 1970; undefined if it is not known. */
-  readonly endsAt?: number | undefined;
-}
-
-/** What a refresh token of the relay holds. */
-export interface RefreshTokenContent {
-  /** The audience of the registration. */
-  readonly registration: string;
-  /** The audience of the front end. */
-  readonly frontEnd: string;
-  /** The thumbprint of the key that the front end must prove; undefined if the token is unbound. */
-  readonly thumbprint?: string | undefined;
-  /** The granted scope; undefined if it is not known. */
-  readonly scope?: string | undefined;
-  /** Seconds since 1970. */
-  readonly loggedInAt: number;
-  /** When the token expires, in seconds since 1970. */
-  readonly endsAt: number;
-  readonly providerToken: ProviderToken;
-}
+const heldAccessToken = v.object({
+  accessToken: v.string(),
+  tokenType: v.optional(v.string()),
+  /** Seconds since 1970, if it is known. */
+  endsAt: v.optional(v.number()),
+});
 
 const content = v.object({
-  registration: v.string(),
-  frontEnd: v.string(),
+  /** The thumbprint of the key that the front end must prove. Without it, the token is unbound. */
   thumbprint: v.optional(v.string()),
+  /** The granted scope, if it is known. */
   scope: v.optional(v.string()),
+  /** Seconds since 1970. */
   loggedInAt: v.number(),
+  /** When the token expires, in seconds since 1970. */
   endsAt: v.number(),
+  /** What the token renews. The access token is beside a refresh token if the provider revokes nothing else. */
   providerToken: v.union([
     v.object({ refreshToken: v.string(), accessToken: v.optional(v.string()) }),
-    v.object({
-      accessToken: v.string(),
-      tokenType: v.optional(v.string()),
-      endsAt: v.optional(v.number()),
-    }),
+    heldAccessToken,
   ]),
 });
 
-/** The refresh tokens that the relay issues to front ends. A token holds its login, sealed. */
-export interface RefreshTokens {
-  /** @returns undefined if the provider's token is so long that a token request could not send it back */
-  issue(content: RefreshTokenContent): Promise<string | undefined>;
-  /** @returns undefined if the token is altered, expired, or not of this relay */
-  open(refreshToken: string): Promise<RefreshTokenContent | undefined>;
-  /** The same for a revocation: expired tokens too, because the provider's may be valid for longer. */
-  openExpired(refreshToken: string): Promise<RefreshTokenContent | undefined>;
-}
+export type HeldAccessToken = v.InferOutput<typeof heldAccessToken>;
+
+/** What a refresh token of the relay holds. */
+export type RefreshTokenContent = v.InferOutput<typeof content>;
+
+/** The refresh tokens that a registration issues to front ends. A token holds its login, sealed. */
+export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
 
 /**
  * @param keys the keys for refresh tokens
+ * @param registration the audience of the registration. Throws as `provider` does
  * @param now milliseconds since 1970
  * @see RFC 6749 §1.5
  */
-export function createRefreshTokens(keys: KeyRing, now: () => number): RefreshTokens {
-  const seal = createSeal<RefreshTokenContent>(keys, content);
+export function createRefreshTokens(keys: KeyRing, registration: () => string, now: () => number) {
+  const seal = createSeal('refresh token', keys, content);
+  /** The same as `open`, for a revocation: expired tokens too, because the provider's may be valid for longer. */
+  const openExpired = (refreshToken: string, frontEnd: string) =>
+    seal.open(refreshToken, registration(), frontEnd);
   return {
-    async issue(issued) {
-      const token = await seal.seal(issued);
+    /**
+     * Issues a refresh token to the front end with this audience.
+     *
+     * @returns undefined if the provider's token is so long that a token request could not send it back
+     */
+    issue(issued: RefreshTokenContent, frontEnd: string): string | undefined {
+      const token = seal.seal(issued, registration(), frontEnd);
       return token.length <= limits.sealedLength ? token : undefined;
     },
-    async open(refreshToken) {
-      const opened = await seal.open(refreshToken);
+    /** @returns undefined if the token is altered, expired, or not of this registration and front end */
+    open(refreshToken: string, frontEnd: string): RefreshTokenContent | undefined {
+      const opened = openExpired(refreshToken, frontEnd);
       return opened !== undefined && now() < opened.endsAt * 1000 ? opened : undefined;
     },
-    openExpired: seal.open,
+    openExpired,
+  };
+}
+
+/** Which front ends get refresh tokens, and for how long. */
+export interface RefreshPolicy {
+  /** `bound`: only front ends that prove a key. `bearer`: all of them. */
+  readonly mode: 'bound' | 'bearer';
+  /** Seconds from the login until the last refresh token expires. */
+  readonly lifetime: number;
+}
+
+/** The policy at one provider. */
+interface ProviderRefreshPolicy extends RefreshPolicy {
+  /** Whether refresh tokens hold the access token too: the provider revokes nothing else. */
+  readonly keepsAccessToken: boolean;
+}
+
+/** The policy for one front end. */
+export function policyFor(
+  policy: RefreshPolicy,
+  { keyRequired }: { readonly keyRequired: boolean },
+): RefreshPolicy {
+  return keyRequired ? { ...policy, mode: 'bound' } : policy;
+}
+
+/**
+ * What the first refresh token of a login holds.
+ *
+ * @param thumbprint that of the key that the front end proves, if it proves one
+ * @param now milliseconds since 1970
+ * @returns undefined if the policy grants none
+ */
+export function firstRefreshToken(
+  { mode, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
+  token: TokenResponse,
+  thumbprint: string | undefined,
+  now: () => number,
+): RefreshTokenContent | undefined {
+  if (mode === 'bound' && thumbprint === undefined) return undefined;
+  const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope } = token;
+  const loggedInAt = Math.floor(now() / 1000);
+  const until = (seconds: number | undefined) =>
+    loggedInAt + Math.min(lifetime, seconds ?? lifetime);
+  const login = { thumbprint, scope, loggedInAt };
+  if (refreshToken !== undefined) {
+    const providerToken = { refreshToken, ...(keepsAccessToken && { accessToken }) };
+    return { ...login, endsAt: until(refreshExpiresIn), providerToken };
+  }
+  const endsAt = expiresIn === undefined ? undefined : loggedInAt + expiresIn;
+  const providerToken = { accessToken, tokenType, endsAt };
+  return { ...login, endsAt: until(expiresIn), providerToken };
+}
+
+/**
+ * Whether the current policy still allows a refresh token of an earlier policy.
+ *
+ * @param now milliseconds since 1970
+ */
+export function isStillGranted(
+  { mode, lifetime }: RefreshPolicy,
+  { thumbprint, loggedInAt }: RefreshTokenContent,
+  now: () => number,
+): boolean {
+  return (mode === 'bearer' || thumbprint !== undefined) && now() < (loggedInAt + lifetime) * 1000;
+}
+
+/**
+ * The content of the refresh token after a refresh.
+ *
+ * @param login the content of the earlier refresh token
+ * @param now milliseconds since 1970
+ */
+export function nextRefreshToken(
+  { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
+  login: RefreshTokenContent,
+  { accessToken, refreshToken, refreshExpiresIn }: Refreshed,
+  now: () => number,
+): RefreshTokenContent {
+  const { loggedInAt, providerToken } = login;
+  const isSame = 'refreshToken' in providerToken && providerToken.refreshToken === refreshToken;
+  // The end in this response. If there is none, the end that was known of the same token.
+  const given = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
+  const providerEnd = given ?? (isSame ? login.endsAt : Number.POSITIVE_INFINITY);
+  return {
+    ...login,
+    endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),
+    providerToken: { refreshToken, ...(keepsAccessToken && { accessToken }) },
   };
 }

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
@@ -10,7 +11,7 @@ import type { CmsBackend } from '../providers/provider.ts';
 export interface FrontEnd {
   /** Its `client_id` towards the relay. */
   readonly name: string;
-  /** What its refresh tokens are bound to. */
+  /** What its codes, refresh tokens and sessions are bound to: its name and its origin. */
   readonly audience: string;
   /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
   readonly scope: string | undefined;
@@ -63,23 +64,28 @@ export interface FrontEnds {
   hasOrigin(origin: string): boolean;
 }
 
+const oauthRequest = v.object({
+  /** One of the front end's redirect URIs. */
+  redirectUri: v.string(),
+  /** An S256 challenge of 43 characters. */
+  codeChallenge: v.string(),
+});
+
+/** The form of a {@link FrontEndRequest}. */
+export const frontEndRequest = v.object({
+  /** The front end's own `state`, if it sent one. */
+  state: v.optional(v.string()),
+  /** Set if the start was an OAuth request. */
+  oauth: v.optional(oauthRequest),
+  /** The page that a session begins at, inside the front end's origin. By default its main page. */
+  returnTo: v.optional(v.string()),
+});
+
 /** What a front end asked for when it started a login. */
-export interface FrontEndRequest {
-  /** The front end's own `state`; undefined if it sent none. */
-  readonly state: string | undefined;
-  /** Undefined if the start was not an OAuth request. */
-  readonly oauth: OAuthRequest | undefined;
-  /** The page that a session begins at, inside the front end's origin. Undefined: the front end's main page. */
-  readonly returnTo: string | undefined;
-}
+export type FrontEndRequest = v.InferOutput<typeof frontEndRequest>;
 
 /** What an OAuth request asked for. @see RFC 6749 §4.1.1, RFC 7636 §4.3 */
-export interface OAuthRequest {
-  /** One of the front end's redirect URIs. */
-  readonly redirectUri: string;
-  /** An S256 challenge of 43 characters. */
-  readonly codeChallenge: string;
-}
+export type OAuthRequest = v.InferOutput<typeof oauthRequest>;
 
 /** How one login reaches its front end once it has ended. */
 export interface Delivery {

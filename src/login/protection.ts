@@ -1,19 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import type { KeyRing } from '../keys.ts';
 import { showsSignOfBrowser } from './browser-signs.ts';
 import { createLoginCookies, type LoginCookies, loginLifetime } from './cookies.ts';
 import type { FrontEndRequest } from './front-end.ts';
 import type { Login } from './login.ts';
 import { codeVerifier } from './pkce.ts';
-import {
-  createStateSigner,
-  newLoginId,
-  parseState,
-  type ReceivedState,
-  type StateSigner,
-} from './state.ts';
+import { type LoginState, loginIdOf, type States } from './state.ts';
 
 const clockSkew = 60;
 const browserSecretLength = 32;
@@ -53,8 +46,6 @@ export interface LoginProtection {
 
 /**
  * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
- * @param settings.registration the registration's name
- * @param settings.issuer the provider's configured issuer, if it has one
  * @param settings.baseUrl the relay's public address
  * @param now milliseconds since 1970
  * @see RFC 9700 §4.7
@@ -62,30 +53,22 @@ export interface LoginProtection {
 export function createLoginProtection(
   settings: {
     readonly stateCheck: 'browsers' | 'always';
-    readonly registration: string;
-    readonly clientId: string;
-    readonly issuer?: string | undefined;
     readonly baseUrl: string;
     readonly redirectUri: string;
   },
-  keys: KeyRing,
+  states: States,
   now: () => number,
 ): LoginProtection {
-  const signer = createStateSigner(keys, settings);
   const cookies = createLoginCookies(settings.redirectUri.startsWith('https:'));
   const seconds = () => Math.floor(now() / 1000);
 
   return {
     start(ctx, frontEnd, request) {
-      const id = newLoginId();
       const browserSecret = randomBytes(browserSecretLength);
+      const id = loginIdOf(browserSecret);
+      const state = states.seal({ id, issuedAt: seconds(), frontEnd, request });
       cookies.set(ctx, id, browserSecret);
-      const { registration } = settings;
-      const login = { id, issuedAt: seconds(), registration, frontEnd, request };
-      return {
-        state: signer.sign(login, browserSecret),
-        codeVerifier: codeVerifier(browserSecret, id),
-      };
+      return { state, codeVerifier: codeVerifier(browserSecret, id) };
     },
     verify(ctx, received) {
       if (received === undefined || received === '') {
@@ -94,11 +77,10 @@ export function createLoginProtection(
         ctx.state.excused = true;
         return undefined;
       }
-      const state = parseState(received);
-      if (state === undefined) throw new RelayError('state_altered');
-      const browserSecret = authenticate(ctx, state, signer, cookies, seconds(), settings.baseUrl);
-      const { id, issuedAt, frontEnd, request } = state.login;
-      return { id, issuedAt, frontEnd, request, codeVerifier: codeVerifier(browserSecret, id) };
+      const login = states.open(received);
+      if (login === undefined) throw new RelayError('state_altered');
+      const browserSecret = secretOf(ctx, login, cookies, seconds(), settings.baseUrl);
+      return { ...login, codeVerifier: codeVerifier(browserSecret, login.id) };
     },
     checkAge(ctx, { id, issuedAt }) {
       const age = seconds() - issuedAt;
@@ -112,25 +94,23 @@ export function createLoginProtection(
   };
 }
 
-/** @returns the secret in this browser's cookie, which verifies the state */
-function authenticate(
+/** @returns the secret in this browser's cookie, which started the login */
+function secretOf(
   ctx: Context,
-  state: ReceivedState,
-  signer: StateSigner,
+  { id, issuedAt }: LoginState,
   cookies: LoginCookies,
   now: number,
   baseUrl: string,
 ): Buffer {
-  const { id, issuedAt } = state.login;
   const browserSecret = cookies.get(ctx, id);
   if (browserSecret === undefined) {
-    // Without its cookie the state cannot be verified. Its claims choose only the wording.
     if (cookies.isFinished(ctx, id)) throw new RelayError('state_finished');
     if (issuedAt < now - loginLifetime) throw new RelayError('state_expired');
     // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.
     const detail = `This browser did not start this login at ${baseUrl}, or has forgotten it. Start the login again.`;
     throw new RelayError('state_unknown', { detail });
   }
-  if (!signer.verify(state, browserSecret)) throw new RelayError('state_altered');
+  // The name of the cookie has only a part of the id.
+  if (!timingSafeEqual(loginIdOf(browserSecret), id)) throw new RelayError('state_altered');
   return browserSecret;
 }

@@ -12,8 +12,11 @@ import type { LoginProtection } from './protection.ts';
 export interface Registration {
   /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
   readonly name: string;
-  /** What codes, refresh tokens and sessions are bound to: its name, its issuer and its client identifier. */
-  readonly audience: string;
+  /**
+   * What states, codes, refresh tokens and sessions are bound to: its name, its client identifier, and the provider
+   * that gets what they hold. Throws as `provider` does.
+   */
+  audience(): string;
   /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;
   /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */

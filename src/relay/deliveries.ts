@@ -9,12 +9,15 @@ import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { Delivery, FrontEnd, FrontEndRequest, OAuthRequest } from '../login/front-end.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { audienceOfFrontEnd } from './registration-config.ts';
 
 /** What the deliveries of a front end need. */
 export interface DeliveryContext {
   readonly frontEnd: FrontEndConfig;
-  /** The audience of the registration. */
+  /** The name of the registration. */
   readonly registration: string;
+  /** The audience of the registration. Throws as `provider` does. */
+  readonly audience: () => string;
   /** The relay's name in `iss`. */
   readonly issuer: string;
   readonly codes: Codes;
@@ -26,17 +29,12 @@ export interface DeliveryContext {
   readonly answerInPlace: AnswerFailure;
 }
 
-const unknownRequest: FrontEndRequest = { state: undefined, oauth: undefined, returnTo: undefined };
-
 /**
  * How a login reaches its front end.
  *
  * @param request what the login was started with; undefined if that is not known
  */
-export function deliveryOf(
-  context: DeliveryContext,
-  request: FrontEndRequest = unknownRequest,
-): Delivery {
+export function deliveryOf(context: DeliveryContext, request: FrontEndRequest = {}): Delivery {
   const { oauth, state } = request;
   return oauth === undefined
     ? plainDelivery(context, request)
@@ -50,19 +48,19 @@ export function takesOAuth({ tokenDelivery }: FrontEndConfig): boolean {
 
 /** The delivery of an OAuth request. The configuration may have changed since the login was started. */
 function oauthDelivery(
-  { frontEnd, registration, issuer, codes, answerInPlace }: DeliveryContext,
+  { frontEnd, issuer, codes, answerInPlace }: DeliveryContext,
   oauth: OAuthRequest,
   state: string | undefined,
 ): Delivery {
   if (!takesOAuth(frontEnd)) return inPlaceDelivery(answerInPlace, 'client_unauthorized');
   const isRegistered = findRedirectUri(oauth.redirectUri, frontEnd.redirectUris) !== undefined;
   if (!isRegistered) return inPlaceDelivery(answerInPlace, 'redirect_uri_unknown');
-  return codeDelivery({ codes, issuer, registration, frontEnd: frontEnd.name }, oauth, state);
+  return codeDelivery({ codes, issuer, frontEnd: audienceOfFrontEnd(frontEnd) }, oauth, state);
 }
 
 /** The delivery of a login that is not an OAuth request. */
 function plainDelivery(context: DeliveryContext, { state, returnTo }: FrontEndRequest): Delivery {
-  const { frontEnd, registration, sessions, cmsBackend, answerInPlace } = context;
+  const { frontEnd, registration, audience, sessions, cmsBackend, answerInPlace } = context;
   const { name, origin, frontendUrl: url, tokenDelivery, errorDelivery } = frontEnd;
   if (cmsBackend !== undefined) return cmsDelivery({ backend: cmsBackend, origin });
   if (tokenDelivery === 'code' || tokenDelivery === 'cms' || url === undefined) {
@@ -78,5 +76,5 @@ function plainDelivery(context: DeliveryContext, { state, returnTo }: FrontEndRe
   const { fail } = redirectDelivery({ url, part: 'query' }, answerFailure, state);
   // The front end may have another origin since the login was started.
   const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
-  return sessionDelivery(sessions, { registration, frontEnd: name }, page, fail);
+  return sessionDelivery(sessions, { registration, audience, frontEnd: name }, page, fail);
 }

@@ -2,20 +2,29 @@ import type { Config, FrontEndConfig, RegistrationConfig } from '../config/confi
 import { frontEndsOf } from '../config/login-config.ts';
 import { failurePage } from '../delivery/failure-page.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
+import type { States } from '../login/state.ts';
 import { issuerOf } from './registration-config.ts';
 
 /** How a failure at a registration is answered if no front end is known. */
-export function failureAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
+export function failureAnswer(
+  config: Config,
+  registration: RegistrationConfig,
+  states: States,
+): AnswerFailure {
   const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
   // A popup has only people in front of it.
   const isPage = frontEnd.errorDelivery === 'page' || frontEnd.tokenDelivery === 'cms';
-  return isPage ? failurePageOf(config, registration, frontEnd) : answerJson;
+  return isPage ? failurePageOf(config, registration, frontEnd, states) : answerJson;
 }
 
 /** The same with a page for people, whatever is configured. */
-export function failurePageAnswer(config: Config, registration: RegistrationConfig): AnswerFailure {
+export function failurePageAnswer(
+  config: Config,
+  registration: RegistrationConfig,
+  states: States,
+): AnswerFailure {
   const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
-  return failurePageOf(config, registration, frontEnd);
+  return failurePageOf(config, registration, frontEnd, states);
 }
 
 /** A page for people, JSON for programs. */
@@ -23,12 +32,13 @@ export function failurePageOf(
   config: Config,
   registration: RegistrationConfig,
   frontEnd: FrontEndConfig,
+  states: States,
 ): AnswerFailure {
   const { origin, frontendUrl } = frontEnd;
   const loginRoute = `/auth/${registration.name}`;
   return (ctx, failure) => {
     const loginUrl = loginUrlOf(config, registration, frontEnd);
-    failurePage({ origin, frontendUrl, loginRoute, loginUrl })(ctx, failure);
+    failurePage({ origin, frontendUrl, loginRoute, loginUrl, states })(ctx, failure);
   };
 }
 

@@ -1,14 +1,18 @@
 import type { Logger } from 'pino';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { cmsBackendOf, frontEndsOf, issuesRefreshTokens } from '../config/login-config.ts';
-import type { Codes } from '../grants/codes.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
+import type { States } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
-import type { Sessions } from '../session/sessions.ts';
 import { type DeliveryContext, deliveryOf, takesOAuth } from './deliveries.ts';
 import { failurePageOf } from './failure-answers.ts';
-import { audienceOf, issuerOf } from './registration-config.ts';
+import { audienceOfFrontEnd, issuerOf } from './registration-config.ts';
+
+/** What a registration issues to its front ends. */
+type Issued = Pick<DeliveryContext, 'audience' | 'codes' | 'sessions'> & {
+  readonly states: States;
+};
 
 /** Words of a scope in one line of the log. */
 const mostLogged = 20;
@@ -18,15 +22,13 @@ const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(w
 /**
  * The configured front ends that may use one registration.
  *
- * @param sessions undefined if no front end has sessions
  * @param logger gets a warning for each front end whose logins get more than its scope
  * @throws {Error} if there are none
  */
 export function createFrontEnds(
   config: Config,
   registration: RegistrationConfig,
-  codes: Codes,
-  sessions: Sessions | undefined,
+  issued: Issued,
   logger: Pick<Logger, 'warn'>,
 ): FrontEnds {
   const users = frontEndsOf(config, registration);
@@ -39,7 +41,7 @@ export function createFrontEnds(
   if (first === undefined) throw new Error('no front end may use the registration');
   const warned = new Set<string>();
   const create = (frontEnd: FrontEndConfig): FrontEnd => ({
-    ...createFrontEnd(config, registration, frontEnd, codes, sessions),
+    ...createFrontEnd(config, registration, frontEnd, issued),
     reportScope(granted, whole) {
       const { name } = frontEnd;
       const beyond = scopeBeyond(granted, frontEnd.scope ?? whole).filter(isScopeWord);
@@ -68,26 +70,23 @@ function createFrontEnd(
   config: Config,
   registration: RegistrationConfig,
   frontEnd: FrontEndConfig,
-  codes: Codes,
-  sessions: Sessions | undefined,
+  { states, ...issued }: Issued,
 ): Omit<FrontEnd, 'reportScope'> {
   const { name, origin, redirectUris, scope, tokenDelivery } = frontEnd;
   const hasSessions = tokenDelivery === 'session';
   const cmsBackend = tokenDelivery === 'cms' ? cmsBackendOf(registration)?.name : undefined;
-  const answerInPlace = failurePageOf(config, registration, frontEnd);
+  const answerInPlace = failurePageOf(config, registration, frontEnd, states);
   const context: DeliveryContext = {
     frontEnd,
-    registration: audienceOf(registration),
+    ...issued,
+    registration: registration.name,
     issuer: issuerOf(config, registration),
-    codes,
-    sessions,
     cmsBackend,
     answerInPlace,
   };
   return {
     name,
-    // The name alone would not do: an operator may give it to another page, or may have lost the domain.
-    audience: `${name} ${origin}`,
+    audience: audienceOfFrontEnd(frontEnd),
     scope,
     redirectUris,
     hasOrigin: (given) => matches(origin, given),

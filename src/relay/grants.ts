@@ -10,11 +10,13 @@ import type { Keys } from '../keys.ts';
  * Creates what the relay grants to front ends at one registration.
  *
  * @param keys the keys of the registration
+ * @param audience that of the registration. Throws as `provider` does
  * @param now milliseconds since 1970
  */
 export function createGrants(
   config: RelaySettings,
   keys: Keys,
+  audience: () => string,
   memory: GrantMemory,
   now: () => number,
 ): Grants {
@@ -22,9 +24,9 @@ export function createGrants(
   const refreshes = mode !== 'off' && issuesRefreshTokens(config);
   return {
     ...memory,
-    codes: createCodes(keys.code, now),
+    codes: createCodes(keys.code, audience, now),
     nonces: createNonces(keys.nonce, now),
-    refreshTokens: createRefreshTokens(keys.refreshToken, now),
+    refreshTokens: createRefreshTokens(keys.refreshToken, audience, now),
     refreshPolicy: refreshes ? { mode, lifetime } : undefined,
   };
 }

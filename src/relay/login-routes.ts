@@ -86,13 +86,13 @@ export function createFinishingRoutes(
 
 function addCallback(
   router: Router<RequestState>,
-  { registration, frontEnds, answerFailure }: ServedRegistration,
+  { registration, frontEnds, states, answerFailure }: ServedRegistration,
   limited: readonly Middleware[],
 ): void {
   router.all(
     `/auth/${registration.name}/callback`,
     allow('GET'),
-    deliverCallbackFailures(frontEnds, answerFailure),
+    deliverCallbackFailures(frontEnds, states, answerFailure),
     refusePrefetch,
     ...limited,
     refuseFrames,

@@ -3,10 +3,10 @@ import { RelayError } from '../errors.ts';
 import { keyOf } from '../grants/recent.ts';
 import { ownAddressBehind } from '../http/client-address.ts';
 import type { CountRequest } from '../http/rate-limit.ts';
-import type { Keys } from '../keys.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import type { RefusedExchanges } from '../login/refused-exchanges.ts';
 import type { Registration } from '../login/registration.ts';
+import type { States } from '../login/state.ts';
 import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
@@ -15,12 +15,12 @@ import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts
 import { revokeToken } from '../upstream/revoke-token.ts';
 import { exchangeCode, refreshToken } from '../upstream/token-endpoint.ts';
 import type { Memory } from './memory.ts';
-import { audienceOf, issuerOfProvider } from './registration-config.ts';
 
 /**
  * Creates a configured registration.
  *
  * @param by.source what is known of its provider
+ * @param by.audience throws as `provider` does
  * @param by.client makes the calls to its provider
  * @param by.now milliseconds since 1970
  */
@@ -30,19 +30,18 @@ export function createRegistration(
     readonly config: Config;
     readonly source: ProviderSource;
     readonly client: UpstreamClient;
-    readonly keys: Keys;
+    readonly audience: () => string;
+    readonly states: States;
     readonly memory: Memory;
     readonly now: () => number;
   },
 ): Registration {
-  const { config, source, client, keys, now } = by;
+  const { config, source, client, audience, states, now } = by;
   const { logins, goodTokens } = by.memory;
   const { baseUrl } = config;
   const { name, clientId, clientSecret, redirectUri, stateCheck } = registration;
   const registered = { clientId, clientSecret, redirectUri };
   const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...registered }));
-  const issuer = issuerOfProvider(registration);
-  const audience = { registration: name, clientId, issuer, baseUrl, redirectUri };
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const issued = <Token extends { readonly accessToken: string }>(token: Token): Token => {
     goodTokens.set(keyOfToken(token.accessToken), true);
@@ -52,11 +51,11 @@ export function createRegistration(
   const limitLookup = limits(logins.refusedLookups);
   return {
     name,
-    audience: audienceOf(registration),
+    audience,
     protection:
       stateCheck === 'off'
         ? undefined
-        : createLoginProtection({ stateCheck, ...audience }, keys.state, now),
+        : createLoginProtection({ stateCheck, baseUrl, redirectUri }, states, now),
     provider: source.current,
     authorizationRequestUrl: derivedFrom(source, (provider) =>
       authorizationRequestUrl(registered, provider),

@@ -6,12 +6,14 @@ import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
+import { createStates, type States } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
 import {
+  derivedFrom,
   discoveredProvider,
   knownProvider,
   type ProviderSource,
@@ -22,13 +24,14 @@ import { createFrontEnds } from './front-ends.ts';
 import { createGrants } from './grants.ts';
 import { configOfLeaving, type LeavingRegistration } from './leaving.ts';
 import { keyOfProvider, type Memory } from './memory.ts';
-import { issuerOf } from './registration-config.ts';
+import { audienceOf, issuerOf } from './registration-config.ts';
 import { createRegistration } from './registrations.ts';
 
 /** A registration with all that its routes need. */
 export interface ServedRegistration {
   readonly registration: Registration;
   readonly frontEnds: FrontEnds;
+  readonly states: States;
   readonly grants: Grants;
   /** The relay's name in `iss`. */
   readonly issuer: string;
@@ -73,21 +76,30 @@ export async function serveRegistration(
     keysOf(config.keySecrets, registered.clientSecret),
     known === undefined ? providerSource(registered, client, context) : knownProvider(known),
   ]);
-  const grants = createGrants(config, keys, memory.grants, now);
+  const audience = derivedFrom(source, (provider) => audienceOf(registered, provider));
+  const states = createStates(keys.state, audience, registered.redirectUri);
+  const grants = createGrants(config, keys, audience, memory.grants, now);
   return {
     registration: createRegistration(registered, {
       config,
       source,
       client,
-      keys,
+      audience,
+      states,
       memory,
       now,
     }),
-    frontEnds: createFrontEnds(config, registered, grants.codes, sessions, context.logger),
+    frontEnds: createFrontEnds(
+      config,
+      registered,
+      { audience, states, codes: grants.codes, sessions },
+      context.logger,
+    ),
+    states,
     grants,
     issuer: issuerOf(config, registered),
-    answerFailure: failureAnswer(config, registered),
-    answerInPlace: failurePageAnswer(config, registered),
+    answerFailure: failureAnswer(config, registered, states),
+    answerInPlace: failurePageAnswer(config, registered, states),
     source,
     callsInFlight: client.inFlight,
     close() {

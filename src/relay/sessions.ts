@@ -6,7 +6,7 @@ import type { SessionAccess } from '../routes/open-session.ts';
 import { createSessionGuard } from '../routes/session-guard.ts';
 import type { Logouts } from '../session/logouts.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
-import { audienceOf } from './registration-config.ts';
+import { audienceOfFrontEnd } from './registration-config.ts';
 
 /**
  * Creates the sessions of the front ends that hold no token.
@@ -25,14 +25,15 @@ export async function createRelaySessions(
   const [first] = registrations;
   // Without a key file, the relay is on this machine alone.
   const keys = await keysOf(keySecrets, first.clientSecret);
-  const audiences = new Map(
-    users.map((user) => [user.name, new Set(registrationsOf(config, user).map(audienceOf))]),
-  );
+  const settingsOf = (user: FrontEndConfig) => ({
+    audience: audienceOfFrontEnd(user),
+    registrations: new Set(registrationsOf(config, user).map(({ name }) => name)),
+  });
   const settings = {
     secure: baseUrl.startsWith('https:'),
     lifetime: config.sessionLifetime,
     idle: config.sessionIdle,
-    frontEnds: audiences,
+    frontEnds: new Map(users.map((user) => [user.name, settingsOf(user)])),
   };
   return createSessions(settings, keys.session, logouts, now);
 }
@@ -48,13 +49,14 @@ export function createSessionAccess(
   registrations: readonly Registration[],
   now: () => number,
 ): SessionAccess {
-  const byAudience = new Map(
-    registrations.map((registration) => [registration.audience, registration]),
-  );
+  const byName = new Map(registrations.map((registration) => [registration.name, registration]));
   return {
     sessions,
     guard: createSessionGuard(baseUrl, frontEnds.filter(hasSessions)),
-    registrationOf: (audience) => byAudience.get(audience),
+    registrationOf({ registration, audience }) {
+      const found = byName.get(registration);
+      return found?.audience() === audience ? found : undefined;
+    },
     now,
   };
 }

@@ -63,7 +63,7 @@ async function recordOfSession(
   access: SessionAccess,
   named: Registration | undefined,
 ) {
-  const { session, registration } = await openSession(ctx, access);
+  const { session, registration } = openSession(ctx, access);
   if (named !== undefined && named !== registration) throw new RelayError('session_missing');
   const accessToken = usableToken(session, access.now);
   return await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));

@@ -3,23 +3,24 @@ import type { Context, RequestState } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { claimedQuery } from '../http/query.ts';
 import type { Delivery, FrontEnds } from '../login/front-end.ts';
-import { parseState } from '../login/state.ts';
+import type { States } from '../login/state.ts';
 import { findForPlainStart, frontEndInPath } from './select-front-end.ts';
 
 /**
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
- * claims what the login was started with. Nothing is proven: it only decides where a failure is shown.
+ * says what the login was started with, but not in which browser.
  *
  * @param answerInPlace answers if that front end is gone. It also answers prefetches if the delivery redirects:
  *   browsers keep a prefetched redirect, and would show its error instead of the login
  */
 export function deliverCallbackFailures(
   frontEnds: FrontEnds,
+  states: States,
   answerInPlace: AnswerFailure,
 ): Middleware<RequestState> {
   return (ctx: Context, next) => {
     ctx.state.answerFailure = (_, failure) => {
-      const delivery = claimedDelivery(ctx, frontEnds);
+      const delivery = startedDelivery(ctx, frontEnds, states);
       const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
       const answer = delivery === undefined || isKept ? answerInPlace : delivery.fail;
       answer(ctx, failure);
@@ -41,12 +42,11 @@ export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestStat
 }
 
 /** @returns undefined if the front end of the login is gone: the failure does not concern the others */
-function claimedDelivery(ctx: Context, frontEnds: FrontEnds): Delivery | undefined {
-  const received = claimedQuery(ctx)['state'];
-  const claimed = typeof received === 'string' ? parseState(received)?.login : undefined;
-  if (claimed === undefined) return frontEnds.byDefault.deliveryOf(undefined);
-  const frontEnd = frontEnds.find(claimed.frontEnd);
+function startedDelivery(ctx: Context, frontEnds: FrontEnds, states: States): Delivery | undefined {
+  const login = states.peek(claimedQuery(ctx)['state']);
+  if (login === undefined) return frontEnds.byDefault.deliveryOf(undefined);
+  const frontEnd = frontEnds.find(login.frontEnd);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
-  return frontEnd.deliveryOf(claimed.request.oauth && claimed.request);
+  return frontEnd.deliveryOf(login.request.oauth && login.request);
 }

@@ -1,4 +1,4 @@
-import type { RefreshTokenContent, RefreshTokens } from '../grants/refresh-tokens.ts';
+import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 
 /** A token for the front end. Its refresh token, if it has one, is one of the relay. */
@@ -15,18 +15,19 @@ export function withoutRefreshToken(token: WithoutRefreshToken): GrantedToken {
 /**
  * Grants a token, and a refresh token if there is one that is not over already.
  *
+ * @param issue gives undefined for a content that is too long
  * @param content what the refresh token holds; undefined: there is none
  * @param now milliseconds since 1970
  */
-export async function withRefreshToken(
-  refreshTokens: RefreshTokens,
+export function withRefreshToken(
+  issue: (content: RefreshTokenContent) => string | undefined,
   token: WithoutRefreshToken,
   content: RefreshTokenContent | undefined,
   now: () => number,
-): Promise<GrantedToken> {
+): GrantedToken {
   if (content === undefined) return withoutRefreshToken(token);
   const refreshExpiresIn = Math.floor(content.endsAt - now() / 1000);
-  const refreshToken = refreshExpiresIn > 0 ? await refreshTokens.issue(content) : undefined;
+  const refreshToken = refreshExpiresIn > 0 ? issue(content) : undefined;
   if (refreshToken === undefined) return withoutRefreshToken(token);
   return { ...token, refreshToken, refreshExpiresIn };
 }

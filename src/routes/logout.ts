@@ -25,15 +25,15 @@ export function logout(
     const frontEnd = guard.pass(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
-    const session = await sessions.read(ctx, frontEnd.name);
+    const session = sessions.read(ctx, frontEnd.name);
     if (session === undefined) return;
     sessions.end(session);
-    const registration = registrationOf(session.registration);
+    const registration = unlessExpected(() => registrationOf(session));
     if (registration === undefined) return;
     ctx.state.registration = registration.name;
     const { revoke } = readQuery(ctx);
     if (revoke !== 'false') await withinTime(revokeAll(ctx, session, registration, memory));
-    ctx.body = { url: logoutUrlOf(registration) };
+    ctx.body = { url: unlessExpected(() => registration.logoutUrl()) };
   };
 }
 
@@ -44,23 +44,32 @@ async function revokeAll(
   registration: Registration,
   { refreshes, revocations }: Pick<GrantMemory, 'refreshes' | 'revocations'>,
 ): Promise<void> {
-  const { refreshToken } = session;
-  const newest = refreshToken && (await refreshes.end({ ...session, refreshToken }));
+  const { refreshToken, audience, frontEnd } = session;
+  const owner = { registration: audience, frontEnd };
+  const newest = refreshToken && (await refreshes.end({ ...owner, refreshToken }));
   const tokens = newest || session;
   // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
   const each = [{ refreshToken: tokens.refreshToken }, { accessToken: tokens.accessToken }];
   await Promise.all(
     each.map((token) =>
       revocations.once(token, async () => {
-        await registration.revokeToken(token, recordCall(ctx)).catch(unlessExpected);
+        await registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
       }),
     ),
   );
 }
 
 /** The provider's failures do not keep a person logged in. */
-function unlessExpected(error: unknown): void {
+function ignoreExpected(error: unknown): undefined {
   if (!(error instanceof RelayError)) throw error;
+}
+
+function unlessExpected<Value>(ask: () => Value): Value | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    return ignoreExpected(error);
+  }
 }
 
 async function withinTime(work: Promise<void>): Promise<void> {
@@ -68,13 +77,4 @@ async function withinTime(work: Promise<void>): Promise<void> {
   const { signal } = stop;
   const time = setTimeout(limits.logoutTime, undefined, { signal, ref: false }).catch(() => {});
   await Promise.race([work, time]).finally(() => stop.abort());
-}
-
-function logoutUrlOf(registration: Registration): string | undefined {
-  try {
-    return registration.logoutUrl();
-  } catch (error) {
-    unlessExpected(error);
-    return undefined;
-  }
 }

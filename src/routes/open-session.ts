@@ -10,8 +10,10 @@ import type { SessionGuard } from './session-guard.ts';
 export interface SessionAccess {
   readonly sessions: Sessions;
   readonly guard: SessionGuard;
-  /** The registration with this audience. */
-  registrationOf(audience: string): Registration | undefined;
+  /**
+   * The registration of a session, unless its provider or client is another one by now. Throws as `provider` does.
+   */
+  registrationOf(session: SessionContent): Registration | undefined;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -26,16 +28,16 @@ export interface OpenSession {
  * The session of a request, if it comes from the page of the session's front end.
  *
  * @param name the front end, if the path decides it
- * @throws {RelayError} `session_missing`, or why the guard does not let the request pass
+ * @throws {RelayError} `session_missing`, why the guard does not let the request pass, and as `provider` does
  */
-export async function openSession(
+export function openSession(
   ctx: Context,
   { sessions, guard, registrationOf }: SessionAccess,
   name?: string,
-): Promise<OpenSession> {
+): OpenSession {
   const frontEnd = guard.pass(ctx, name);
-  const session = await sessions.read(ctx, frontEnd.name);
-  const registration = session && registrationOf(session.registration);
+  const session = sessions.read(ctx, frontEnd.name);
+  const registration = session && registrationOf(session);
   if (session === undefined || registration === undefined) throw new RelayError('session_missing');
   ctx.state.registration = registration.name;
   return { session, registration };

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
-import { firstRefreshToken, policyFor } from '../grants/first-refresh-token.ts';
 import type { Grants } from '../grants/grants.ts';
+import { firstRefreshToken, policyFor } from '../grants/refresh-tokens.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
@@ -28,9 +28,8 @@ export function redeemCode(
 ): ServeGrant {
   const { codes, redeemedCodes, refreshPolicy, refreshTokens } = grants;
   return async (ctx, frontEnd, parameters) => {
-    const login = await codes.open(required(parameters, 'code'));
-    if (login === undefined || login.registration !== registration.audience) throw invalid();
-    if (login.frontEnd !== frontEnd.name || !isSameRedirectUri(parameters, login)) throw invalid();
+    const login = codes.open(required(parameters, 'code'), frontEnd.audience);
+    if (login === undefined || !isSameRedirectUri(parameters, login)) throw invalid();
     // A reload may have removed it since the login.
     if (!findRedirectUri(login.redirectUri, frontEnd.redirectUris)) throw invalid();
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
@@ -39,7 +38,8 @@ export function redeemCode(
     const thumbprint = await proofOf(ctx, grants, tokenUrl);
 
     const { providerCode: code, codeVerifier } = login;
-    const token = await redeemedCodes.redeem(login, (sent) =>
+    const owned = { registration: registration.audience(), providerCode: code };
+    const token = await redeemedCodes.redeem(owned, (sent) =>
       registration.limitExchange(ctx.req, async () => {
         registration.expectRoom();
         return await registration.exchangeCode({ code, codeVerifier }, (call) => {
@@ -52,15 +52,15 @@ export function redeemCode(
     );
     frontEnd.reportScope(token.scope, registration.provider().scope);
     if (refreshPolicy === undefined) return withoutRefreshToken(token);
-    const redeemed = {
-      registration: registration.audience,
-      frontEnd: frontEnd.audience,
-      thumbprint,
-    };
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
-    const content = firstRefreshToken(policy, token, redeemed, now);
-    return await withRefreshToken(refreshTokens, token, content, now);
+    const content = firstRefreshToken(policy, token, thumbprint, now);
+    return withRefreshToken(
+      (issued) => refreshTokens.issue(issued, frontEnd.audience),
+      token,
+      content,
+      now,
+    );
   };
 }
 

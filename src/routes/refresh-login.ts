@@ -1,8 +1,12 @@
 import { RelayError } from '../errors.ts';
-import { policyFor } from '../grants/first-refresh-token.ts';
 import type { Grants } from '../grants/grants.ts';
-import { isStillGranted, nextRefreshToken } from '../grants/next-refresh-token.ts';
-import type { HeldAccessToken, RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import {
+  type HeldAccessToken,
+  isStillGranted,
+  nextRefreshToken,
+  policyFor,
+  type RefreshTokenContent,
+} from '../grants/refresh-tokens.ts';
 import type { Context } from '../http/context.ts';
 import { recordCall } from '../http/record-call.ts';
 import type { FrontEnd } from '../login/front-end.ts';
@@ -31,12 +35,9 @@ export function refreshLogin(
   const { refreshes, refreshPolicy, refreshTokens } = grants;
   if (refreshPolicy === undefined) return undefined;
 
-  const open = async (refreshToken: string, frontEnd: FrontEnd): Promise<RefreshTokenContent> => {
-    const login = await refreshTokens.open(refreshToken);
-    const isOfFrontEnd =
-      login?.registration === registration.audience && login.frontEnd === frontEnd.audience;
-    if (isOfFrontEnd && isStillGranted(policyFor(refreshPolicy, frontEnd), login, now))
-      return login;
+  const open = (refreshToken: string, frontEnd: FrontEnd): RefreshTokenContent => {
+    const login = refreshTokens.open(refreshToken, frontEnd.audience);
+    if (login && isStillGranted(policyFor(refreshPolicy, frontEnd), login, now)) return login;
     throw new RelayError('grant_invalid');
   };
 
@@ -50,7 +51,8 @@ export function refreshLogin(
     if (given === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The refresh_token is missing.' });
     }
-    const login = await open(given, frontEnd);
+    const login = open(given, frontEnd);
+    const issue = (content: RefreshTokenContent) => refreshTokens.issue(content, frontEnd.audience);
     // Before the memory of refreshes gives tokens without a call.
     await checkKey(ctx, login);
     const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
@@ -58,16 +60,22 @@ export function refreshLogin(
     const { providerToken } = login;
     if (!('refreshToken' in providerToken)) {
       const token = { ...again(providerToken, now), scope: login.scope };
-      return await withRefreshToken(refreshTokens, token, login, now);
+      return withRefreshToken(issue, token, login, now);
     }
-    const refresh = { ...login, refreshToken: providerToken.refreshToken, scope };
+    const { thumbprint } = login;
+    const owner = {
+      registration: registration.audience(),
+      frontEnd: frontEnd.audience,
+      thumbprint,
+    };
+    const refresh = { ...owner, refreshToken: providerToken.refreshToken, scope };
     const refreshed = await refreshes.join(refresh, (grant) =>
       registration.refreshToken(grant, recordCall(ctx)),
     );
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };
     const content = nextRefreshToken(policy, login, refreshed, now);
-    return await withRefreshToken(refreshTokens, refreshed, content, now);
+    return withRefreshToken(issue, refreshed, content, now);
   };
 }
 

@@ -4,9 +4,10 @@ import type { Grants } from '../grants/grants.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { RequestState } from '../http/context.ts';
 import { recordCall } from '../http/record-call.ts';
-import type { FrontEnds } from '../login/front-end.ts';
+import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
+import { looksSealed } from '../sealed.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
 
 /**
@@ -25,27 +26,34 @@ export function revocationEndpoint(
       throw new RelayError('token_request_invalid', { detail: 'The token is missing.' });
     }
     const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
-    const login = await refreshTokens.openExpired(token);
-    if (login === undefined) {
+    const login = refreshTokens.openExpired(token, frontEnd.audience);
+    if (login !== undefined) {
+      const tokens = await newestTokens(login, frontEnd);
+      await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
+    } else if (looksSealed(token)) {
+      // The login may live on, so 200 would not be true. And no provider knows the token.
+      throw new RelayError('grant_invalid');
+    } else {
       // Limited, because anybody can send tokens that the provider does not know.
       const asked = () => revoke({ accessToken: token });
       await registration.limitRevocation(ctx.req, asked).catch(unlessUnknown);
-    } else {
-      const isForeign =
-        login.registration !== registration.audience || login.frontEnd !== frontEnd.audience;
-      if (isForeign) throw new RelayError('grant_invalid');
-      const tokens = await newestTokens(login);
-      await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
     }
     ctx.body = {};
   });
 
   /** Another tab may have refreshed the login a moment ago: that must not save it. */
-  async function newestTokens(login: RefreshTokenContent): Promise<RevocableTokens> {
-    const { providerToken } = login;
+  async function newestTokens(
+    { providerToken, thumbprint }: RefreshTokenContent,
+    frontEnd: FrontEnd,
+  ): Promise<RevocableTokens> {
     if (!('refreshToken' in providerToken)) return providerToken;
     const { refreshToken } = providerToken;
-    return (await refreshes.end({ ...login, refreshToken })) ?? providerToken;
+    const owner = {
+      registration: registration.audience(),
+      frontEnd: frontEnd.audience,
+      thumbprint,
+    };
+    return (await refreshes.end({ ...owner, refreshToken })) ?? providerToken;
   }
 }
 

@@ -22,7 +22,7 @@ export const answerSessionFailures: Middleware<RequestState> = (ctx, next) => {
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
 export function describeSession(access: SessionAccess): Middleware<RequestState> {
   return async (ctx: Context) => {
-    ctx.body = description(await openSession(ctx, access), access.now);
+    ctx.body = description(openSession(ctx, access), access.now);
   };
 }
 
@@ -38,9 +38,9 @@ export function refreshSession(
   refreshes: Refreshes,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { session, registration } = await openSession(ctx, access);
+    const { session, registration } = openSession(ctx, access);
     const token = await refreshed(ctx, { session, registration }, refreshes);
-    const renewed = await access.sessions.renew(ctx, session, token);
+    const renewed = access.sessions.renew(ctx, session, token);
     // It was logged out in the meantime.
     if (renewed === undefined) throw new RelayError('session_missing');
     ctx.body = description({ session: renewed, registration }, access.now);
@@ -53,9 +53,8 @@ async function refreshed(
   { session, registration }: OpenSession,
   refreshes: Refreshes,
 ): Promise<TokenResponse | undefined> {
-  const { refreshToken, frontEnd } = session;
+  const { refreshToken, frontEnd, audience } = session;
   if (refreshToken === undefined) return undefined;
-  const { audience } = registration;
   const refresh = { registration: audience, frontEnd, refreshToken, scope: undefined };
   const response = refreshes.join(refresh, (grant) =>
     registration.refreshToken(grant, recordCall(ctx)),

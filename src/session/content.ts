@@ -1,30 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { createSeal, type Seal } from '../grants/sealed.ts';
 import type { KeyRing } from '../keys.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-
-/** What the cookie of a session holds. Times are in seconds since 1970. */
-export interface SessionContent {
-  /** Tells the session from all others. A refresh keeps it. */
-  readonly id: string;
-  /** The audience of the registration. */
-  readonly registration: string;
-  readonly frontEnd: string;
-  readonly accessToken: string;
-  readonly tokenType?: string | undefined;
-  /** The granted scope; undefined if it is not known. */
-  readonly scope?: string | undefined;
-  /** Undefined if it is not known. */
-  readonly accessTokenEndsAt?: number | undefined;
-  /** Undefined if the provider gave none: the session ends with its access token. */
-  readonly refreshToken?: string | undefined;
-  readonly loggedInAt: number;
-  /** When the session ends, however often it is refreshed. */
-  readonly endsAt: number;
-  /** When the session ends unless it is refreshed. */
-  readonly idleEndsAt: number;
-}
+import { createSeal } from '../sealed.ts';
 
 /** How long sessions last, in seconds. */
 export interface SessionLifetimes {
@@ -35,34 +13,49 @@ export interface SessionLifetimes {
 }
 
 const content = v.object({
+  /** Tells the session from all others. A refresh keeps it. */
   id: v.string(),
+  /** The name of the registration. */
   registration: v.string(),
+  /** The audience of the registration. */
+  audience: v.string(),
+  /** The name of the front end. */
   frontEnd: v.string(),
   accessToken: v.string(),
   tokenType: v.optional(v.string()),
+  /** The granted scope, if it is known. */
   scope: v.optional(v.string()),
+  /** When the access token ends, if it is known. */
   accessTokenEndsAt: v.optional(v.number()),
+  /** Without one, the session ends with its access token. */
   refreshToken: v.optional(v.string()),
   loggedInAt: v.number(),
+  /** When the session ends, however often it is refreshed. */
   endsAt: v.number(),
+  /** When the session ends unless it is refreshed. */
   idleEndsAt: v.number(),
 });
+
+/** What the cookie of a session holds. Times are in seconds since 1970. */
+export type SessionContent = v.InferOutput<typeof content>;
+
+/** Whose session it is. */
+export type SessionLogin = Pick<SessionContent, 'registration' | 'audience' | 'frontEnd'>;
 
 const idLength = 16;
 
 /** @param keys the keys for sessions */
-export function createSessionSeal(keys: KeyRing): Seal<SessionContent> {
-  return createSeal<SessionContent>(keys, content);
+export function createSessionSeal(keys: KeyRing) {
+  return createSeal('session', keys, content);
 }
 
 /**
  * The content of a new session.
  *
- * @param login.registration the audience of the registration
  * @param now seconds since 1970
  */
 export function newSession(
-  login: { readonly registration: string; readonly frontEnd: string },
+  login: SessionLogin,
   token: TokenResponse,
   { lifetime, idle }: SessionLifetimes,
   now: number,

@@ -8,56 +8,23 @@ import {
   renewedSession,
   type SessionContent,
   type SessionLifetimes,
+  type SessionLogin,
 } from './content.ts';
 import { createSessionCookies } from './cookies.ts';
 import type { Logouts } from './logouts.ts';
 
 /** The sessions of front ends that hold no token. Nothing is stored: a cookie holds its session, sealed. */
-export interface Sessions {
-  /**
-   * Starts the session of a login. It replaces the front end's earlier one.
-   *
-   * @param login.registration the audience of the registration
-   * @throws {RelayError} `session_too_large`
-   */
-  start(
-    ctx: Context,
-    login: { readonly registration: string; readonly frontEnd: string },
-    token: TokenResponse,
-  ): Promise<void>;
-  /** Whether the request has the cookie of a session, valid or not. */
-  isClaimed(ctx: Context): boolean;
-  /**
-   * The session of a front end.
-   *
-   * @returns undefined if there is none, if it is over, or if its cookie is altered, incomplete, or another
-   *   front end's
-   */
-  read(ctx: Context, frontEnd: string): Promise<SessionContent | undefined>;
-  /**
-   * Sets the cookie of a session anew.
-   *
-   * @param token what its refresh gave; undefined: there was nothing to refresh
-   * @returns the renewed session, or undefined if it has ended in the meantime
-   * @throws {RelayError} `session_too_large`
-   */
-  renew(
-    ctx: Context,
-    session: SessionContent,
-    token: TokenResponse | undefined,
-  ): Promise<SessionContent | undefined>;
-  /** Clears the cookies of a front end. */
-  clear(ctx: Context, frontEnd: string): void;
-  /** Ends a session in this process, also for copies of its cookies and for refreshes in flight. */
-  end(session: SessionContent): void;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** What sessions are created with. */
 export interface SessionSettings extends SessionLifetimes {
   /** Whether the relay's public address is https. */
   readonly secure: boolean;
-  /** The names of the front ends, each with the audiences of the registrations that it may use. */
-  readonly frontEnds: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The names of the front ends, each with its audience and the names of the registrations that it may use. */
+  readonly frontEnds: ReadonlyMap<
+    string,
+    { readonly audience: string; readonly registrations: ReadonlySet<string> }
+  >;
 }
 
 /**
@@ -71,46 +38,72 @@ export function createSessions(
   keys: KeyRing,
   logouts: Logouts,
   now: () => number,
-): Sessions {
+) {
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
   const seconds = () => Math.floor(now() / 1000);
+  // Its pages at an earlier origin must not share the sessions of those at the present one.
+  const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
-  async function write(ctx: Context, session: SessionContent): Promise<boolean> {
-    const text = await seal.seal(session);
-    // Without an await from here to the cookie: a logout must not come in between.
-    if (logouts.has(session.id)) return false;
+  function write(ctx: Context, session: SessionContent): void {
+    const text = seal.seal(session, audienceOf(session.frontEnd));
     const maxAge = Math.min(session.endsAt, session.idleEndsAt) - seconds();
     cookies.set(ctx, session.frontEnd, text, maxAge);
-    return true;
   }
 
   function isValid(session: SessionContent, frontEnd: string): boolean {
+    const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
     return (
       session.frontEnd === frontEnd &&
-      settings.frontEnds.get(frontEnd)?.has(session.registration) === true &&
+      mayUse?.has(session.registration) === true &&
       !isOver(session, settings, seconds()) &&
       !logouts.has(session.id)
     );
   }
 
   return {
-    async start(ctx, login, token) {
-      await write(ctx, newSession(login, token, settings, seconds()));
+    /**
+     * Starts the session of a login. It replaces the front end's earlier one.
+     *
+     * @throws {RelayError} `session_too_large`
+     */
+    start(ctx: Context, login: SessionLogin, token: TokenResponse): void {
+      write(ctx, newSession(login, token, settings, seconds()));
     },
-    isClaimed: (ctx) => cookies.hasAny(ctx, settings.frontEnds),
-    async read(ctx, frontEnd) {
+    /** Whether the request has the cookie of a session, valid or not. */
+    isClaimed: (ctx: Context): boolean => cookies.hasAny(ctx, settings.frontEnds),
+    /**
+     * The session of a front end. Its registration may have another audience by now.
+     *
+     * @returns undefined if there is none, if it is over, or if its cookie is altered, incomplete, or another
+     *   front end's
+     */
+    read(ctx: Context, frontEnd: string): SessionContent | undefined {
       const text = cookies.get(ctx, frontEnd);
-      const session = text === undefined ? undefined : await seal.open(text);
+      const session = text === undefined ? undefined : seal.open(text, audienceOf(frontEnd));
       return session !== undefined && isValid(session, frontEnd) ? session : undefined;
     },
-    async renew(ctx, session, token) {
+    /**
+     * Sets the cookie of a session anew.
+     *
+     * @param token what its refresh gave; undefined: there was nothing to refresh
+     * @returns the renewed session, or undefined if it has ended in the meantime
+     * @throws {RelayError} `session_too_large`
+     */
+    renew(
+      ctx: Context,
+      session: SessionContent,
+      token: TokenResponse | undefined,
+    ): SessionContent | undefined {
       const renewed = renewedSession(session, token, settings, seconds());
-      const isWritten = isValid(renewed, session.frontEnd) && (await write(ctx, renewed));
-      return isWritten ? renewed : undefined;
+      if (!isValid(renewed, session.frontEnd)) return undefined;
+      write(ctx, renewed);
+      return renewed;
     },
+    /** Clears the cookies of a front end. */
     clear: cookies.clear,
-    end({ id, endsAt }) {
+    /** Ends a session in this process, also for copies of its cookies and for refreshes in flight. */
+    end({ id, endsAt }: SessionContent): void {
       // Refreshes at other relays may go on until then.
       logouts.add(id, endsAt);
     },

@@ -2,13 +2,14 @@ import { expect } from 'chai';
 import { relayErrorOf } from '../../fuzz/parsers/relay-error-of.ts';
 import { RelayError } from '../../src/errors.ts';
 import { createLoginCookies } from '../../src/login/cookies.ts';
-import { parseState } from '../../src/login/state.ts';
+import { createStates } from '../../src/login/state.ts';
 import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 import { parseEndpointParameters } from '../../src/oauth/endpoint-parameters.ts';
 import { narrowedScope, registeredRedirectUri } from '../../src/oauth/front-end-request.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
+const states = createStates([Buffer.alloc(32)], () => 'provider', 'https://relay.example/callback');
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 const jsonHeaders = { 'content-type': 'application/json' };
 const cookies = createLoginCookies(true);
@@ -32,7 +33,7 @@ const readers: Record<string, { read: (text: string) => unknown; parts: readonly
     read: (value) => parseBearerToken([value]),
     parts: [' ', 'a ', 'a'],
   },
-  'a state': { read: parseState, parts: ['A', '=', '-'] },
+  'a state': { read: states.open, parts: ['A', '=', '-'] },
   'a form': {
     read: (body) => parseEndpointParameters(formHeaders, Buffer.from(body)),
     parts: ['&', '=', '%', '+', 'code=a&', 'token&', '__proto__&'],

@@ -5,9 +5,9 @@ import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
 import type { KeyRing } from '../../src/keys.ts';
 
 const keys: KeyRing = [randomBytes(32)];
+const registration = () => 'provider https://id.example - client-1';
+const frontEnd = 'app https://app.example';
 const content: CodeContent = {
-  registration: 'provider',
-  frontEnd: 'app',
   redirectUri: 'https://app.example/signed-in?kept=1',
   codeChallenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   providerCode: 'the provider’s code',
@@ -17,61 +17,76 @@ const content: CodeContent = {
 describe('a code of the relay', () => {
   let time: number;
   let codes: Codes;
+  const create = (by = keys) => createCodes(by, registration, () => time);
   beforeEach(() => {
     time = 1_800_000_000_000;
-    codes = createCodes(keys, () => time);
+    codes = create();
   });
 
-  it('contains the login that it was issued for', async () => {
-    expect(await codes.open(await codes.issue(content))).to.deep.equal(content);
+  it('contains the login that it was issued for', () => {
+    expect(codes.open(codes.issue(content, frontEnd), frontEnd)).to.deep.equal(content);
   });
 
-  it('needs no verifier at a provider without PKCE', async () => {
+  it('is opened only for its registration and its front end', () => {
+    const code = codes.issue(content, frontEnd);
+    expect(codes.open(code, 'app https://former.example')).to.equal(undefined);
+    for (const other of ['provider https://evil.example - client-1', '', `${registration()} app`]) {
+      expect(
+        createCodes(
+          keys,
+          () => other,
+          () => time,
+        ).open(code, frontEnd),
+      ).to.equal(undefined);
+    }
+  });
+
+  it('needs no verifier at a provider without PKCE', () => {
     const { codeVerifier, ...least } = content;
-    expect(await codes.open(await codes.issue(least))).to.deep.equal(least);
+    expect(codes.open(codes.issue(least, frontEnd), frontEnd)).to.deep.equal(least);
     const unknown = { ...least, codeVerifier: undefined };
-    expect(await codes.open(await codes.issue(unknown))).to.deep.equal(least);
+    expect(codes.open(codes.issue(unknown, frontEnd), frontEnd)).to.deep.equal(least);
   });
 
-  it('is valid for 60 seconds', async () => {
-    const code = await codes.issue(content);
+  it('is valid for 60 seconds', () => {
+    const code = codes.issue(content, frontEnd);
     time += 60_000;
-    expect(await codes.open(code)).to.deep.equal(content);
+    expect(codes.open(code, frontEnd)).to.deep.equal(content);
     time += 1_000;
-    expect(await codes.open(code)).to.equal(undefined);
+    expect(codes.open(code, frontEnd)).to.equal(undefined);
   });
 
-  it('is valid if the clock of another replica is up to a minute ahead', async () => {
-    const code = await codes.issue(content);
+  it('is valid if the clock of another replica is up to a minute ahead', () => {
+    const code = codes.issue(content, frontEnd);
     time -= 60_000;
-    expect(await codes.open(code)).to.deep.equal(content);
+    expect(codes.open(code, frontEnd)).to.deep.equal(content);
     time -= 1_000;
-    expect(await codes.open(code)).to.equal(undefined);
+    expect(codes.open(code, frontEnd)).to.equal(undefined);
   });
 
-  it('holds the longest code that a provider may send', async () => {
+  it('holds the longest code that a provider may send', () => {
     const longest = { ...content, providerCode: '~'.repeat(4096) };
-    expect(await codes.open(await codes.issue(longest))).to.deep.equal(longest);
+    expect(codes.open(codes.issue(longest, frontEnd), frontEnd)).to.deep.equal(longest);
   });
 
-  it('is opened with the previous key during a rotation, and not afterwards', async () => {
+  it('is opened with the previous key during a rotation, and not afterwards', () => {
     const [key] = keys;
-    const code = await codes.issue(content);
-    const rotated = createCodes([randomBytes(32), key], () => time);
-    expect(await rotated.open(code)).to.deep.equal(content);
-    expect(await codes.open(await rotated.issue(content))).to.equal(undefined);
-    expect(await createCodes([randomBytes(32)], () => time).open(code)).to.equal(undefined);
+    const code = codes.issue(content, frontEnd);
+    const rotated = create([randomBytes(32), key]);
+    expect(rotated.open(code, frontEnd)).to.deep.equal(content);
+    expect(codes.open(rotated.issue(content, frontEnd), frontEnd)).to.equal(undefined);
+    expect(create([randomBytes(32)]).open(code, frontEnd)).to.equal(undefined);
   });
 
-  it('is not accepted as a refresh token, nor a refresh token as a code', async () => {
+  it('is not accepted as a refresh token, nor a refresh token as a code', () => {
     const seconds = time / 1000;
-    const login = { registration: 'provider', frontEnd: 'app', loggedInAt: seconds };
-    const token = { ...login, endsAt: seconds + 60, providerToken: { refreshToken: 'token' } };
+    const ends = { loggedInAt: seconds, endsAt: seconds + 60 };
+    const token = { ...ends, providerToken: { refreshToken: 'token' } };
     // This must hold even if both have the same keys by mistake.
     for (const others of [keys, [randomBytes(32)] satisfies KeyRing]) {
-      const refreshTokens = createRefreshTokens(others, () => time);
-      expect(await refreshTokens.open(await codes.issue(content))).to.equal(undefined);
-      expect(await codes.open((await refreshTokens.issue(token)) ?? '')).to.equal(undefined);
+      const refreshTokens = createRefreshTokens(others, registration, () => time);
+      expect(refreshTokens.open(codes.issue(content, frontEnd), frontEnd)).to.equal(undefined);
+      expect(codes.open(refreshTokens.issue(token, frontEnd) ?? '', frontEnd)).to.equal(undefined);
     }
   });
 });

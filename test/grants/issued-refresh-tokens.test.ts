@@ -1,21 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import {
+  createRefreshTokens,
   firstRefreshToken,
-  type ProviderRefreshPolicy,
-} from '../../src/grants/first-refresh-token.ts';
-import { isStillGranted, nextRefreshToken } from '../../src/grants/next-refresh-token.ts';
-import { createRefreshTokens, type RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
+  isStillGranted,
+  nextRefreshToken,
+  type RefreshTokenContent,
+} from '../../src/grants/refresh-tokens.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 
 const day = 86_400;
 const loggedInAt = 1_800_000_000;
-const policy: ProviderRefreshPolicy = {
+type Policy = Parameters<typeof firstRefreshToken>[0];
+
+const policy: Policy = {
   mode: 'bound',
   lifetime: 30 * day,
   keepsAccessToken: false,
 };
-const owner = { registration: 'provider', frontEnd: 'app', thumbprint: 'thumbprint' };
+const thumbprint = 'thumbprint';
 const token: TokenResponse = {
   accessToken: 'access 1',
   tokenType: 'bearer',
@@ -26,32 +29,36 @@ const token: TokenResponse = {
 };
 
 let time = 0;
-const refreshTokens = createRefreshTokens([randomBytes(32)], () => time);
+const refreshTokens = createRefreshTokens(
+  [randomBytes(32)],
+  () => 'provider',
+  () => time,
+);
 beforeEach(() => {
   time = loggedInAt * 1000;
 });
 
 /** The content after a refresh token with this content is opened. */
 async function opened(content: RefreshTokenContent | undefined): Promise<RefreshTokenContent> {
-  const issued = content && (await refreshTokens.issue(content));
-  const login = await refreshTokens.open(issued ?? '');
+  const issued = content && refreshTokens.issue(content, 'app');
+  const login = refreshTokens.open(issued ?? '', 'app');
   if (login === undefined) throw new Error('there is no valid refresh token');
   return login;
 }
 
 async function first(
   changes: Partial<TokenResponse> = {},
-  by: Partial<ProviderRefreshPolicy> = {},
+  by: Partial<Policy> = {},
 ): Promise<RefreshTokenContent> {
   const given = { ...token, ...changes };
   const at = () => time;
-  return await opened(firstRefreshToken({ ...policy, ...by }, given, owner, at));
+  return await opened(firstRefreshToken({ ...policy, ...by }, given, thumbprint, at));
 }
 
 describe('the first refresh token of a login', () => {
   it('holds the refresh token of the provider, until the end of the login', async () => {
     expect(await first()).to.deep.equal({
-      ...owner,
+      thumbprint,
       scope: 'read write',
       loggedInAt,
       endsAt: loggedInAt + 30 * day,
@@ -86,9 +93,8 @@ describe('the first refresh token of a login', () => {
   });
 
   it('is given only to a front end that proves a key, unless the mode is bearer', async () => {
-    const unproved = { ...owner, thumbprint: undefined };
     const issue = (mode: 'bound' | 'bearer') =>
-      firstRefreshToken({ ...policy, mode }, token, unproved, () => time);
+      firstRefreshToken({ ...policy, mode }, token, undefined, () => time);
     expect(issue('bound')).to.equal(undefined);
     expect((await opened(issue('bearer'))).thumbprint).to.equal(undefined);
   });
@@ -98,7 +104,7 @@ describe('the next refresh token of a login', () => {
   async function next(
     changes: Partial<TokenResponse> & { refreshToken: string },
     after: RefreshTokenContent,
-    by: Partial<ProviderRefreshPolicy> = {},
+    by: Partial<Policy> = {},
   ): Promise<RefreshTokenContent> {
     const refreshed = { ...token, accessToken: 'access 2', ...changes };
     const at = () => time;

@@ -8,10 +8,10 @@ import {
 import type { KeyRing } from '../../src/keys.ts';
 
 const keys: KeyRing = [randomBytes(32)];
+const registration = () => 'provider https://id.example - client-1';
+const frontEnd = 'app https://app.example';
 const loggedInAt = 1_800_000_000;
 const content: RefreshTokenContent = {
-  registration: 'provider',
-  frontEnd: 'app',
   thumbprint: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
   scope: 'read:user user:email',
   loggedInAt,
@@ -24,11 +24,11 @@ describe('a refresh token of the relay', () => {
   let refreshTokens: RefreshTokens;
   beforeEach(() => {
     time = loggedInAt * 1000;
-    refreshTokens = createRefreshTokens(keys, () => time);
+    refreshTokens = createRefreshTokens(keys, registration, () => time);
   });
 
-  async function issue(issued: RefreshTokenContent): Promise<string> {
-    const token = await refreshTokens.issue(issued);
+  function issue(issued: RefreshTokenContent): string {
+    const token = refreshTokens.issue(issued, frontEnd);
     if (token === undefined) throw new Error('no refresh token was issued');
     return token;
   }
@@ -50,41 +50,41 @@ describe('a refresh token of the relay', () => {
     ['an access token without end', { ...content, providerToken: { accessToken: 'access' } }],
     ['no key and no scope', least],
   ] as const) {
-    it(`holds ${what}`, async () => {
-      expect(await refreshTokens.open(await issue(issued))).to.deep.equal(issued);
+    it(`holds ${what}`, () => {
+      expect(refreshTokens.open(issue(issued), frontEnd)).to.deep.equal(issued);
     });
   }
 
-  it('is valid until its end', async () => {
-    const token = await issue(content);
+  it('is valid until its end', () => {
+    const token = issue(content);
     time = content.endsAt * 1000 - 1;
-    expect(await refreshTokens.open(token)).to.deep.equal(content);
+    expect(refreshTokens.open(token, frontEnd)).to.deep.equal(content);
     time += 1;
-    expect(await refreshTokens.open(token)).to.equal(undefined);
+    expect(refreshTokens.open(token, frontEnd)).to.equal(undefined);
   });
 
-  it('is opened with the previous key during a rotation, and not afterwards', async () => {
+  it('is opened with the previous key during a rotation, and not afterwards', () => {
     const [key] = keys;
-    const token = await issue(content);
-    const rotated = createRefreshTokens([randomBytes(32), key], () => time);
-    expect(await rotated.open(token)).to.deep.equal(content);
-    expect(await createRefreshTokens([randomBytes(32)], () => time).open(token)).to.equal(
-      undefined,
-    );
+    const token = issue(content);
+    const rotated = createRefreshTokens([randomBytes(32), key], registration, () => time);
+    expect(rotated.open(token, frontEnd)).to.deep.equal(content);
+    expect(
+      createRefreshTokens([randomBytes(32)], registration, () => time).open(token, frontEnd),
+    ).to.equal(undefined);
   });
 
-  it('is not issued if it is too long for a token request', async () => {
+  it('is not issued if it is too long for a token request', () => {
     const holding = (length: number) => ({
       ...content,
       providerToken: { accessToken: 'x'.repeat(length) },
     });
-    expect(await refreshTokens.open(await issue(holding(8192)))).to.deep.equal(holding(8192));
-    expect(await refreshTokens.issue(holding(10_000))).to.equal(undefined);
+    expect(refreshTokens.open(issue(holding(8192)), frontEnd)).to.deep.equal(holding(8192));
+    expect(refreshTokens.issue(holding(10_000), frontEnd)).to.equal(undefined);
   });
 
-  it('cannot be made from input of an attacker', async () => {
+  it('cannot be made from input of an attacker', () => {
     for (const text of ['', '.', '....', JSON.stringify(content), 'x'.repeat(1_000_000)]) {
-      expect(await refreshTokens.open(text)).to.equal(undefined);
+      expect(refreshTokens.open(text, frontEnd)).to.equal(undefined);
     }
   });
 });

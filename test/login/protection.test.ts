@@ -3,22 +3,22 @@ import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
 import type { Login } from '../../src/login/login.ts';
 import { createLoginProtection } from '../../src/login/protection.ts';
+import { createStates } from '../../src/login/state.ts';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 
 const settings = {
   stateCheck: 'browsers',
-  clientId: 'client-1',
   baseUrl: 'https://relay.example',
   redirectUri: 'https://relay.example/auth/provider/callback',
-  registration: 'provider',
 } as const;
+const states = createStates([Buffer.alloc(32, 'k')], () => 'provider', settings.redirectUri);
 const noon = 1_800_000_000_000;
 
 describe('login protection', () => {
   let time = noon;
   const now = () => time;
-  const protection = createLoginProtection(settings, [Buffer.alloc(32, 'k')], now);
+  const protection = createLoginProtection(settings, states, now);
   beforeEach(() => {
     time = noon;
   });
@@ -102,11 +102,7 @@ describe('login protection', () => {
   });
 
   it('refuses every callback without a state if all must have one', () => {
-    const always = createLoginProtection(
-      { ...settings, stateCheck: 'always' },
-      [Buffer.alloc(32, 'k')],
-      now,
-    );
+    const always = createLoginProtection({ ...settings, stateCheck: 'always' }, states, now);
     expect(finish({}, undefined, always).failure).to.equal('state_missing');
     const { state, headers } = start(undefined, always);
     expect(finish(headers, state, always).failure).to.equal(undefined);

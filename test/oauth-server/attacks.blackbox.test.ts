@@ -12,6 +12,7 @@ import {
 import { codeVerifier, sealCode, sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import {
   callbackPath,
+  frontendOrigin,
   loginPath,
   relayUnderTest,
   secretFile,
@@ -22,8 +23,8 @@ const key = 'a key that all relays of this test have';
 describe('an attacker with a code of the relay', () => {
   const underTest = relayUnderTest(async () => ({ 'key-file': await secretFile(key) }));
 
-  async function redeem(sealed: Partial<Parameters<typeof sealCode>[0]>) {
-    return await redeemText(await sealCode({ key, ...sealed }));
+  async function redeem(sealed: Partial<Parameters<typeof sealCode>[1]>) {
+    return await redeemText(sealCode(underTest().provider, { key, ...sealed }));
   }
 
   async function redeemText(code: string) {
@@ -41,8 +42,8 @@ describe('an attacker with a code of the relay', () => {
   });
 
   it('cannot redeem one of another registration or front end, or of another key', async () => {
-    expectOAuthError(await redeem({ registration: 'other' }), 'invalid_grant');
-    expectOAuthError(await redeem({ frontEnd: 'blog' }), 'invalid_grant');
+    expectOAuthError(await redeem({ registration: ['other', 'client-1'] }), 'invalid_grant');
+    expectOAuthError(await redeem({ frontEnd: `blog ${frontendOrigin}` }), 'invalid_grant');
     const otherKey = 'a key that this relay does not have: 32';
     expectOAuthError(await redeem({ key: otherKey }), 'invalid_grant');
     expect(underTest().provider.calls).to.deep.equal([]);
@@ -54,7 +55,10 @@ describe('an attacker with a code of the relay', () => {
   });
 
   it('cannot use a refresh token as a code', async () => {
-    expectOAuthError(await redeemText(await sealRefreshToken(key)), 'invalid_grant');
+    expectOAuthError(
+      await redeemText(sealRefreshToken(underTest().provider, key)),
+      'invalid_grant',
+    );
   });
 
   it("cannot inject it into another browser's login, which has another verifier", async () => {
@@ -130,14 +134,14 @@ describe('a relay whose operator has changed the client at the provider', () => 
   );
 
   it('refuses a code of the former client, because it would reach another provider', async () => {
-    const code = await sealCode({ key });
+    const code = sealCode(underTest().provider, { key });
     const parameters = { grant_type: 'authorization_code', client_id: 'app', code };
     const answer = await requestToken(underTest(), { ...parameters, code_verifier: codeVerifier });
     expectOAuthError(answer, 'invalid_grant');
   });
 
   it('refuses a refresh token of the former client', async () => {
-    const refreshToken = await sealRefreshToken(key);
+    const refreshToken = sealRefreshToken(underTest().provider, key);
     const parameters = { client_id: 'app', refresh_token: refreshToken };
     const answer = await requestToken(underTest(), { grant_type: 'refresh_token', ...parameters });
     expectOAuthError(answer, 'invalid_grant');

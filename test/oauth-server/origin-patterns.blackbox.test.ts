@@ -120,7 +120,7 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
         if (isGiven) tokensOf(await page.refresh(refreshToken, { origin }));
       }
       const frontEnd = `app ${pattern}`;
-      const unbound = await sealRefreshToken(line, { thumbprint: undefined, frontEnd });
+      const unbound = sealRefreshToken(provider, line, { thumbprint: undefined, frontEnd });
       const page = new OAuthPage(relay, provider, undefined);
       expectOAuthError(await page.refresh(unbound, { origin }), 'invalid_grant');
     });

@@ -268,7 +268,7 @@ describe('the refresh of a login', () => {
 
     const seconds = () => Math.floor(Date.now() / 1000);
     for (const [what, changes] of [
-      ['of another registration', () => ({ registration: 'other' })],
+      ['of another registration', () => ({ registration: ['other', 'client-1'] as const })],
       ['of another front end', () => ({ frontEnd: `other ${frontendOrigin}` })],
       ['of this front end at another origin', () => ({ frontEnd: 'app https://former.example' })],
       ['of another key', () => ({ thumbprint: 'x'.repeat(43) })],
@@ -278,19 +278,19 @@ describe('the refresh of a login', () => {
     ] as const) {
       it(`is refused with one ${what}`, async () => {
         const sealed = { thumbprint: key.thumbprint, ...changes() };
-        await expectRefused(await sealRefreshToken(line, sealed));
+        await expectRefused(sealRefreshToken(provider, line, sealed));
       });
     }
 
     it('is refused with one of another relay', async () => {
       const { thumbprint } = key;
       await expectRefused(
-        await sealRefreshToken('another line of 32 characters....', { thumbprint }),
+        sealRefreshToken(provider, 'another line of 32 characters....', { thumbprint }),
       );
     });
 
     it('accepts a refresh token that was sealed with the previous key', async () => {
-      const sealed = await sealRefreshToken(previousLine, { thumbprint: key.thumbprint });
+      const sealed = sealRefreshToken(provider, previousLine, { thumbprint: key.thumbprint });
       expectOAuthError(await page.refresh(sealed), 'invalid_grant');
       expect(provider.calls).to.have.lengthOf(1);
     });
@@ -449,7 +449,7 @@ describe('refresh tokens', () => {
     const relay = await relayWith({ 'refresh-tokens': 'off', 'key-file': await secretFile(line) });
     const page = new OAuthPage(relay, provider, key);
     expect((await page.logIn()).refreshToken).to.equal('');
-    const sealed = await sealRefreshToken(line, { thumbprint: key.thumbprint });
+    const sealed = sealRefreshToken(provider, line, { thumbprint: key.thumbprint });
     expectOAuthError(await page.refresh(sealed), 'unsupported_grant_type');
   });
 

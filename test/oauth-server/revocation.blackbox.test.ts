@@ -90,7 +90,7 @@ describe('the revocation of a token', () => {
   it('ends the login at the provider if the refresh token of the relay has expired', async () => {
     const held = canary('token');
     const expired = { endsAt: 1_700_000_000, providerToken: { refreshToken: held } };
-    expectRevoked(await revoke(await sealRefreshToken(line, expired)));
+    expectRevoked(await revoke(sealRefreshToken(provider, line, expired)));
     expect(provider.credentials('revocation')).to.deep.equal([held]);
   });
 
@@ -117,12 +117,12 @@ describe('the revocation of a token', () => {
   });
 
   for (const [whose, changes] of [
-    ['another registration', { registration: 'other' }],
+    ['another registration', { registration: ['other', 'client-1'] }],
     ['another front end', { frontEnd: `other ${frontendOrigin}` }],
     ['this front end at another origin', { frontEnd: 'app https://former.example' }],
   ] as const) {
     it(`is refused for a refresh token of ${whose}, without a call`, async () => {
-      expectOAuthError(await revoke(await sealRefreshToken(line, changes)), 'invalid_grant');
+      expectOAuthError(await revoke(sealRefreshToken(provider, line, changes)), 'invalid_grant');
       expect(provider.calls).to.deep.equal([]);
     });
   }

@@ -11,13 +11,18 @@ import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 const keys: KeyRing = [randomBytes(32)];
 const noon = 1_800_000_000;
 const relay = new URL('https://relay.example');
+const audience = 'app https://app.example';
 const settings = {
   secure: true,
   lifetime: 7 * 86_400,
   idle: 86_400,
-  frontEnds: new Map([['app', new Set(['github client-1'])]]),
+  frontEnds: new Map([['app', { audience, registrations: new Set(['github']) }]]),
 };
-const login = { registration: 'github client-1', frontEnd: 'app' };
+const login = {
+  registration: 'github',
+  audience: 'github https://github.com - client-1',
+  frontEnd: 'app',
+};
 const token: TokenResponse = {
   accessToken: 'access',
   tokenType: 'bearer',
@@ -95,7 +100,7 @@ describe('a session', () => {
 
   it('lasts as long as its cookie', async () => {
     await request(async (ctx) => {
-      await sessions.start(ctx, login, token);
+      sessions.start(ctx, login, token);
       expect(setCookies(answerOf(ctx))[0]?.maxAge).to.equal('86400');
     });
     time = noon + 80_000;
@@ -170,7 +175,7 @@ describe('a session', () => {
     const value = jar.at(relay.host).get('__Host-Http-lr_session_app') ?? '';
     const swapped = koaContext({ cookie: `__Host-Http-lr_session_other=${value}` });
     const frontEnds = new Map(
-      ['app', 'other'].map((name) => [name, new Set([login.registration])]),
+      ['app', 'other'].map((name) => [name, { audience, registrations: new Set(['github']) }]),
     );
     expect(await create({ frontEnds }).read(swapped, 'other')).to.equal(undefined);
     expect(
@@ -180,9 +185,15 @@ describe('a session', () => {
 
   it('does not open once its front end may no longer use the registration', async () => {
     await start();
-    expect(
-      await read(create({ frontEnds: new Map([['app', new Set(['github client-2'])]]) })),
-    ).to.equal(undefined);
+    const frontEnds = new Map([['app', { audience, registrations: new Set(['gitlab']) }]]);
+    expect(await read(create({ frontEnds }))).to.equal(undefined);
+  });
+
+  it('does not open once its front end has another origin', async () => {
+    await start();
+    const registrations = new Set(['github']);
+    const moved = new Map([['app', { audience: 'app https://new.example', registrations }]]);
+    expect(await read(create({ frontEnds: moved }))).to.equal(undefined);
   });
 
   it('opens with the previous key, and not with a key that was removed', async () => {
@@ -205,15 +216,15 @@ describe('a session', () => {
     await start();
     const stolen = jar.headerFor(relay);
     await request(async (ctx) => {
-      const session = await sessions.read(ctx, 'app');
+      const session = sessions.read(ctx, 'app');
       if (session !== undefined) sessions.end(session);
       sessions.clear(ctx, 'app');
     });
     expect(jar.headerFor(relay)).to.equal('');
     const replayed = koaContext({ cookie: stolen });
-    expect(await sessions.read(replayed, 'app')).to.equal(undefined);
+    expect(sessions.read(replayed, 'app')).to.equal(undefined);
     time = noon + 86_399;
-    expect(await sessions.read(koaContext({ cookie: stolen }), 'app')).to.equal(undefined);
+    expect(sessions.read(koaContext({ cookie: stolen }), 'app')).to.equal(undefined);
   });
 
   it('that is logged out is not brought back by a copy that another relay goes on refreshing', async () => {
@@ -236,11 +247,10 @@ describe('a session', () => {
   it('is not brought back by a refresh that was in flight during the logout', async () => {
     await start();
     await request(async (ctx) => {
-      const session = await sessions.read(ctx, 'app');
+      const session = sessions.read(ctx, 'app');
       if (session === undefined) throw new Error('there is no session');
-      const renewal = sessions.renew(ctx, session, token);
       sessions.end(session);
-      expect(await renewal).to.equal(undefined);
+      expect(sessions.renew(ctx, session, token)).to.equal(undefined);
       expect(setCookies(answerOf(ctx))).to.deep.equal([]);
     });
   });

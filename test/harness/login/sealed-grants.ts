@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { createCodes } from '../../../src/grants/codes.ts';
+import { type CodeContent, createCodes } from '../../../src/grants/codes.ts';
 import {
   createRefreshTokens,
   type RefreshTokenContent,
@@ -13,45 +13,62 @@ import { redirectUri } from './oauth-front-end.ts';
 /** The verifier of every code in this file. */
 export const codeVerifier = randomBytes(32).toString('base64url');
 
-/** The properties of a code that is made with the key. */
-interface SealedCode {
-  readonly key: string;
-  readonly registration?: string;
+/** The provider whose tokens are sealed. */
+interface TokenIssuer {
+  readonly tokenUrl: string;
+}
+
+/** Whom a grant is sealed for: by default the registration `provider` and the front end `app`. */
+interface Recipient {
+  /** The name of the registration and its client identifier. */
+  readonly registration?: readonly [name: string, clientId: string];
+  /** The front end's name and origin. */
   readonly frontEnd?: string;
-  readonly redirectUri?: string;
-  readonly providerCode?: string;
+}
+
+/** The properties of a code that is made with the key. */
+interface SealedCode extends Recipient, Partial<CodeContent> {
+  readonly key: string;
   /** Seconds since it was issued. */
   readonly age?: number;
 }
 
+/** What a relay without an issuer binds its grants to. */
+export function audienceAt(
+  { tokenUrl }: TokenIssuer,
+  [name, clientId]: readonly [string, string] = ['provider', 'client-1'],
+): string {
+  return `${name} ${new URL(tokenUrl).origin} - ${clientId}`;
+}
+
 /** Makes a code like the relay, but without a request to it. */
-export async function sealCode({ key, age = 0, ...names }: SealedCode): Promise<string> {
-  const codes = createCodes(keysFromFile([new Secret(key)]).code, () => Date.now() - age * 1000);
-  return await codes.issue({
-    registration: 'provider client-1',
-    frontEnd: 'app',
-    redirectUri,
-    codeChallenge: hash('sha256', codeVerifier, 'base64url'),
-    providerCode: canary('code'),
-    ...names,
-  });
+export function sealCode(provider: TokenIssuer, sealing: SealedCode): string {
+  const { key, age = 0, registration, frontEnd = `app ${frontendOrigin}`, ...changes } = sealing;
+  const audience = () => audienceAt(provider, registration);
+  const now = () => Date.now() - age * 1000;
+  const codes = createCodes(keysFromFile([new Secret(key)]).code, audience, now);
+  const codeChallenge = hash('sha256', codeVerifier, 'base64url');
+  const content = { redirectUri, codeChallenge, providerCode: canary('code'), ...changes };
+  return codes.issue(content, frontEnd);
 }
 
 /** Makes a refresh token like the relay. It is unbound by default. */
-export async function sealRefreshToken(
+export function sealRefreshToken(
+  provider: TokenIssuer,
   key: string,
-  changes: Partial<RefreshTokenContent> = {},
-): Promise<string> {
-  const refreshTokens = createRefreshTokens(keysFromFile([new Secret(key)]).refreshToken, Date.now);
+  sealing: Recipient & Partial<RefreshTokenContent> = {},
+): string {
+  const { registration, frontEnd = `app ${frontendOrigin}`, ...changes } = sealing;
+  const keys = keysFromFile([new Secret(key)]).refreshToken;
+  const refreshTokens = createRefreshTokens(
+    keys,
+    () => audienceAt(provider, registration),
+    Date.now,
+  );
   const now = Math.floor(Date.now() / 1000);
-  const refreshToken = await refreshTokens.issue({
-    registration: 'provider client-1',
-    frontEnd: `app ${frontendOrigin}`,
-    loggedInAt: now,
-    endsAt: now + 3600,
-    providerToken: { refreshToken: canary('token') },
-    ...changes,
-  });
+  const usual = { loggedInAt: now, endsAt: now + 3600 };
+  const providerToken = { refreshToken: canary('token') };
+  const refreshToken = refreshTokens.issue({ ...usual, providerToken, ...changes }, frontEnd);
   if (refreshToken === undefined) throw new Error('the token is too long');
   return refreshToken;
 }

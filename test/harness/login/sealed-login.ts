@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { keysFromFile } from '../../../src/keys.ts';
 import type { OAuthRequest } from '../../../src/login/front-end.ts';
 import { codeChallenge, codeVerifier } from '../../../src/login/pkce.ts';
-import { createStateSigner, newLoginId } from '../../../src/login/state.ts';
+import { createStates, loginIdOf } from '../../../src/login/state.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { Login } from '../browser/fake-browser.ts';
 import { remember } from '../expect/canaries.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';
 import { registration } from '../relay/relay-under-test.ts';
+import { audienceAt } from './sealed-grants.ts';
 
 /** The properties of a login that is made with the key. */
 export interface Sealing {
@@ -27,16 +28,13 @@ export interface Sealing {
 export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { clientId, redirectUri } = { ...registration(), ...sealing };
   const issuedAt = Math.floor(Date.now() / 1000) - (sealing.age ?? 0);
-  const id = newLoginId();
   const { frontEndState: ownState, oauth, returnTo } = sealing;
   const request = { state: ownState, oauth, returnTo };
   const secret = randomBytes(32);
-  const signer = createStateSigner(keysFromFile([new Secret(sealing.key)]).state, {
-    clientId,
-    redirectUri,
-  });
-  const login = { id, issuedAt, registration: 'provider', frontEnd: 'app', request };
-  const state = signer.sign(login, secret);
+  const id = loginIdOf(secret);
+  const audience = () => audienceAt(provider, ['provider', clientId]);
+  const states = createStates(keysFromFile([new Secret(sealing.key)]).state, audience, redirectUri);
+  const state = states.seal({ id, issuedAt, frontEnd: 'app', request });
   const authorizationRequest = new URL(provider.authorizeUrl);
   authorizationRequest.search = new URLSearchParams({
     response_type: 'code',

@@ -3,25 +3,23 @@ import * as v from 'valibot';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { createSeal } from '../sealed.ts';
-import { frontEndRequest } from './front-end.ts';
+import { type FrontEndRequest, frontEndRequest } from './front-end.ts';
 
 const idLength = 16;
 
-const content = v.object({
-  /** What {@link loginIdOf} gives for the secret in the cookie of the browser, as base64url. */
-  id: v.string(),
-  /** Seconds since 1970. */
-  issuedAt: v.number(),
-  /** The name of the front end that started the login. */
-  frontEnd: v.string(),
-  request: frontEndRequest,
-});
+// Without names, because some providers refuse a long state.
+const content = v.tuple([v.string(), v.number(), v.string(), frontEndRequest]);
 
 /** What the `state` parameter holds of one login. */
-export type LoginState = Omit<v.InferOutput<typeof content>, 'id'> & {
-  /** 16 bytes that identify the login. */
+export interface LoginState {
+  /** What {@link loginIdOf} gives for the secret in the cookie of the browser. */
   readonly id: Buffer;
-};
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+  /** The name of the front end that started the login. */
+  readonly frontEnd: string;
+  readonly request: FrontEndRequest;
+}
 
 /** The `state` parameters of one registration: sealed, so that the provider cannot read them. */
 export type States = ReturnType<typeof createStates>;
@@ -40,14 +38,16 @@ export function createStates(keys: KeyRing, registration: () => string, redirect
   const seal = createSeal('state', keys, content);
 
   function open(state: string): LoginState | undefined {
-    const login = seal.open(state, registration(), redirectUri);
-    return login && { ...login, id: Buffer.from(login.id, 'base64url') };
+    const opened = seal.open(state, registration(), redirectUri);
+    if (opened === undefined) return undefined;
+    const [id, issuedAt, frontEnd, request] = opened;
+    return { id: Buffer.from(id, 'base64url'), issuedAt, frontEnd, request };
   }
 
   return {
-    seal(login: LoginState): string {
-      const id = login.id.toString('base64url');
-      return seal.seal({ ...login, id }, registration(), redirectUri);
+    seal({ id, issuedAt, frontEnd, request }: LoginState): string {
+      const content = [id.toString('base64url'), issuedAt, frontEnd, request] as const;
+      return seal.seal([...content], registration(), redirectUri);
     },
     /** @returns undefined if the state is altered, or not of this registration and redirect URI */
     open,

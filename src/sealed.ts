@@ -16,11 +16,8 @@ export function looksSealed(text: string): boolean {
   return bytesOf(text) !== undefined;
 }
 
-/** Seals content into a text that only a holder of the keys can read or make. */
-export type Seal<Content> = ReturnType<typeof createSeal<Content>>;
-
 /**
- * Creates the seal of one purpose: AES-256-GCM. Each text has its own key, which HMAC-SHA-256 derives from the
+ * Seals content into texts that only a holder of the keys can read or make, with AES-256-GCM. Each text has its own key, which HMAC-SHA-256 derives from the
  * first key and 96 random bits, and its own nonce of 96 random bits. So the number of texts has no practical limit.
  *
  * @param purpose what the texts are for: no other seal opens them, even with the same keys

@@ -11,7 +11,7 @@ import {
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
-import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
+import { sealCode, sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import {
@@ -23,6 +23,8 @@ import {
 } from '../harness/relay/relay-under-test.ts';
 
 const line = 'the line of a key file with 32 characters or more';
+const removedLine = 'a line that was in the key file until today';
+const elsewhere = { tokenUrl: 'https://evil.example/token' };
 const path = `${loginPath}/revoke`;
 
 describe('the revocation of a token', () => {
@@ -124,6 +126,21 @@ describe('the revocation of a token', () => {
     it(`is refused for a refresh token of ${whose}, without a call`, async () => {
       expectOAuthError(await revoke(sealRefreshToken(provider, line, changes)), 'invalid_grant');
       expect(provider.calls).to.deep.equal([]);
+    });
+  }
+
+  for (const [what, sealed] of [
+    ['a refresh token whose key was removed', () => sealRefreshToken(provider, removedLine)],
+    ['a refresh token of a provider at another host', () => sealRefreshToken(elsewhere, line)],
+    ['a code of the relay', () => sealCode(provider, { key: line })],
+  ] as const) {
+    it(`is refused for ${what}, without a call, and counted`, async () => {
+      const answer = await revoke(sealed());
+      expectOAuthError(answer, 'invalid_grant');
+      expect(provider.calls).to.deep.equal([]);
+      const requestId = answer.headers['x-request-id'];
+      const record = await relay.process.logLine((one) => one['requestId'] === requestId);
+      expect(record['outcome']).to.equal('grant_invalid');
     });
   }
 

@@ -8,18 +8,13 @@ const atOnce = 20;
 /**
  * Examines every registration and every front end of a configuration file, in its order. Each finding
  * names the one that it is about.
- *
- * @param now milliseconds since 1970
  */
-export async function examineAll(
-  { config, namingOf }: Pick<ConfigReading, 'config' | 'namingOf'>,
-  now: () => number,
-): Promise<Finding[]> {
+export async function examineAll({ config, namingOf }: ConfigReading): Promise<Finding[]> {
   const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
     const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
     const login = loginConfig(config, registration, frontEnd);
     const naming = namingOf(registration.name, frontEnd.name);
-    return about(registration.name, (await examine(login, naming, now, false)).findings);
+    return about(registration.name, (await examine(login, naming, false)).findings);
   });
   const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
     const [registration = config.registrations[0]] = registrationsOf(config, frontEnd);

@@ -2,12 +2,10 @@ import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
-import type { UpstreamResponse } from '../upstream/messages.ts';
 import { userAgent } from '../version.ts';
 import { checkAddresses } from './addresses.ts';
 import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';
 import { checkBaseUrl } from './base-url.ts';
-import { checkClock } from './clock.ts';
 import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
@@ -34,13 +32,11 @@ export interface Examination {
  * Checks the relay's own addresses, and calls the provider with a made-up code and token.
  *
  * @param naming names the settings of this login, for the advice
- * @param now milliseconds since 1970
  * @param withFrontEnd whether to ask for the pages of the front end, too
  */
 export async function examine(
   config: LoginConfig,
   naming: Naming,
-  now: () => number,
   withFrontEnd = true,
 ): Promise<Examination> {
   return await withProbe(config, naming, async (probe, { client, proxyError, ofProxy }) => {
@@ -53,7 +49,7 @@ export async function examine(
         ? { finding: [], provider: config.provider.known }
         : await checkDiscovery(client, config, config.provider.discovered, proxyError, naming);
     const ofProvider =
-      provider === undefined ? [] : await checkEndpoints(probe, config, naming, provider, now);
+      provider === undefined ? [] : await checkEndpoints(probe, config, naming, provider);
     const findings = [
       checkAddresses(config, provider, naming),
       ...(await ownAddresses),
@@ -102,18 +98,11 @@ async function checkEndpoints(
   config: LoginConfig,
   naming: Naming,
   provider: Provider,
-  now: () => number,
 ): Promise<Finding[]> {
-  let lastAnswer: UpstreamResponse | undefined;
-  const ask: Probe = async (request) => {
-    const probed = await probe(request);
-    if ('answer' in probed) lastAnswer = probed.answer;
-    return probed;
-  };
   const findings = await Promise.all([
-    checkAuthorizationEndpoint(ask, config, provider, madeUpVerifier, naming),
-    checkTokenEndpoint(ask, config, provider, madeUpVerifier, naming),
-    checkUserEndpoint(ask, provider, naming),
+    checkAuthorizationEndpoint(probe, config, provider, madeUpVerifier, naming),
+    checkTokenEndpoint(probe, config, provider, madeUpVerifier, naming),
+    checkUserEndpoint(probe, provider, naming),
   ]);
-  return [...findings.flat(), ...checkClock(lastAnswer, now())];
+  return findings.flat();
 }

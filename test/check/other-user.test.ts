@@ -17,16 +17,10 @@ type Files = Readonly<Record<string, string | { readonly code: string }>>;
 interface Situation {
   readonly more?: string;
   readonly files?: Files;
-  readonly isRoot?: boolean;
-  /** Owner, group and mode of paths that are not 0:0 755. */
-  readonly access?: Readonly<Record<string, readonly [uid: number, gid: number, mode: number]>>;
 }
 
-const passwd =
-  'root:x:0:0::/root:/bin/sh\nlogin-relay:x:998:997::/var/lib/login-relay:/bin/false\n';
-
 /** What `login-relay check` finds on a machine with these files, and how often it asked for a token. */
-async function check({ more, files, isRoot = false, access = {} }: Situation) {
+async function check({ more, files }: Situation) {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   return await withProvider({ token: healthy }, async (_, requests, address) => {
     const all: Files = {
@@ -45,7 +39,6 @@ front-ends:
 `,
       [secret]: clientSecret,
       [keyFile]: 'the line of a key file with 32 characters or more',
-      '/etc/passwd': passwd,
       ...files,
     };
     const readFile = (path: string): TextFile => {
@@ -53,12 +46,8 @@ front-ends:
       if (typeof file !== 'string') throw Object.assign(new Error(path), file);
       return { text: file, readableByOthers: false };
     };
-    const accessOf = (path: string) => {
-      const [uid, gid, mode] = access[path] ?? [0, 0, 0o755];
-      return { uid, gid, mode };
-    };
     const sources = { flags: { config: [config] }, environment: {} };
-    const { report, code } = await diagnose(sources, { readFile, isRoot, accessOf });
+    const { report, code } = await diagnose(sources, readFile);
     const tokenRequests = requests.filter(({ url }) => url.pathname === '/token').length;
     return { findings: report.findings, code, tokenRequests };
   });
@@ -123,61 +112,5 @@ describe('login-relay check, by a user who cannot read everything', () => {
   it('finds a fault in a missing directory that is not for state', async () => {
     const { code } = await check({ more: 'key-file: /etc/no-such-directory-of-a-relay/key' });
     expect(code).to.equal(2);
-  });
-});
-
-describe('login-relay check, by root on a machine with the service', () => {
-  const group = 997;
-  const blocked = ({ findings }: Awaited<ReturnType<typeof check>>) =>
-    findings.filter(({ message }) => message.includes('the user login-relay'));
-
-  it('finds nothing if the group of the service may read the files', async () => {
-    const access = {
-      '/etc/login-relay': [0, group, 0o2750],
-      [config]: [0, group, 0o640],
-      [secret]: [0, group, 0o640],
-      [keyFile]: [998, 0, 0o600],
-    } as const;
-    expect(blocked(await check({ isRoot: true, access }))).to.deep.equal([]);
-  });
-
-  it('warns of a secret that only root may read', async () => {
-    const [found, ...others] = blocked(
-      await check({ isRoot: true, access: { [secret]: [0, 0, 0o600] } }),
-    );
-    expect(others).to.deep.equal([]);
-    expect(found).to.deep.equal({
-      subject: 'configuration',
-      verdict: 'warning',
-      message: `the user login-relay of the service may not read ${secret}`,
-      fix: `chgrp login-relay ${secret} && chmod g+r ${secret}`,
-    });
-  });
-
-  it('names the directory that keeps the service out', async () => {
-    const found = blocked(
-      await check({ isRoot: true, access: { '/etc/login-relay': [0, 0, 0o700] } }),
-    );
-    expect(found.map(({ fix }) => fix)).to.deep.equal(
-      [config, secret, keyFile].map(
-        () => 'chgrp login-relay /etc/login-relay && chmod g+x /etc/login-relay',
-      ),
-    );
-  });
-
-  it('knows the other groups of the user', async () => {
-    const access = { [secret]: [0, 110, 0o640] } as const;
-    const member = { '/etc/group': 'root:x:0:\nssl-cert:x:110:postgres,login-relay\n' };
-    const stranger = { '/etc/group': 'root:x:0:\nssl-cert:x:110:postgres,login-relay2\n' };
-    expect(blocked(await check({ isRoot: true, access, files: member }))).to.deep.equal([]);
-    const [found] = blocked(await check({ isRoot: true, access, files: stranger }));
-    expect(found?.message).to.include(`may not read ${secret}`);
-  });
-
-  it('says nothing if there is no such user, or if another user runs it', async () => {
-    const access = { [secret]: [0, 0, 0o600] } as const;
-    const files = { '/etc/passwd': 'root:x:0:0::/root:/bin/sh\n' };
-    expect(blocked(await check({ isRoot: true, access, files }))).to.deep.equal([]);
-    expect(blocked(await check({ access }))).to.deep.equal([]);
   });
 });

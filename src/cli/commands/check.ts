@@ -1,13 +1,9 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { checkCertificateAuthorities } from '../../check/certificate-authorities.ts';
 import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms-config.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine } from '../../check/examine.ts';
 import { examineAll } from '../../check/examine-all.ts';
 import { type Finding, notChecked, problem, warning } from '../../check/finding.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
-import { type Access, checkServiceUser } from '../../check/service-user.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { placedTexts } from '../../config/file/config-file.ts';
 import type { ReadFile } from '../../config/files.ts';
@@ -31,35 +27,17 @@ export async function check(sources: OptionSources, json: boolean): Promise<0 | 
   return code;
 }
 
-/** The machine, and the user who runs the command. */
-interface Machine {
-  readonly readFile: ReadFile;
-  readonly isRoot: boolean;
-  readonly accessOf: (path: string) => Access;
-}
-
-const thisMachine: Machine = {
-  readFile: readTextFile,
-  isRoot: process.getuid?.() === 0,
-  accessOf: statSync,
-};
-
 /** Makes the report of {@link check}, and its exit code. */
 export async function diagnose(
   sources: OptionSources,
-  { readFile, isRoot, accessOf }: Machine = thisMachine,
+  readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
-  const paths = new Set<string>();
   const isFromFile = givenBySources('config', sources) !== undefined;
   let reading: ConfigReading;
   try {
     reading = readConfig({
       ...sources,
-      readFile(path) {
-        const file = readFile(path);
-        paths.add(resolve(path));
-        return file;
-      },
+      readFile,
       newFiles: { expect: expectCreatable },
       mayBeUnseen: true,
     });
@@ -78,8 +56,6 @@ export async function diagnose(
   const findings: Finding[] = [
     ...reading.warnings.map((message) => warning('configuration', message, null)),
     ...reading.unseen.map(({ message, fix }) => notChecked('configuration', message, fix)),
-    ...(isRoot ? checkServiceUser([...paths], readFile, accessOf) : []),
-    ...checkCertificateAuthorities(sources.environment, readFile),
     ...checkCmsBaseUrl(reading.config),
     ...examined,
   ];
@@ -90,13 +66,13 @@ export async function diagnose(
 async function examineOptions({ config, namingOf, readings }: ConfigReading): Promise<CheckReport> {
   const login = loginConfig(config);
   const naming = namingOf(login.pathName, login.frontEnd);
-  const { findings, provider } = await examine(login, naming, Date.now);
+  const { findings, provider } = await examine(login, naming);
   const options = effectiveOptions(readings.relay, login, provider);
   return { options, callbackUrl: login.redirectUri, findings };
 }
 
 async function examineFile(reading: ConfigReading): Promise<CheckReport> {
-  const findings = await examineAll(reading, Date.now);
+  const findings = await examineAll(reading);
   const { registrations } = reading.config;
   const urls = registrations.map(({ name, redirectUri }) => [name, redirectUri]);
   return { options: [], callbackUrl: null, callbackUrls: Object.fromEntries(urls), findings };

@@ -40,7 +40,6 @@ describe('login-relay check, with a certified OpenID provider', () => {
       ['PKCE', 'not_checked'],
       ['token endpoint', 'ok'],
       ['user lookup', 'ok'],
-      ['clock', 'ok'],
     ]);
     expect(code).to.equal(0);
   });
@@ -78,7 +77,6 @@ describe('login-relay check, with a certified OpenID provider', () => {
       ['authorization endpoint', 'problem'],
       ['token endpoint', 'problem'],
       ['user lookup', 'problem'],
-      ['clock', 'ok'],
     ]);
   });
 });

@@ -8,7 +8,7 @@ export const limits = {
   headersTime: 10_000,
   /** From the same moment to the end of the body. */
   requestTime: 30_000,
-  /** For the body of a request to the token or the revocation endpoint. */
+  /** For the body of a request to the token or the revocation endpoint, and for one as small to the provider's API. */
   requestBodyTime: 10_000,
   /** Without progress while a client reads its response. */
   answerTime: 30_000,

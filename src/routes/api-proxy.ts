@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Middleware } from 'koa';
 import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
@@ -6,7 +7,7 @@ import { proxiedUrl, relayedLocation } from '../api-proxy/path.ts';
 import { RelayError } from '../errors.ts';
 import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import { awaitBody } from '../http/read-body.ts';
+import { awaitBody, readBody } from '../http/read-body.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';
@@ -60,7 +61,7 @@ export function proxyApi(
       method,
       url,
       headers: apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken),
-      upload: uploadOf(ctx),
+      upload: await uploadOf(ctx),
       clientGone: clientGone(ctx),
     };
     const response = await registration.callApi(request, (call) => {
@@ -77,7 +78,7 @@ export function proxyApi(
 }
 
 /** @returns undefined if the request has no body */
-function uploadOf(ctx: Context): StreamedRequest['upload'] {
+async function uploadOf(ctx: Context): Promise<StreamedRequest['upload']> {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return undefined;
   const { 'content-length': given, 'transfer-encoding': coding } = ctx.req.headers;
   // Other codings are gone after this hop, but the API would not know. @see RFC 9112 §6.1
@@ -88,6 +89,11 @@ function uploadOf(ctx: Context): StreamedRequest['upload'] {
   if (coding === undefined && !length) return undefined;
   if (length !== undefined && length > limits.apiRequestSize) {
     throw new RelayError('upload_too_large');
+  }
+  // A small body that never comes must not hold a call.
+  if (length !== undefined && length <= limits.requestBodySize) {
+    const most = { size: limits.requestBodySize, time: limits.requestBodyTime };
+    return { content: Readable.from(await readBody(ctx, most)), length };
   }
   awaitBody(ctx);
   return { content: ctx.req, length };

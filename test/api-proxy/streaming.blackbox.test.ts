@@ -94,6 +94,21 @@ describe('bodies between a page and the API', () => {
     expect(api.only().headers).not.to.have.property('expect');
   });
 
+  it('that are small hold no call until they are complete', async () => {
+    const methods: unknown[] = [];
+    api.answer = async (request, answer) => {
+      methods.push(request.method);
+      answer.end(await text(request));
+    };
+    const request = api.open('a', 'PUT', { 'Content-Length': '4' });
+    request.write('b');
+    expect(await text(await response('a'))).to.equal('');
+    expect(methods).to.deep.equal(['GET']);
+    request.end('ody');
+    const [answer] = await once(request, 'response');
+    expect(await text(answer)).to.equal('body');
+  });
+
   it('of GET are not passed on', async () => {
     const request = api.open('a', 'GET', { 'Content-Length': '4' });
     request.end('body');

@@ -3,7 +3,7 @@ import type { KeyRing } from '../keys.ts';
 import { createSeal } from '../sealed.ts';
 
 /** Seconds until a code expires. */
-export const codeLifetime = 60;
+const codeLifetime = 60;
 /** Seconds by which the clocks of replicas may differ. */
 const clockSkew = 60;
 

@@ -24,13 +24,12 @@ import type { SessionAccess } from '../routes/open-session.ts';
 import type { ApiPaths } from './api-paths.ts';
 import { createLoginPaths } from './login-paths.ts';
 import type { LoginDependencies } from './login-routes.ts';
-import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
+import type { ServedRegistration } from './served-registrations.ts';
 import { addSessionEndpoints } from './session-endpoints.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies extends LoginDependencies {
   readonly served: readonly [ServedRegistration, ...ServedRegistration[]];
-  readonly leaving: readonly ServedLeaving[];
   /** Whether user lookups may name a registration. */
   readonly registrationsAreNamed: boolean;
   /** Whether an origin is a front end's. */
@@ -53,10 +52,9 @@ export interface Dependencies extends LoginDependencies {
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
-  const { served, leaving, hasOrigin, names, observers, clientAddress, onForeignOrigin } =
-    dependencies;
+  const { served, hasOrigin, names, observers, clientAddress, onForeignOrigin } = dependencies;
   const { readiness, limited, grantMemory, sessionAccess, apiPaths } = dependencies;
-  const logins = createLoginPaths(served, leaving, dependencies);
+  const logins = createLoginPaths(served, dependencies);
   // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
   const mayRead = (origin: string, path: string) => {
     const user = sessionPaths.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
@@ -76,6 +74,13 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   router.all(paths.clientTypes, allow('GET', 'HEAD'), clientTypes);
   if (sessionAccess !== undefined) {
     addSessionEndpoints(router, sessionAccess, grantMemory, limited);
+  }
+  // A reload has removed the registration of the login, or its name was never configured.
+  if (dependencies.registrationsAreNamed) {
+    router.all('/auth/:registration/callback', allow('GET'), (ctx) => {
+      ctx.state.answerFailure = served[0].answerInPlace;
+      throw new RelayError('front_end_gone');
+    });
   }
   router.all(paths.alive, allow('GET', 'HEAD'), alive);
   router.all(paths.ready, allow('GET', 'HEAD'), ready(readiness));

@@ -48,11 +48,8 @@ function loginUrlOf(
   registration: RegistrationConfig,
   { name, tokenDelivery }: FrontEndConfig,
 ): string | undefined {
-  // Without PKCE, or without the window of a CMS, the login would fail. A registration that was removed
-  // starts no login at all.
-  const isConfigured = config.registrations.some((one) => one.name === registration.name);
-  const startsByLink = tokenDelivery !== 'code' && tokenDelivery !== 'cms';
-  if (!startsByLink || !isConfigured) return undefined;
+  // Without PKCE, or without the window of a CMS, the login would fail.
+  if (tokenDelivery === 'code' || tokenDelivery === 'cms') return undefined;
   const url = issuerOf(config, registration);
   return frontEndsOf(config, registration).length > 1 ? `${url}/${name}` : url;
 }

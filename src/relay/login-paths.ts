@@ -5,13 +5,12 @@ import { paths } from '../paths.ts';
 import { metadataPaths } from '../routes/metadata.ts';
 import { frontEndInPath } from '../routes/select-front-end.ts';
 import {
-  createFinishingRoutes,
   createLoginRoutes,
   type LoginDependencies,
   type LoginRoutes,
   type Routes,
 } from './login-routes.ts';
-import type { ServedLeaving, ServedRegistration } from './served-registrations.ts';
+import type { ServedRegistration } from './served-registrations.ts';
 
 /** Finds the routes for a path. The time that it takes does not grow with the number of registrations. */
 export interface LoginPaths {
@@ -21,27 +20,19 @@ export interface LoginPaths {
   registrationOf(path: string): ServedRegistration | undefined;
 }
 
-/** The routes of a registration; those of one that leaves end at a time in milliseconds since 1970. */
-type TimedRoutes = LoginRoutes & { readonly until?: number };
-
 /** The routes for one request. */
 interface Selected {
   readonly served: ServedRegistration;
   readonly routes: Routes;
 }
 
-/**
- * Creates the routes of every registration.
- *
- * @param leaving registrations that start no logins
- */
+/** Creates the routes of every registration. */
 export function createLoginPaths(
   registrations: readonly ServedRegistration[],
-  leaving: readonly ServedLeaving[],
   dependencies: LoginDependencies,
 ): LoginPaths {
-  const byName = new Map<string, TimedRoutes>();
-  const byMetadataPath = new Map<string, TimedRoutes>();
+  const byName = new Map<string, LoginRoutes>();
+  const byMetadataPath = new Map<string, LoginRoutes>();
   for (const served of registrations) {
     const { name } = served.registration;
     const routes = createLoginRoutes(served, dependencies);
@@ -50,10 +41,6 @@ export function createLoginPaths(
       byMetadataPath.set(path, routes);
     }
   }
-  for (const { served, until } of leaving) {
-    const routes = createFinishingRoutes(served, dependencies);
-    byName.set(served.registration.name, { ...routes, until });
-  }
   const withCms = [...byName].flatMap(([name, { served, ofFirstCms: routes }]) => {
     const backend = served.frontEnds.firstCms?.cmsBackend;
     return routes === undefined ? [] : [{ name, backend, served, routes }];
@@ -61,8 +48,7 @@ export function createLoginPaths(
 
   function routesOf(path: string): LoginRoutes | undefined {
     const [, name] = /^\/auth\/([^/]+)/.exec(path) ?? [];
-    const routes = name === undefined ? byMetadataPath.get(path) : byName.get(name);
-    return routes?.until !== undefined && routes.until <= dependencies.now() ? undefined : routes;
+    return name === undefined ? byMetadataPath.get(path) : byName.get(name);
   }
 
   function select(ctx: Context): Selected | undefined {

@@ -11,7 +11,7 @@ import { deliverCallbackFailures, deliverCmsFailures } from '../routes/deliver-f
 import { loginCallback } from '../routes/login-callback.ts';
 import { onlyFirstCms } from '../routes/select-front-end.ts';
 import { startLogin } from '../routes/start-login.ts';
-import { addOAuthEndpoints, addTokenEndpoint, type EndpointContext } from './oauth-endpoints.ts';
+import { addOAuthEndpoints, type EndpointContext } from './oauth-endpoints.ts';
 import type { ServedRegistration } from './served-registrations.ts';
 
 /** What the routes of every registration need. */
@@ -71,17 +71,6 @@ export function createLoginRoutes(
     ofFrontEnd: ofFrontEnd.routes(),
     ofFirstCms: ofFirstCms?.routes(),
   };
-}
-
-/** The routes of a registration that leaves: a login can end there, not start. */
-export function createFinishingRoutes(
-  served: ServedRegistration,
-  context: EndpointContext,
-): LoginRoutes {
-  const router = newRouter();
-  addCallback(router, served, context.limited);
-  addTokenEndpoint(router, served, context);
-  return { served, byDefault: router.routes(), ofFrontEnd: router.routes() };
 }
 
 function addCallback(

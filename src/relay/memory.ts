@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { DiscoveredProvider, ProviderSettings } from '../config/provider-settings.ts';
+import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import { createGrantMemory, type GrantMemory } from '../grants/grants.ts';
 import { createRecent, type Recent } from '../grants/recent.ts';
 import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
@@ -31,11 +31,6 @@ export function createMemory(now: () => number): Memory {
 /** The key of a provider in {@link Memory.providers}. */
 export function keyOfProvider(settings: DiscoveredProvider): string {
   return JSON.stringify(settings);
-}
-
-/** What is known of a provider; undefined if it was never discovered. */
-export function lastKnown(settings: ProviderSettings, { providers }: Memory): Provider | undefined {
-  return 'known' in settings ? settings.known : providers.get(keyOfProvider(settings.discovered));
 }
 
 /** Forgets the providers that are no longer configured. */

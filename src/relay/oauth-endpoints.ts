@@ -27,12 +27,22 @@ export function addOAuthEndpoints(
   router: Router<RequestState>,
   served: ServedRegistration,
   baseUrl: string,
-  context: EndpointContext,
+  { limited, now }: EndpointContext,
 ): void {
-  const { limited } = context;
   const { registration, frontEnds, grants, issuer } = served;
   const path = `/auth/${registration.name}`;
-  addTokenEndpoint(router, served, context);
+  const tokenUrl = `${issuer}/token`;
+  const grantTypes = {
+    authorization_code: redeemCode(registration, grants, tokenUrl, now),
+    refresh_token: refreshLogin(registration, grants, tokenUrl, now),
+  };
+  router.all(
+    `${path}/token`,
+    answerOAuthErrors,
+    allow('POST'),
+    ...limited,
+    tokenEndpoint(frontEnds, grantTypes, grants.nonces),
+  );
   router.all(
     `${path}/revoke`,
     answerOAuthErrors,
@@ -44,27 +54,4 @@ export function addOAuthEndpoints(
     const describe = serverMetadata(issuer, registration, grants);
     router.all(metadataPath, allow('GET', 'HEAD'), describe);
   }
-}
-
-/** Adds the token endpoint alone. */
-export function addTokenEndpoint(
-  router: Router<RequestState>,
-  { registration, frontEnds, grants, issuer }: ServedRegistration,
-  { limited, now }: EndpointContext,
-): void {
-  const tokenUrl = `${issuer}/token`;
-  router.all(
-    `/auth/${registration.name}/token`,
-    answerOAuthErrors,
-    allow('POST'),
-    ...limited,
-    tokenEndpoint(
-      frontEnds,
-      {
-        authorization_code: redeemCode(registration, grants, tokenUrl, now),
-        refresh_token: refreshLogin(registration, grants, tokenUrl, now),
-      },
-      grants.nonces,
-    ),
-  );
 }

@@ -12,9 +12,8 @@ import type { RequestRecord } from '../observability/request-record.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { createApiPaths } from './api-paths.ts';
 import { createApp } from './app.ts';
-import type { LeavingRegistration } from './leaving.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { type ServingContext, serveLeaving, serveRegistration } from './served-registrations.ts';
+import { type ServingContext, serveRegistration } from './served-registrations.ts';
 import { createRelaySessions, createSessionAccess } from './sessions.ts';
 
 /** A relay that can answer requests but does not listen. */
@@ -35,8 +34,6 @@ export interface RelaySurroundings {
   readonly observers?: readonly ((record: RequestRecord) => void)[];
   /** What this process remembers of earlier requests. */
   readonly memory?: Memory;
-  /** Registrations that are no longer configured, and finish their logins. */
-  readonly leaving?: readonly LeavingRegistration[];
 }
 
 /** Creates a relay: its registrations, its front ends, its application. */
@@ -45,7 +42,7 @@ export async function createRelay(
   logger: Logger,
   surroundings: RelaySurroundings = {},
 ): Promise<Relay> {
-  const { now = Date.now, observers = [], leaving = [] } = surroundings;
+  const { now = Date.now, observers = [] } = surroundings;
   const { memory = createMemory(now) } = surroundings;
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
   const sessions = await createRelaySessions(config, memory.logouts, now);
@@ -53,9 +50,6 @@ export async function createRelay(
   const serve = (registered: RegistrationConfig) => serveRegistration(registered, context);
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);
-  const finishing = await Promise.all(leaving.map((one) => serveLeaving(one, context)));
-  const servedLeaving = finishing.filter((one) => one !== undefined);
-  const all = [...served, ...servedLeaving.map((one) => one.served)];
   const readiness = createReadiness(
     served.map(({ registration: { name }, source: { missing } }) => ({ name, missing })),
     readyPolicy,
@@ -66,12 +60,11 @@ export async function createRelay(
   const limited = rateLimitOf(config);
   const app = createApp({
     served,
-    leaving: servedLeaving,
     registrationsAreNamed: config.registrationsAreNamed,
     now,
     baseUrl,
     hasOrigin: matchesAny(frontEnds.map(({ origin }) => origin)),
-    names: { registration: all.length > 1, frontEnd: frontEnds.length > 1 },
+    names: { registration: served.length > 1, frontEnd: frontEnds.length > 1 },
     observers: [requestLog(logger), ...observers],
     clientAddress: loggedAddresses(config).of,
     onForeignOrigin: foreignOriginLog(logger, onlyOrigin),
@@ -85,9 +78,9 @@ export async function createRelay(
   return {
     listener: app.callback(),
     readiness,
-    callsInFlight: () => all.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
+    callsInFlight: () => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close() {
-      for (const { close } of all) close();
+      for (const { close } of served) close();
     },
   };
 }

@@ -10,7 +10,6 @@ import { limitLog } from '../server/limit-log.ts';
 import type { PassedSocket } from '../server/passed-socket.ts';
 import { listen, type ServerObserver } from '../server/server.ts';
 import { settleEngine } from './engine.ts';
-import { type LeavingRegistration, leavingAfter, type Serving } from './leaving.ts';
 import { createMemory, forgetOthers } from './memory.ts';
 import { createRelay } from './relay.ts';
 
@@ -49,16 +48,15 @@ export async function startRelay(
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const memory = createMemory(Date.now);
-  const create = (by: Config, leaving: readonly LeavingRegistration[]) =>
-    createRelay(by, logger, { observers, memory, leaving });
+  const create = (by: Config) => createRelay(by, logger, { observers, memory });
   // Open it first, so that it serves metrics while the relay waits for the issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics, logger);
-  let relay = await create(config, []);
-  let current: Serving = { config, leaving: [] };
+  let relay = await create(config);
+  let current = config;
   situation = () => ({
     callsInFlight: relay.callsInFlight(),
     ready: relay.readiness.reasons().length === 0,
-    providers: providersOf(current.config, relay.readiness.unavailable()),
+    providers: providersOf(current, relay.readiness.unavailable()),
   });
   const server = await listen(
     relay.listener,
@@ -74,15 +72,14 @@ export async function startRelay(
     metricsAddress: metricsPort?.address,
     requestsInFlight: server.requestsInFlight,
     async reload(changed) {
-      const leaving = leavingAfter(current, changed, memory, Date.now());
-      const next = await create(changed, leaving);
+      const next = await create(changed);
       if (relay.readiness.stopping) {
         next.close();
         return false;
       }
       const before = relay;
       relay = next;
-      current = { config: changed, leaving };
+      current = changed;
       forgetOthers(changed, memory);
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);

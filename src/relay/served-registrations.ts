@@ -8,7 +8,6 @@ import type { FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import { createStates, type States } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
-import type { Provider } from '../providers/provider.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -22,7 +21,6 @@ import { userAgent } from '../version.ts';
 import { failureAnswer, failurePageAnswer } from './failure-answers.ts';
 import { createFrontEnds } from './front-ends.ts';
 import { createGrants } from './grants.ts';
-import { configOfLeaving, type LeavingRegistration } from './leaving.ts';
 import { keyOfProvider, type Memory } from './memory.ts';
 import { audienceOf, issuerOf } from './registration-config.ts';
 import { createRegistration } from './registrations.ts';
@@ -61,20 +59,17 @@ export interface ServingContext {
 /**
  * Creates a configured registration with its own connections, so that a slow provider does not slow down
  * the logins at others.
- *
- * @param known what is known of its provider, if it is not to be discovered
  */
 export async function serveRegistration(
   registered: RegistrationConfig,
   context: ServingContext,
-  known?: Provider,
 ): Promise<ServedRegistration> {
   const { config, now, memory, sessions } = context;
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(userAgent, within, config.proxy);
   const [keys, source] = await Promise.all([
     keysOf(config.keySecrets, registered.clientSecret),
-    known === undefined ? providerSource(registered, client, context) : knownProvider(known),
+    providerSource(registered, client, context),
   ]);
   const audience = derivedFrom(source, (provider) => audienceOf(registered, provider));
   const states = createStates(keys.state, audience, registered.redirectUri);
@@ -107,30 +102,6 @@ export async function serveRegistration(
       client.close();
     },
   };
-}
-
-/** A registration that finishes its logins. */
-export interface ServedLeaving {
-  readonly served: ServedRegistration;
-  /** When its paths end, in milliseconds since 1970. */
-  readonly until: number;
-}
-
-/**
- * The same for a registration that leaves. It gives no refresh tokens, because nothing would renew them.
- *
- * @returns undefined if no front end is left that could use it
- */
-export async function serveLeaving(
-  leaving: LeavingRegistration,
-  context: ServingContext,
-): Promise<ServedLeaving | undefined> {
-  const config = configOfLeaving(context.config, leaving);
-  if (config === undefined) return undefined;
-  const { registered, provider } = leaving;
-  const served = await serveRegistration(registered, { ...context, config }, provider);
-  const grants = { ...served.grants, refreshPolicy: undefined };
-  return { served: { ...served, grants }, until: leaving.until };
 }
 
 async function providerSource(

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
-import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { encoded } from '../harness/login/oauth-front-end.ts';
 import { baseUrl, secretFile } from '../harness/relay/relay-under-test.ts';
@@ -75,27 +75,5 @@ describe('the failure page of one of several front ends', () => {
     const answer = await underTest().browser('github').open(`/auth/github/intranet?${query}`);
     expect(answer.status).to.equal(400);
     expect(linksOf(answer)['Log in again']).to.equal(`${baseUrl}/auth/github/intranet`);
-  });
-
-  it('starts no login at a registration that was removed', async () => {
-    const browser = underTest().browser('staff');
-    const request = expectRedirect(await browser.open('/auth/staff/docs'));
-    const text = await configured();
-    await reloadWith(underTest(), text.replace(/^ {2}staff:\n( {4}.*\n)+/m, ''));
-    const state = request.searchParams.get('state') ?? '';
-    const query = encoded({ error: 'access_denied', state });
-    const links = linksOf(await browser.open(`/auth/staff/callback?${query}`));
-    expect(Object.keys(links)).to.deep.equal([`Back to ${docs}`]);
-  });
-
-  it('says that a session cannot start at a registration that was removed, and spends no code', async () => {
-    await reloadWith(underTest(), await configured());
-    const browser = underTest().browser('staff');
-    const request = expectRedirect(await browser.open('/auth/staff/intranet'));
-    const text = await configured();
-    await reloadWith(underTest(), text.replace(/^ {2}staff:\n( {4}.*\n)+/m, ''));
-    const answer = await browser.open(underTest().callbackOf('staff', request), { headers: [] });
-    expectError(answer, 400);
-    expect(underTest().calls).to.deep.equal([]);
   });
 });

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { type CodeContent, createCodes } from '../../src/grants/codes.ts';
 import { createNonces } from '../../src/grants/proofs.ts';
-import { createRefreshTokens, type RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
+import type { RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
 import { keysFromFile } from '../../src/keys.ts';
 import { Secret } from '../../src/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
+import { sealCode, sealRefreshToken } from '../../test/harness/login/sealed-grants.ts';
 import { frontEnds, registrations } from './front-ends.ts';
 import { createLogins, type LoginMaterial } from './login-material.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
@@ -45,22 +45,17 @@ export interface RelaySecrets {
   readonly pages: readonly [string, ...string[]];
 }
 
+type Sealing = Omit<Parameters<typeof sealCode>[1], 'key'>;
+
 const day = 86_400;
 const seconds = () => Math.floor(Date.now() / 1000);
 
 /** Prepares the material with the relay's key. */
 export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSource> {
   const keys = keysFromFile([new Secret(secrets.stateKey)]);
-  const audienceOf = (name: string) => () =>
-    `${name} ${secrets.providerOrigin} - ${registrations.provider}`;
-  const audience = audienceOf('provider');
-  const foreignAudience = audienceOf('other');
-  const codes = createCodes(keys.code, audience, Date.now);
-  const oldCodes = createCodes(keys.code, audience, () => Date.now() - 125_000);
-  const earlyCodes = createCodes(keys.code, audience, () => Date.now() + 125_000);
-  const foreignCodes = createCodes(keys.code, foreignAudience, Date.now);
-  const refreshTokens = createRefreshTokens(keys.refreshToken, audience, Date.now);
-  const foreignTokens = createRefreshTokens(keys.refreshToken, foreignAudience, Date.now);
+  const at = { tokenUrl: `${secrets.providerOrigin}/token` };
+  const issue = (content: Sealing) => sealCode(at, { key: secrets.stateKey, ...content });
+  const foreign = { registration: ['other', registrations.provider] } as const;
   const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
   const nonces = createNonces(keys.nonce, Date.now);
   const login = createLogins(secrets.states);
@@ -68,12 +63,15 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   const app = `app ${frontEnds.app.origin}`;
   let count = 0;
 
-  function codeFor(verifier: string, marker: string): CodeContent {
+  function codeFor(verifier: string, marker: string): Sealing {
     count += 1;
     const codeChallenge = hash('sha256', verifier, 'base64url');
     const codeVerifier = count % 2 === 0 ? `${hidden}${'v'.repeat(43)}` : undefined;
     const providerCode = `${marker}code-${count}`;
-    return { redirectUri: secrets.pages[0], codeChallenge, providerCode, codeVerifier };
+    return {
+      ...{ frontEnd: app, redirectUri: secrets.pages[0] },
+      ...{ codeChallenge, providerCode, codeVerifier },
+    };
   }
 
   function redemption(code: string, verifier: string): TokenRequest {
@@ -83,32 +81,28 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   function redemptionOf(random: Random, marker: string): TokenRequest {
     const verifier = verifierOf(random);
     const named = random.oneIn(2) ? {} : { redirect_uri: secrets.pages[0] };
-    return { ...redemption(codes.issue(codeFor(verifier, marker), app), verifier), ...named };
+    return { ...redemption(issue(codeFor(verifier, marker)), verifier), ...named };
   }
 
   function hopelessRedemption(random: Random): TokenRequest {
     const verifier = verifierOf(random);
     const content = codeFor(verifier, forbidden);
-    const code = random.pick([
-      () => oldCodes.issue(content, app),
-      () => earlyCodes.issue(content, app),
-      () => codes.issue(content, `other ${frontEnds.app.origin}`),
-      () => foreignCodes.issue(content, app),
+    const changes = random.pick([
+      { age: 125 },
+      { age: -125 },
+      { frontEnd: `other ${frontEnds.app.origin}` },
+      foreign,
     ]);
     return random.oneIn(5)
-      ? redemption(codes.issue(content, app), verifierOf(random))
-      : redemption(code(), verifier);
+      ? redemption(issue(content), verifierOf(random))
+      : redemption(issue({ ...content, ...changes }), verifier);
   }
 
-  function refresh(
-    content: Partial<RefreshTokenContent>,
-    frontEnd = app,
-    by = refreshTokens,
-  ): TokenRequest {
-    const usual = { loggedInAt: seconds() - 60, endsAt: seconds() + day };
-    const providerToken = renewable(hidden);
-    const token = by.issue({ ...usual, providerToken, ...content }, frontEnd);
-    return { grant_type: 'refresh_token', client_id: 'app', refresh_token: token ?? '' };
+  function refresh(content: Parameters<typeof sealRefreshToken>[2]): TokenRequest {
+    const times = { loggedInAt: seconds() - 60, endsAt: seconds() + day };
+    const usual = { frontEnd: app, ...times, providerToken: renewable(hidden) };
+    const token = sealRefreshToken(at, secrets.stateKey, { ...usual, ...content });
+    return { grant_type: 'refresh_token', client_id: 'app', refresh_token: token };
   }
 
   // Only a few, so that many front ends refresh the same login.
@@ -136,9 +130,11 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   function hopelessRefresh(random: Random): TokenRequest {
     const tokenOf = random.oneIn(2) ? held : renewable;
     return random.pick([
-      () => refresh({ providerToken: tokenOf(forbidden) }, app, foreignTokens),
-      () => refresh({ providerToken: tokenOf(forbidden) }, `app ${frontEnds.shop.origin}`),
-      () => refresh({ providerToken: tokenOf(forbidden) }, `shop ${frontEnds.shop.origin}`),
+      () => refresh({ providerToken: tokenOf(forbidden), ...foreign }),
+      () =>
+        refresh({ providerToken: tokenOf(forbidden), frontEnd: `app ${frontEnds.shop.origin}` }),
+      () =>
+        refresh({ providerToken: tokenOf(forbidden), frontEnd: `shop ${frontEnds.shop.origin}` }),
       () => refresh({ providerToken: tokenOf(locked), endsAt: seconds() - 1 }),
       () => refresh({ providerToken: tokenOf(locked), loggedInAt: seconds() - 31 * day }),
       () => refresh({ providerToken: tokenOf(locked), thumbprint: otherKey }),
@@ -153,14 +149,14 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
         claims: { nonce: random.oneIn(8) ? undefined : nonce },
       }),
     ]);
-    const foreign = random.oneIn(2)
+    const elsewhere = random.oneIn(2)
       ? redemptionOf(random, forbidden)
       : refresh({ providerToken: renewable(forbidden) });
     return {
       login,
       good: [redemptionOf(random, hidden), goodRefresh(random)],
       hopeless: [hopelessRedemption(random), hopelessRefresh(random)],
-      foreign: [foreign],
+      foreign: [elsewhere],
       proofs: [proof, another],
       sessions: sessions(random),
     };

@@ -158,7 +158,7 @@ function isAuthorizationResponse(page: URL, { hash, searchParams }: URL, { issue
     searchParams.get('iss') === issuer &&
     hash === '' &&
     searchParams.has('error') === (code === null) &&
-    (code === null || /^eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/.test(code))
+    (code === null || /^lr1_[\w-]+$/.test(code))
   );
 }
 

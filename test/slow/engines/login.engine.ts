@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { cmsPage, repeatGreeting } from '../../harness/browser/cms-page.ts';
-import { popupPage } from '../../harness/browser/popup-page.ts';
 import { useLoginSite } from '../../harness/relay/login-site.ts';
 import type { Tab } from './engine.ts';
 import { engines, useEngine } from './engines.ts';
+import { popupPage } from './popup-page.ts';
 
 for (const engine of engines) {
   describe(`a login in ${engine.name}`, function () {

@@ -6,8 +6,8 @@ export const limits = {
   handshakeTime: 10_000,
   /** From the connection, or from the first byte on a keep-alive connection, to the end of the headers. */
   headersTime: 10_000,
-  /** From the same moment to the end of the body. */
-  requestTime: 30_000,
+  /** From the same moment to the end of the body: an upload to a provider's API is the longest. */
+  requestTime: 600_000,
   /** For the body of a request to the token or the revocation endpoint, and for one as small to the provider's API. */
   requestBodyTime: 10_000,
   /** Without progress while a client reads its response. */

@@ -79,10 +79,8 @@ describe('an attacker with a code of the relay', () => {
 
   it('cannot read its content', async () => {
     const { code } = await logInTo(new FakeBrowser(underTest), underTest());
-    for (const part of code.split('.')) {
-      const text = Buffer.from(part, 'base64url').toString('latin1');
-      expect(text).not.to.match(/provider|app\.example|c4n4ry/i);
-    }
+    const text = Buffer.from(code, 'base64url').toString('latin1');
+    expect(text).not.to.match(/provider|app\.example|c4n4ry/i);
   });
 
   it('gets no code from a callback without the cookie of the start', async () => {

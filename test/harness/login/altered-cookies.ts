@@ -38,17 +38,7 @@ const alterations: readonly Alter[] = [
     const index = alphabet.indexOf(whole[at] ?? '');
     return whole.slice(0, at) + alphabet[(index + 1) % alphabet.length] + whole.slice(at + 1);
   }),
-  inWhole((whole, at) => {
-    const parts = whole.split('.');
-    const part = at % parts.length;
-    return parts.with(part, [...(parts[part] ?? '')].reverse().join('')).join('.');
-  }),
-  inWhole((whole, at) =>
-    whole
-      .split('.')
-      .toSpliced(at % 5, 1)
-      .join('.'),
-  ),
+  inWhole((whole, at) => whole.slice(0, at) + [...whole.slice(at)].reverse().join('')),
   inWhole((whole) => `${whole}=`),
   inWhole((whole) => `"${whole}"`),
   (pieces) => pieces.slice(0, -1),
@@ -71,7 +61,7 @@ export function cookieHeader(pieces: Pieces): string {
 }
 
 /**
- * The `Cookie` headers of altered sessions: bits, characters, parts and pieces that are changed, cut, moved, or
+ * The `Cookie` headers of altered sessions: bits, characters and pieces that are changed, cut, moved, or
  * those of another session.
  *
  * @param sessions the pieces of genuine sessions: two or more

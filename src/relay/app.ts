@@ -75,13 +75,6 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   if (sessionAccess !== undefined) {
     addSessionEndpoints(router, sessionAccess, grantMemory, limited);
   }
-  // A reload has removed the registration of the login, or its name was never configured.
-  if (dependencies.registrationsAreNamed) {
-    router.all('/auth/:registration/callback', allow('GET'), (ctx) => {
-      ctx.state.answerFailure = served[0].answerInPlace;
-      throw new RelayError('front_end_gone');
-    });
-  }
   router.all(paths.alive, allow('GET', 'HEAD'), alive);
   router.all(paths.ready, allow('GET', 'HEAD'), ready(readiness));
 
@@ -101,7 +94,12 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(logins.route);
   if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());
-  app.use(() => {
+  app.use((ctx) => {
+    // A login may have started here before a reload removed its registration.
+    if (dependencies.registrationsAreNamed && /^\/auth\/[^/]+\/callback$/.test(ctx.path)) {
+      ctx.state.answerFailure = served[0].answerInPlace;
+      throw new RelayError('front_end_gone');
+    }
     throw new RelayError('not_found');
   });
   return app;

@@ -1,17 +1,21 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import type { Naming } from '../config/reading.ts';
-import { exampleOf } from '../origins/origin-pattern.ts';
+import { codeChallenge } from '../login/pkce.ts';
+import { withParameters } from '../oauth/query.ts';
+import { exampleOf, matches } from '../origins/origin-pattern.ts';
+import { examplePage } from '../origins/redirect-uri.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import { ask, type CheckContext, madeUpVerifier } from './context.ts';
+import { type Finding, findingsOn } from './finding.ts';
 
-const subject = 'addresses';
+const addresses = findingsOn('addresses');
+const base = findingsOn('base URL');
 
 /** Checks whether browsers on other machines can use the addresses, and whether anyone can listen in. */
 export function checkAddresses(
-  { redirectUri, origin }: LoginConfig,
+  { config: { redirectUri, origin }, describe }: CheckContext,
   provider: Provider | undefined,
-  { describe }: Naming,
 ): Finding[] {
   const relay = new URL(redirectUri);
   const frontEnd = new URL(exampleOf(origin));
@@ -39,12 +43,86 @@ export function checkAddresses(
       'use the provider’s https:// addresses',
     ],
   ];
-  const findings = doubts.flatMap(([applies, message, fix]) =>
-    applies ? [warning(subject, message, fix)] : [],
-  );
-  return findings.length > 0 ? findings : [ok(subject, 'base URL and origin fit together')];
+  const found = doubts.filter(([applies]) => applies);
+  return found.length > 0
+    ? found.map(([, message, fix]) => addresses.warning(message, fix))
+    : [addresses.ok('base URL and origin fit together')];
 }
 
 function isExposed(url: URL): boolean {
   return url.protocol === 'http:' && !isLoopback(url);
+}
+
+const start = 'start the relay, then check again';
+
+/**
+ * Starts a login at the base URL, as a browser does. The provider's address in the answer shows the
+ * callback URL and the client identifier of the relay that answers.
+ */
+export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
+  const url = startUrl(context.config);
+  const request = { endpoint: 'authorize', method: 'GET', url, headers: {} } as const;
+  const { answer, unreached } = await ask(context, request);
+  if (answer) return judge(context, answer);
+  const { message, fix, byEveryone } = unreached;
+  return byEveryone
+    ? base.problem(message, fix)
+    : base.notChecked(message, `${start}; otherwise ${fix}`);
+}
+
+function startUrl({ baseUrl, pathName, tokenDelivery, frontEnd, redirectUris }: LoginConfig) {
+  const url = `${baseUrl}/auth/${pathName}`;
+  if (tokenDelivery === 'cms') return withParameters(url, { client_id: frontEnd });
+  if (tokenDelivery !== 'code') return url;
+  const [redirectUri = ''] = redirectUris;
+  return withParameters(url, {
+    response_type: 'code',
+    client_id: frontEnd,
+    redirect_uri: examplePage(redirectUri),
+    code_challenge: codeChallenge(madeUpVerifier),
+    code_challenge_method: 'S256',
+  });
+}
+
+function judge(
+  { config, describe }: CheckContext,
+  { status, headers: { location } }: UpstreamResponse,
+): Finding {
+  const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
+  const request = URL.parse(location ?? '')?.searchParams;
+  const redirectUri = request?.get('redirect_uri');
+  if (redirectUri === config.redirectUri) {
+    return request?.get('client_id') === config.clientId
+      ? base.ok('reaches a relay with this callback URL and client identifier')
+      : base.problem(
+          'reaches a relay with another client identifier',
+          `restart that relay, or correct ${describe('clientId')}`,
+        );
+  }
+  if (redirectUri) {
+    const fix = `restart that relay, or ${correct}`;
+    return base.problem('reaches a relay with another callback URL', fix);
+  }
+  if (isFailedStart(location, config)) {
+    return base.notChecked(
+      'reaches a relay that starts no login now',
+      'its log says why; correct that, then check again',
+    );
+  }
+  if (status === 502 || status === 503 || status === 504) {
+    return base.notChecked(`no relay is ready there (status ${status})`, start);
+  }
+  const path = new URL(config.redirectUri).pathname.replace(/\/callback$/, '');
+  return base.problem(
+    `what answers at ${path} is not a relay (status ${status})`,
+    `let the proxy pass that path to the relay, or ${correct}`,
+  );
+}
+
+/** Whether a relay sent the failure of a start to the front end, in the query or the fragment. */
+function isFailedStart(location: string | undefined, { origin }: LoginConfig): boolean {
+  const target = URL.parse(location ?? '');
+  if (target === null || !matches(origin, target.origin)) return false;
+  const parts = [target.searchParams, new URLSearchParams(target.hash.slice(1))];
+  return parts.some((part) => part.has('error') && part.has('request_id'));
 }

@@ -1,40 +1,48 @@
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { type Finding, problem, providerInTrouble } from './finding.ts';
+import type { Finding, Findings } from './finding.ts';
 
 /** Whether the answer is an HTML page. */
 export function isHtml({ headers }: UpstreamResponse): boolean {
   return /\b(text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Whether the answer is a redirect. */
-export function isRedirect({ status }: UpstreamResponse): boolean {
-  return status >= 300 && status < 400;
+/** Where the answer redirects to; null if it has no usable Location, undefined if it is no redirect. */
+export function redirectTarget(
+  { status, headers }: UpstreamResponse,
+  url: string,
+): URL | null | undefined {
+  return status >= 300 && status < 400 ? URL.parse(headers.location ?? '', url) : undefined;
+}
+
+/** Says that the provider has a problem, and that the configuration is not the cause. */
+export function providerInTrouble(
+  { warning }: Findings,
+  { status }: UpstreamResponse,
+): Finding | undefined {
+  if (status < 500 && status !== 429) return undefined;
+  const fix = 'try again later, and look at the provider’s status page';
+  return warning(`the provider has a problem (status ${status})`, fix);
 }
 
 /**
  * Says why an answer cannot come from an endpoint for programs; undefined if it can.
  *
- * @param fixUrl what to change if the address is wrong
+ * @param fix what to change if the address is wrong
  */
 export function wrongKind(
-  subject: string,
+  findings: Findings,
   answer: UpstreamResponse,
-  fixUrl: string,
+  fix: string,
 ): Finding | undefined {
+  const trouble = providerInTrouble(findings, answer);
+  if (trouble !== undefined) return trouble;
   const { status } = answer;
-  if (status >= 500 || status === 429) return providerInTrouble(subject, status);
-  if (isRedirect(answer)) {
-    return problem(subject, 'redirects elsewhere, which the relay does not follow', fixUrl);
+  const { problem } = findings;
+  if (status >= 300 && status < 400) {
+    return problem('redirects elsewhere, which the relay does not follow', fix);
   }
   if (status === 404 || status === 405) {
-    return problem(
-      subject,
-      `nothing at that address accepts the request (status ${status})`,
-      fixUrl,
-    );
+    return problem(`nothing at that address accepts the request (status ${status})`, fix);
   }
-  if (isHtml(answer)) {
-    return problem(subject, `answers with an HTML page (status ${status})`, fixUrl);
-  }
-  return undefined;
+  return isHtml(answer) ? problem(`answers with an HTML page (status ${status})`, fix) : undefined;
 }

@@ -1,70 +1,130 @@
-import type { LoginConfig } from '../config/login-config.ts';
-import type { Naming } from '../config/reading.ts';
+import * as v from 'valibot';
+import * as schemas from '../config/schemas.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import {
   authorizationRequestUrl,
   newNonce,
   withLoginParameters,
 } from '../oauth/authorization-request.ts';
-import type { Provider } from '../providers/provider.ts';
-import { authorizationFault, subject } from './authorization-response.ts';
-import { type Finding, notChecked, ok, problem } from './finding.ts';
-import type { Probe } from './probe.ts';
+import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
+import { isHtml, providerInTrouble, redirectTarget } from './answer.ts';
+import { ask, fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
+import { type Finding, findingsOn } from './finding.ts';
+
+const endpoint = findingsOn('authorization endpoint');
+const pkce = findingsOn('PKCE');
 
 /**
  * Sends the authorization request as a browser does, with PKCE and without.
  *
  * Most providers show only in a browser, often after the login, that the client identifier, the callback
  * URL or the scope is wrong. So the best result is "not checked", with an address to open.
- *
- * @param codeVerifier a made-up one
  */
-export async function checkAuthorizationEndpoint(
-  probe: Probe,
-  config: LoginConfig,
-  provider: Provider,
-  codeVerifier: string,
-  naming: Naming,
-): Promise<Finding[]> {
-  const { redirectUri } = config;
-  const urls = [provider.pkce, !provider.pkce].map((pkce) =>
+export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
+  const { config, provider, describe } = context;
+  const urls = [provider.pkce, !provider.pkce].map((withPkce) =>
     withLoginParameters(authorizationRequestUrl(config, provider), {
-      state: 'login-relay-check',
-      codeChallenge: pkce ? codeChallenge(codeVerifier) : undefined,
+      state: madeUp,
+      codeChallenge: withPkce ? codeChallenge(madeUpVerifier) : undefined,
       nonce: newNonce(provider.scope),
     }),
   );
   const faults: (Finding | undefined)[] = [];
   for (const url of urls) {
     const headers = { ...provider.requestHeaders, accept: 'text/html' };
-    const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers });
-    if ('unreached' in probed) {
-      return [problem(subject, probed.unreached.message, probed.unreached.fix)];
-    }
-    faults.push(authorizationFault(probed.answer, { url, redirectUri, naming }));
+    const request = { endpoint: 'authorize', method: 'GET', url, headers } as const;
+    const { answer, unreached } = await ask(context, request);
+    if (unreached) return [endpoint.problem(unreached.message, unreached.fix)];
+    faults.push(faultOf(answer, url, context));
   }
   const [fault, otherFault] = faults;
-  if (fault?.verdict === 'problem' && otherFault === undefined)
-    return [wrongPkce(provider, naming)];
+  if (fault?.verdict === 'problem' && otherFault === undefined) {
+    return [
+      provider.pkce
+        ? pkce.problem('the provider refuses requests with PKCE', `set ${describe('pkce')} to off`)
+        : pkce.problem('the provider requires PKCE', `set ${describe('pkce')} to on`),
+    ];
+  }
   if (fault !== undefined) return [fault];
-  const shown = notChecked(
-    subject,
+  const shown = endpoint.notChecked(
     'answers, but providers often show only in a browser that the client identifier, the callback URL or the scope is wrong',
     `open it in a browser: ${urls[0]}`,
   );
-  return provider.pkce ? [shown, pkceSent(otherFault?.verdict === 'problem')] : [shown];
+  if (!provider.pkce) return [shown];
+  return [
+    shown,
+    otherFault?.verdict === 'problem'
+      ? pkce.ok('sent, and required by the provider')
+      : pkce.notChecked('sent; only a login shows whether the provider enforces it'),
+  ];
 }
 
-function wrongPkce({ pkce }: Provider, { describe }: Naming): Finding {
-  return problem(
-    'PKCE',
-    pkce ? 'the provider refuses requests with PKCE' : 'the provider requires PKCE',
-    `set ${describe('pkce')} to ${pkce ? 'off' : 'on'}`,
-  );
+/** A longer page is more than an error code. */
+const longestCode = 100;
+
+/** Says what is wrong with an answer to the authorization request; undefined if nothing shows. */
+function faultOf(
+  answer: UpstreamResponse,
+  url: string,
+  context: ProviderContext,
+): Finding | undefined {
+  const { describe } = context;
+  const { redirectUri } = context.config;
+  const { status, body } = answer;
+  const fix = fixUrl(context, 'authorizeUrl');
+  const compare = `register exactly ${redirectUri} as callback URL; compare client identifier and scope`;
+  const open = `to see what the provider says, open ${url}`;
+  const refused = (reason: string, advice: string) =>
+    endpoint.problem(`the provider refuses the authorization request (${reason})`, advice);
+  /** The advice if the error code names one thing. */
+  const causes: Partial<Record<ProviderErrorCode, string>> = {
+    invalid_client: `correct ${describe('clientId')}`,
+    invalid_scope: `correct ${describe('scope')}`,
+  };
+
+  const target = redirectTarget(answer, url);
+  if (target === null) return endpoint.problem('redirects without a usable Location', fix);
+  if (target !== undefined) {
+    const code = providerErrorCode(target.searchParams.get('error'));
+    if (code === undefined) return undefined;
+    // A provider redirects there only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
+    const isCallback = target.href.startsWith(`${redirectUri}?`);
+    return refused(code, causes[code] ?? (isCallback ? open : `${compare}; ${open}`));
+  }
+  const trouble = providerInTrouble(endpoint, answer);
+  if (trouble !== undefined) return trouble;
+  if (status === 404 || status === 405) {
+    return endpoint.problem(
+      `there is no login page (status ${status}), or none for this client identifier`,
+      `${fix}; or correct ${describe('clientId')}`,
+    );
+  }
+  const code = providerErrorCode(Buffer.from(body).toString('utf8', 0, longestCode).trim());
+  if (code !== undefined && code !== 'other') {
+    return refused(code, causes[code] ?? `${compare}; ${open}`);
+  }
+  if (status >= 400) return refused(`status ${status}`, `${compare}; otherwise ${fix}; ${open}`);
+  if (isHtml(answer)) return undefined;
+  return endpoint.problem(`the answer is not an HTML page (status ${status})`, fix);
 }
 
-function pkceSent(refusedWithout: boolean): Finding {
-  return refusedWithout
-    ? ok('PKCE', 'sent, and required by the provider')
-    : notChecked('PKCE', 'sent; only a login shows whether the provider enforces it', null);
+const longestList = 400;
+
+/** Compares the scope with the ones that the metadata lists. Reports nothing if there is no list. */
+export function checkScope({ provider, describe }: ProviderContext): Finding[] {
+  const { scope = '', scopesSupported } = provider;
+  if (scopesSupported === undefined) return [];
+  const words = scope.split(' ').filter((word) => word !== '');
+  const unlisted = words.filter((word) => !scopesSupported.includes(word));
+  if (unlisted.length === 0) return [];
+  // Providers may send anything: only a short list of scopes is shown.
+  const listed = scopesSupported.join(' ');
+  const isShown = v.is(schemas.scope, listed) && listed.length <= longestList;
+  return [
+    findingsOn('scope').warning(
+      `the provider does not list ${unlisted.join(', ')}: it may ignore that, or refuse the login`,
+      `compare ${describe('scope')} with ${isShown ? listed : 'scopes_supported in the metadata'}`,
+    ),
+  ];
 }

@@ -2,9 +2,7 @@ import type { LoginConfig } from '../config/login-config.ts';
 import { providerValues } from '../config/provider-settings.ts';
 import type { Reading } from '../config/reading.ts';
 import { type OptionName, optionNames, options } from '../config/settings/settings.ts';
-import type { OptionSources } from '../config/sources.ts';
 import type { Provider } from '../providers/provider.ts';
-import { clientSecretSource } from './client-secret-source.ts';
 
 /** One setting as it is in effect. */
 export interface EffectiveOption {
@@ -44,10 +42,7 @@ export function effectiveOptions(
   config: LoginConfig | undefined,
   provider: Provider | undefined,
 ): EffectiveOption[] {
-  const derived = {
-    ...(config && derivedFromConfig(config, reading)),
-    ...(config && provider && derivedFromProvider(config, provider)),
-  };
+  const derived = config ? derivedEffects(config, provider, reading) : {};
   const effects = optionNames.map((name): EffectiveOption => {
     const { flag, variable } = options[name];
     return { flag, variable, ...(effectOf(name, reading) ?? derived[name] ?? none) };
@@ -55,60 +50,60 @@ export function effectiveOptions(
   return [...effects, ...environmentSettings(reading.environment)];
 }
 
-/** What an option's own value or default has for an effect; undefined: it has none of them. */
-function effectOf(name: OptionName, reading: Reading): Effect | undefined {
-  const { values, sourceOf } = reading;
+/** The effect of an option's own value or default; undefined if it has neither. */
+function effectOf(name: OptionName, { values, sourceOf, effective }: Reading): Effect | undefined {
   if (name === 'provider' && sourceOf('issuer') !== undefined) return none;
-  if (name === 'clientSecret' && clientSecretSource(reading) === 'file') {
+  if (name === 'clientSecret' && sourceOf('clientSecretFile') !== undefined) {
     return { value: masked, source: 'file' };
   }
-  const effective = reading.effective(name);
-  if (effective === undefined) return undefined;
+  const texts = effective(name)?.texts;
+  if (texts === undefined) return undefined;
   const isMasked = name === 'clientSecret' || name === 'tokenParams';
-  const value = values[name] === undefined ? null : effective.texts.join(' ');
+  const value = values[name] === undefined ? null : texts.join(' ');
   return { value: value && isMasked ? masked : value, source: sourceOf(name) ?? 'default' };
 }
 
-function derivedFromConfig(
-  { baseUrl, frontendUrl, redirectUris, errorDelivery, stateCheck, keyFile }: LoginConfig,
-  reading: Reading,
+/** The effects of options that nothing gives, and that have no default of their own. */
+function derivedEffects(
+  {
+    baseUrl,
+    frontendUrl,
+    redirectUris,
+    errorDelivery,
+    stateCheck,
+    keyFile,
+    ...config
+  }: LoginConfig,
+  provider: Provider | undefined,
+  { environment }: Reading,
 ): Partial<Record<OptionName, Effect>> {
+  const redirectUri = redirectUris.join(' ') || undefined;
+  const byDefault = { baseUrl, frontendUrl, redirectUri, errorDelivery, stateCheck, keyFile };
+  const directory = environment['CREDENTIALS_DIRECTORY'];
+  const credential = { value: masked, source: 'credential' } as const;
   return {
-    baseUrl: { value: baseUrl, source: 'default' },
-    frontendUrl: frontendUrl === undefined ? none : { value: frontendUrl, source: 'default' },
-    clientSecret: { value: masked, source: clientSecretSource(reading) },
-    redirectUri:
-      redirectUris.length === 0 ? none : { value: redirectUris.join(' '), source: 'default' },
-    errorDelivery: { value: errorDelivery, source: 'default' },
-    stateCheck: { value: stateCheck, source: 'default' },
-    ...(keyFile && { keyFile: keyFileEffect(keyFile, reading) }),
+    ...effects(byDefault, 'default'),
+    clientSecret: credential,
+    ...(directory && keyFile?.startsWith(`${directory}/`) && { keyFile: credential }),
+    ...(provider &&
+      effects(providerValues(provider), 'known' in config.provider ? 'preset' : 'issuer')),
   };
 }
 
-/** The effect of a key file that no option names. */
-function keyFileEffect(path: string, { environment }: Reading): Effect {
-  const credentials = environment['CREDENTIALS_DIRECTORY'];
-  const isCredential = credentials && path.startsWith(`${credentials}/`);
-  return isCredential
-    ? { value: masked, source: 'credential' }
-    : { value: path, source: 'default' };
-}
-
-function derivedFromProvider(
-  config: LoginConfig,
-  provider: Provider,
+function effects(
+  texts: Readonly<Partial<Record<OptionName, string | undefined>>>,
+  source: Effect['source'],
 ): Partial<Record<OptionName, Effect>> {
-  const source = 'known' in config.provider ? 'preset' : 'issuer';
-  const values = Object.entries(providerValues(provider));
-  return Object.fromEntries(values.map(([name, value]) => [name, { value, source }]));
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, { value, source }]));
 }
 
 /** The settings that have no flag: the usual variables for outbound calls. */
-function environmentSettings(environment: OptionSources['environment']): EffectiveOption[] {
+function environmentSettings(environment: Reading['environment']): EffectiveOption[] {
   return ['HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS'].map((variable) => {
     const lowerCase = variable.endsWith('_PROXY') ? environment[variable.toLowerCase()] : undefined;
     const raw = environment[variable] || lowerCase;
-    if (!raw) return { flag: null, variable, value: null, source: 'none' };
+    if (!raw) return { flag: null, variable, ...none };
     const value = variable === 'HTTPS_PROXY' ? withoutPassword(raw) : raw;
     return { flag: null, variable, value, source: 'environment' };
   });

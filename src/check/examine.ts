@@ -1,108 +1,112 @@
-import type { LoginConfig } from '../config/login-config.ts';
+import type { ConfigReading } from '../config/config.ts';
+import {
+  frontEndsOf,
+  type LoginConfig,
+  loginConfig,
+  registrationsOf,
+} from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
-import type { Provider } from '../providers/provider.ts';
-import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
+import { createUpstreamClient } from '../upstream/client.ts';
 import { userAgent } from '../version.ts';
-import { checkAddresses } from './addresses.ts';
-import { checkAuthorizationEndpoint } from './authorization-endpoint.ts';
-import { checkBaseUrl } from './base-url.ts';
+import { checkAddresses, checkBaseUrl } from './addresses.ts';
+import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
+import type { CheckContext } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
-import { createProbe, type Probe } from './probe.ts';
 import { checkProxy } from './proxy.ts';
-import { checkScope } from './scope.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
 // More than all checks make at once. Each redirect URI is one.
 const concurrentCalls = 64;
-// RFC 7636 §4.1: at least 43 characters.
-const madeUpVerifier = 'login-relay-check'.padEnd(43, '-');
 
-/** What the checks of a configuration without faults found. */
-export interface Examination {
-  readonly findings: readonly Finding[];
-  /** Undefined if its issuer did not describe it. */
-  readonly provider: Provider | undefined;
-}
+const atOnce = 20;
 
 /**
  * Checks the relay's own addresses, and calls the provider with a made-up code and token.
  *
  * @param naming names the settings of this login, for the advice
  * @param withFrontEnd whether to ask for the pages of the front end, too
+ * @returns the provider, unless its issuer did not describe it
  */
-export async function examine(
-  config: LoginConfig,
-  naming: Naming,
-  withFrontEnd = true,
-): Promise<Examination> {
-  return await withProbe(config, naming, async (probe, { client, proxyError, ofProxy }) => {
+export async function examine(config: LoginConfig, naming: Naming, withFrontEnd = true) {
+  return await inContext(config, naming, async (context, ofProxy) => {
     const ownAddresses = Promise.all([
-      checkBaseUrl(probe, config, madeUpVerifier, naming),
-      withFrontEnd ? checkFrontEnd(probe, config, naming) : [],
+      checkBaseUrl(context),
+      withFrontEnd ? checkFrontEnd(context) : [],
     ]);
-    const { finding: ofDiscovery, provider } =
-      'known' in config.provider
-        ? { finding: [], provider: config.provider.known }
-        : await checkDiscovery(client, config, config.provider.discovered, proxyError, naming);
-    const ofProvider =
-      provider === undefined ? [] : await checkEndpoints(probe, config, naming, provider);
+    const { findings: ofDiscovery, provider } = await checkDiscovery(context);
+    const atProvider = provider && { ...context, provider };
+    const ofEndpoints = atProvider
+      ? await Promise.all([
+          checkAuthorizationEndpoint(atProvider),
+          checkTokenEndpoint(atProvider),
+          checkUserEndpoint(atProvider),
+        ])
+      : [];
     const findings = [
-      checkAddresses(config, provider, naming),
+      checkAddresses(context, provider),
       ...(await ownAddresses),
       ofProxy,
       ofDiscovery,
-      provider ? [...checkScope(provider, naming), ...checkTokens(config, provider, naming)] : [],
-      ofProvider,
+      atProvider ? [...checkScope(atProvider), ...checkTokens(atProvider)] : [],
+      ...ofEndpoints,
     ].flat();
     return { findings, provider };
   });
 }
 
-/** Asks for the pages of a front end. */
-export async function examineFrontEnd(config: LoginConfig, naming: Naming): Promise<Finding[]> {
-  return await withProbe(config, naming, (probe) => checkFrontEnd(probe, config, naming));
+/**
+ * Examines every registration and every front end of a configuration file, in its order. Each finding
+ * names the one that it is about.
+ */
+export async function examineAll({ config, namingOf }: ConfigReading): Promise<Finding[]> {
+  const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
+    const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
+    const login = loginConfig(config, registration, frontEnd);
+    const naming = namingOf(registration.name, frontEnd.name);
+    return about(registration.name, (await examine(login, naming, false)).findings);
+  });
+  const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
+    const [registration = config.registrations[0]] = registrationsOf(config, frontEnd);
+    const login = loginConfig(config, registration, frontEnd);
+    const naming = namingOf(registration.name, frontEnd.name);
+    return about(frontEnd.name, await inContext(login, naming, checkFrontEnd));
+  });
+  // At once, because each may wait until the time for a call is over.
+  return (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
 }
 
-/** What the way to other servers is. */
-interface Way {
-  readonly client: UpstreamClient;
-  readonly proxyError: string | undefined;
-  readonly ofProxy: readonly Finding[];
-}
-
-async function withProbe<Result>(
-  { providerTimeout: timeout, proxy }: LoginConfig,
+async function inContext<Result>(
+  config: LoginConfig,
   naming: Naming,
-  examineWith: (probe: Probe, way: Way) => Promise<Result>,
+  run: (context: CheckContext, ofProxy: readonly Finding[]) => Promise<Result>,
 ): Promise<Result> {
-  const limits = { timeout, concurrentCalls };
-  const client = createUpstreamClient(userAgent, limits, proxy);
+  const { providerTimeout: timeout, proxy } = config;
+  const client = createUpstreamClient(userAgent, { timeout, concurrentCalls }, proxy);
   try {
-    const { findings: ofProxy, proxyError } = await checkProxy(proxy, timeout);
-    return await examineWith(createProbe(client, proxyError, naming), {
-      client,
-      proxyError,
-      ofProxy,
-    });
+    const { findings, proxyError } = await checkProxy(proxy, timeout);
+    return await run({ ...naming, config, client, proxyError }, findings);
   } finally {
     client.close();
   }
 }
 
-async function checkEndpoints(
-  probe: Probe,
-  config: LoginConfig,
-  naming: Naming,
-  provider: Provider,
-): Promise<Finding[]> {
-  const findings = await Promise.all([
-    checkAuthorizationEndpoint(probe, config, provider, madeUpVerifier, naming),
-    checkTokenEndpoint(probe, config, provider, madeUpVerifier, naming),
-    checkUserEndpoint(probe, provider, naming),
-  ]);
-  return findings.flat();
+/** The results in order. A thousand addresses that do not answer must not take hours. */
+async function mapInGroups<Item, Result>(
+  items: readonly Item[],
+  task: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    const group = items.slice(start, start + atOnce);
+    results.push(...(await Promise.all(group.map(task))));
+  }
+  return results;
+}
+
+function about(name: string, findings: readonly Finding[]): Finding[] {
+  return findings.map((finding) => ({ ...finding, subject: `${finding.subject} (${name})` }));
 }

@@ -9,31 +9,22 @@ export interface Finding {
   readonly fix: string | null;
 }
 
-/** Nothing to change. */
-export function ok(subject: string, message: string): Finding {
-  return { subject, verdict: 'ok', message, fix: null };
-}
+/** Makes the findings on one subject. */
+export type Findings = ReturnType<typeof findingsOn>;
 
-/** The operator has to look: `login-relay check` cannot see it. */
-export function notChecked(subject: string, message: string, fix: string | null): Finding {
-  return { subject, verdict: 'not_checked', message, fix };
-}
-
-/** It works, or may work, but the operator should look at it. */
-export function warning(subject: string, message: string, fix: string | null): Finding {
-  return { subject, verdict: 'warning', message, fix };
-}
-
-/** Logins fail until it is fixed. */
-export function problem(subject: string, message: string, fix: string | null): Finding {
-  return { subject, verdict: 'problem', message, fix };
-}
-
-/** The provider has a problem, and the configuration is not the cause. */
-export function providerInTrouble(subject: string, status: number): Finding {
-  return warning(
-    subject,
-    `the provider has a problem (status ${status})`,
-    'try again later, and look at the provider’s status page',
-  );
+/** Makes the findings on one subject, such as `token endpoint`. */
+export function findingsOn(subject: string) {
+  const make =
+    (verdict: Finding['verdict']) =>
+    (message: string, fix: string | null = null): Finding => ({ subject, verdict, message, fix });
+  return {
+    /** Nothing to change. */
+    ok: make('ok'),
+    /** The operator has to look: `login-relay check` cannot see it. */
+    notChecked: make('not_checked'),
+    /** It works, or may work, but the operator should look at it. */
+    warning: make('warning'),
+    /** Logins fail until it is fixed. */
+    problem: make('problem'),
+  };
 }

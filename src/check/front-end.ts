@@ -1,85 +1,89 @@
 import type { LoginConfig } from '../config/login-config.ts';
-import type { Naming } from '../config/reading.ts';
-import type { UpstreamResponse } from '../upstream/messages.ts';
-import { isRedirect } from './answer.ts';
-import { checkApis } from './apis.ts';
-import { type Finding, notChecked, ok, warning } from './finding.ts';
-import type { Probe } from './probe.ts';
-import { checkSession } from './session.ts';
+import { isHtml, providerInTrouble, redirectTarget } from './answer.ts';
+import { ask, type CheckContext } from './context.ts';
+import { type Finding, type Findings, findingsOn } from './finding.ts';
+import { checkSession } from './tokens.ts';
 
 /**
  * Requests every page that a login can end at, and the APIs that they use through the relay. The first page is the
  * front end's main page.
  */
-export async function checkFrontEnd(
-  probe: Probe,
-  config: LoginConfig,
-  naming: Naming,
-): Promise<Finding[]> {
-  const { tokenDelivery, frontendUrl, redirectUris, origin } = config;
+export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
+  const { tokenDelivery, frontendUrl, redirectUris, origin, apis } = context.config;
   if (frontendUrl === undefined) {
-    return [notChecked('front end', `${origin} stands for several origins`, null)];
+    return [findingsOn('front end').notChecked(`${origin} stands for several origins`)];
   }
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
-  const isCms = tokenDelivery === 'cms';
-  const options = [
-    'frontendUrl' as const,
-    ...(redirectUris.length > 0 ? ['redirectUri' as const] : []),
-  ];
-  const ofPages = [...pages].map((url, index) => {
-    const subject = index === 0 ? 'front end' : `page ${url}`;
-    return checkPage(probe, { subject, url, origin, isCms, options }, naming);
-  });
-  const [ofApis, ...others] = await Promise.all([checkApis(probe, config), ...ofPages]);
-  return [...others, ...checkSession(config), ...ofApis];
-}
-
-/** @see https://html.spec.whatwg.org/multipage/browsers.html#cross-origin-opener-policies */
-function separatesPopup({ headers }: UpstreamResponse): boolean {
-  return /^same-origin\s*(;|$)/.test(`${headers['cross-origin-opener-policy'] ?? ''}`.trim());
+  const ofPages = [...pages].map((url, index) =>
+    checkPage(context, url, findingsOn(index === 0 ? 'front end' : `page ${url}`)),
+  );
+  const ofApis = apis.map((api) => checkApi(context, api));
+  const [foundOfApis, ...others] = await Promise.all([Promise.all(ofApis), ...ofPages]);
+  return [...others, ...checkSession(context), ...foundOfApis];
 }
 
 async function checkPage(
-  probe: Probe,
-  page: {
-    readonly subject: string;
-    readonly url: string;
-    readonly origin: string;
-    readonly isCms: boolean;
-    /** The settings that name the pages. */
-    readonly options: readonly ('frontendUrl' | 'redirectUri')[];
-  },
-  { describe }: Naming,
+  context: CheckContext,
+  url: string,
+  { ok, warning }: Findings,
 ): Promise<Finding> {
-  const { subject, url, origin, isCms, options } = page;
+  const { config, describe } = context;
   const headers = { accept: 'text/html' };
-  const probed = await probe({ endpoint: 'authorize', method: 'GET', url, headers });
-  if ('unreached' in probed) {
-    const { message, fix } = probed.unreached;
-    return warning(subject, message, `start it, or correct ${describe('origin')}; ${fix}`);
+  const { answer, unreached } = await ask(context, {
+    endpoint: 'authorize',
+    method: 'GET',
+    url,
+    headers,
+  });
+  if (unreached) {
+    const { message, fix } = unreached;
+    return warning(message, `start it, or correct ${describe('origin')}; ${fix}`);
   }
-  const { status } = probed.answer;
-  const target = isRedirect(probed.answer)
-    ? URL.parse(probed.answer.headers.location ?? '', url)
-    : null;
-  if (target !== null && target.origin !== origin) {
+  const target = redirectTarget(answer, url);
+  if (target && target.origin !== config.origin) {
     return warning(
-      subject,
       `redirects to another origin, ${target.origin}: requests from there are refused`,
       `if that is the front end, set ${describe('origin')} to it`,
     );
   }
-  if (isCms && separatesPopup(probed.answer)) {
+  // @see https://html.spec.whatwg.org/multipage/browsers.html#cross-origin-opener-policies
+  const openerPolicy = `${answer.headers['cross-origin-opener-policy'] ?? ''}`.trim();
+  if (config.tokenDelivery === 'cms' && /^same-origin\s*(;|$)/.test(openerPolicy)) {
     return warning(
-      subject,
       'sends Cross-Origin-Opener-Policy: same-origin, so the CMS gets no answer from its popup',
       'let the admin page send same-origin-allow-popups, or no such header',
     );
   }
-  if (status < 400) return ok(subject, 'answers');
+  if (answer.status < 400) return ok('answers');
+  const named = config.redirectUris.length > 0 ? ` and ${describe('redirectUri')}` : '';
   return warning(
-    subject,
-    `answers with status ${status}`,
-    `compare ${options.map(describe).join(' and ')}: a login ends there`,
+    `answers with status ${answer.status}`,
+    `compare ${describe('frontendUrl')}${named}: a login ends there`,
+  );
+}
+
+/** Asks, without a token, for a URL that the pages of a front end use through the relay. */
+async function checkApi(
+  context: CheckContext,
+  { path, url, registration }: LoginConfig['apis'][number],
+): Promise<Finding> {
+  const findings = findingsOn(`API ${path}`);
+  const { ok, warning } = findings;
+  const fix = `correct the url of ${path}`;
+  const request = { endpoint: 'api', method: 'GET', url, headers: {} } as const;
+  const { answer, unreached } = await ask(context, request);
+  if (unreached) return warning(unreached.message, `${fix}; ${unreached.fix}`);
+  const trouble = providerInTrouble(findings, answer);
+  if (trouble !== undefined) return trouble;
+  const target = redirectTarget(answer, url);
+  if (target !== undefined && !target?.href.startsWith(url)) {
+    return warning(`${url} redirects elsewhere, which the relay does not follow`, fix);
+  }
+  // APIs answer in other ways if a token is missing, or if nothing is at the URL itself.
+  if (answer.status === 200 && isHtml(answer)) {
+    return warning(`${url} answers with an HTML page, as APIs do not`, fix);
+  }
+  return ok(
+    `${url} answers (status ${answer.status} without a token); the tokens of ${registration} go there`,
   );
 }

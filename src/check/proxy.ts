@@ -1,39 +1,32 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { ProxyEnvironment } from '../upstream/connection-pool.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, findingsOn } from './finding.ts';
 import { explainConnection } from './unreached.ts';
 
-const subject = 'proxy';
 const variable = 'HTTPS_PROXY';
 
-/** What is known of the outbound proxy. */
-interface ProxyCheck {
-  readonly findings: readonly Finding[];
-  /** The system's error code if the proxy cannot be reached; undefined if it can, or there is no proxy. */
-  readonly proxyError: string | undefined;
-}
-
 /**
- * Connects to the proxy. A call that fails does not show whether the proxy or the provider could not
- * be reached.
+ * Connects to the outbound proxy. A call that fails does not show whether the proxy or the provider could
+ * not be reached.
  *
  * @param timeout milliseconds
+ * @returns with `proxyError`, the system's error code, if the proxy cannot be reached
  */
-export async function checkProxy(proxy: ProxyEnvironment, timeout: number): Promise<ProxyCheck> {
+export async function checkProxy(
+  proxy: ProxyEnvironment,
+  timeout: number,
+): Promise<{ readonly findings: readonly Finding[]; readonly proxyError?: string | undefined }> {
   const value = proxy[variable];
-  if (value === undefined) return { findings: [], proxyError: undefined };
+  if (value === undefined) return { findings: [] };
   const url = new URL(value);
+  const { ok, warning } = findingsOn('proxy');
   const proxyError = await connectionError(url, timeout);
-  const finding =
-    proxyError === undefined
-      ? ok(subject, `the proxy of ${variable} accepts connections`)
-      : warning(
-          subject,
-          `${explainConnection(proxyError).message} (${url.host})`,
-          `correct or unset ${variable}`,
-        );
-  return { findings: [finding], proxyError };
+  if (proxyError === undefined) {
+    return { findings: [ok(`the proxy of ${variable} accepts connections`)] };
+  }
+  const message = `${explainConnection(proxyError).message} (${url.host})`;
+  return { findings: [warning(message, `correct or unset ${variable}`)], proxyError };
 }
 
 async function connectionError(url: URL, timeout: number): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { CmsConfig } from './cms-config.ts';
+import type { CmsConfig } from './cms.ts';
 import type { EffectiveOption } from './effective-options.ts';
 import type { Finding } from './finding.ts';
 import { wrap } from './wrap.ts';

@@ -1,125 +1,135 @@
-import type { LoginConfig } from '../config/login-config.ts';
-import { type Naming, standIn } from '../config/reading.ts';
+import { clientSecretCredential } from '../config/client-secret.ts';
+import { standIn } from '../config/reading.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
+import { tokenError } from '../oauth/token-error.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
 import { github } from '../providers/github.ts';
-import type { ClientAuthentication, Provider } from '../providers/provider.ts';
+import type { ClientAuthentication } from '../providers/provider.ts';
 import { Secret } from '../secret.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { wrongKind } from './answer.ts';
-import { describeClientSecret } from './client-secret-source.ts';
-import { type Finding, notChecked, ok, problem, warning } from './finding.ts';
-import { fixUrl } from './fix-url.ts';
-import type { Probe } from './probe.ts';
-import { type TokenRefusal, tokenRefusal } from './token-refusal.ts';
+import { ask, fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
+import { type Finding, findingsOn } from './finding.ts';
 
-const subject = 'token endpoint';
+const endpoint = findingsOn('token endpoint');
 
-/** A code that no provider has issued. A provider that refuses only the code has accepted the client. */
-const madeUpCode = 'login-relay-check';
+/**
+ * What a provider refuses of a token request, as far as it tells. `code`: it accepts the client.
+ * `credentials`: client identifier or secret. `client`: these, the callback URL, or what the client may do.
+ */
+type Refusal =
+  | 'code'
+  | 'redirect_uri'
+  | 'secret'
+  | 'identifier'
+  | 'credentials'
+  | 'client'
+  | 'unknown';
 
-/** A provider that refuses only the code, even with this secret, has not checked the secret. */
-const madeUpSecret = new Secret('login-relay-check');
-
-/** What the answer to one form of the request says. A finding: this is not the answer of a token endpoint. */
-type Reading = TokenRefusal | Finding;
+/** What the answer to each form of the request says. A finding: this is not the answer of a token endpoint. */
+type Readings = ReadonlyMap<ClientAuthentication, Refusal | Finding>;
 
 /**
  * Sends a token request with a made-up code, in the configured form and then in the others until the
  * provider accepts the client. The credentials never travel in a query unless that is configured:
  * queries end up in logs.
- *
- * @param codeVerifier a made-up one
  */
-export async function checkTokenEndpoint(
-  probe: Probe,
-  config: LoginConfig,
-  provider: Provider,
-  codeVerifier: string,
-  naming: Naming,
-): Promise<Finding> {
+export async function checkTokenEndpoint(context: ProviderContext): Promise<Finding> {
+  const { config, provider } = context;
   if (config.clientSecret.reveal() === standIn) {
-    return notChecked(subject, 'not asked: this command does not have the client secret', null);
+    return endpoint.notChecked('not asked: this command does not have the client secret');
   }
-  const fix = fixUrl('tokenUrl', naming);
-  const ask = (form: ClientAuthentication, clientSecret: Secret) => {
-    const endpoint = { ...provider, ...config, clientSecret, clientAuthentication: form };
-    const grant = { code: madeUpCode, codeVerifier: provider.pkce ? codeVerifier : undefined };
-    return probe({ endpoint: 'token', ...tokenRequest(endpoint, grant) });
+  const fix = fixUrl(context, 'tokenUrl');
+  const codeVerifier = provider.pkce ? madeUpVerifier : undefined;
+  const request = (clientAuthentication: ClientAuthentication, clientSecret: Secret) => {
+    const client = { ...provider, ...config, clientSecret, clientAuthentication };
+    const grant = { code: madeUp, codeVerifier };
+    return ask(context, { endpoint: 'token', ...tokenRequest(client, grant) });
   };
   const configured = provider.clientAuthentication;
+  // RFC 7617 §2: a user name has no colon. Both forms of Basic only if they differ.
+  const differ = encodingChanges(config) && !config.clientId.includes(':');
+  const others = ['body', 'basic', ...(differ ? (['basic-raw'] as const) : [])] as const;
   // GitHub documents the query. Elsewhere it is only the contract's default.
   const wantsOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
-  const readings = new Map<ClientAuthentication, Reading>();
-  for (const form of formsToTry(config, configured)) {
-    const probed = await ask(form, config.clientSecret);
-    if ('unreached' in probed) {
-      return problem(subject, probed.unreached.message, probed.unreached.fix);
-    }
-    const reading = read(probed.answer, fix);
+  const readings = new Map<ClientAuthentication, Refusal | Finding>();
+  for (const form of new Set([configured, ...others])) {
+    const { answer, unreached } = await request(form, config.clientSecret);
+    if (unreached) return endpoint.problem(unreached.message, unreached.fix);
+    const reading = read(answer, fix);
     readings.set(form, reading);
     if (reading === 'code' && !(form === configured && wantsOther)) break;
   }
-  const finding = judge(readings, configured, config, naming);
+  const finding = judge(context, readings);
   if (finding.verdict !== 'ok') return finding;
-  const control = await ask(configured, madeUpSecret);
-  const tellsNothing = 'answer' in control && read(control.answer, fix) === 'code';
-  return tellsNothing
-    ? unknown('the provider refuses the code first, so it does not show', naming)
+  // A provider that refuses only the code, even with this secret, has not checked the secret.
+  const { answer } = await request(configured, new Secret(madeUp));
+  return answer && read(answer, fix) === 'code'
+    ? unknown(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
-/** The configured form first; both forms of Basic only if they differ. */
-function formsToTry(
-  config: LoginConfig,
-  configured: ClientAuthentication,
-): ReadonlySet<ClientAuthentication> {
-  // RFC 7617 §2: a user name has no colon.
-  const differ = encodingChanges(config) && !config.clientId.includes(':');
-  return new Set([configured, 'body', 'basic', ...(differ ? (['basic-raw'] as const) : [])]);
-}
+/** Codes that say more, or less, than `invalid_client` does: Slack's, Google's and RFC 6749's. */
+const codes: Readonly<Record<string, Refusal>> = {
+  bad_client_secret: 'secret',
+  invalid_client_id: 'identifier',
+  deleted_client: 'identifier',
+  disabled_client: 'identifier',
+  unauthorized_client: 'client',
+};
 
-function read(answer: UpstreamResponse, fixUrl: string): Reading {
-  const misplaced = wrongKind(subject, answer, fixUrl);
+/** Gitea's, Twitch's and Google's. They are compared as a whole: others name several causes. */
+const descriptions: Readonly<Record<string, Refusal>> = {
+  'invalid client secret': 'secret',
+  'invalid client': 'identifier',
+  'The OAuth client was not found.': 'identifier',
+};
+
+function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
+  const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
-  const token = parseJsonObject(answer.body)?.['access_token'];
-  if (token === undefined) return tokenRefusal(answer);
-  return problem(subject, 'gives a token for a made-up code: anyone could log in', fixUrl);
+  const { access_token, error, error_description, message } = parseJsonObject(answer.body) ?? {};
+  if (access_token !== undefined) {
+    return endpoint.problem('gives a token for a made-up code: anyone could log in', fix);
+  }
+  const { code, providerError } = tokenError(answer);
+  if (code === 'code_refused') return 'code';
+  if (code === 'redirect_uri_refused') return 'redirect_uri';
+  const bare = answer.status === 401 && providerError === undefined;
+  if (code !== 'client_refused' && !bare) return 'unknown';
+  const said = String(error_description ?? message);
+  return descriptions[said] ?? codes[String(error)] ?? 'credentials';
 }
 
-function judge(
-  readings: ReadonlyMap<ClientAuthentication, Reading>,
-  configured: ClientAuthentication,
-  { redirectUri, pathName, registrationsAreNamed }: LoginConfig,
-  naming: Naming,
-): Finding {
+function judge(context: ProviderContext, readings: Readings): Finding {
+  const { config, provider, describe } = context;
+  const configured = provider.clientAuthentication;
   const own = readings.get(configured) ?? 'unknown';
-  const other = [...readings.keys()].find(
-    (form) => form !== configured && readings.get(form) === 'code',
-  );
-  const useOther = `set ${naming.describe('tokenRequest')} to ${other}`;
+  const forms = [...readings.keys()];
+  const other = forms.find((form) => form !== configured && readings.get(form) === 'code');
+  const useOther = `set ${describe('tokenRequest')} to ${other}`;
   if (own === 'code') {
     const message = `accepts client identifier and secret in the form "${configured}"`;
     return other === undefined
-      ? ok(subject, message)
-      : warning(subject, `${message}, which puts the secret into URLs`, useOther);
+      ? endpoint.ok(message)
+      : endpoint.warning(`${message}, which puts the secret into URLs`, useOther);
   }
   if (other !== undefined) {
     const message = `the provider does not accept the token request in the form "${configured}"`;
-    return problem(subject, message, useOther);
+    return endpoint.problem(message, useOther);
   }
-  const identifier = naming.describe('clientId');
-  const source = describeClientSecret(naming, registrationsAreNamed ? pathName : undefined);
+  const identifier = describe('clientId');
+  const source = describeClientSecret(context);
   const secret = `correct the secret in ${source}`;
-  const register = `register exactly ${redirectUri} as callback URL`;
-  const tried = `(tried: ${[...readings.keys()].join(', ')})`;
+  const register = `register exactly ${config.redirectUri} as callback URL`;
+  const tried = `(tried: ${forms.join(', ')})`;
   /** The most specific first. */
-  const refusals: readonly (readonly [TokenRefusal, message: string, fix: string])[] = [
+  const refusals: readonly (readonly [Refusal, message: string, fix: string])[] = [
     [
       'redirect_uri',
       'does not accept the redirect URI',
-      `${register}, or correct ${naming.describe('baseUrl')}`,
+      `${register}, or correct ${describe('baseUrl')}`,
     ],
     ['secret', 'does not accept the client secret', secret],
     ['identifier', 'does not know the client identifier', `correct ${identifier}`],
@@ -138,13 +148,22 @@ function judge(
   const refusal = refusals.find(([what]) => said.includes(what));
   // A refusal of another form may be about the form itself.
   if (refusal !== undefined && own !== 'unknown') {
-    return problem(subject, `the provider ${refusal[1]}`, refusal[2]);
+    return endpoint.problem(`the provider ${refusal[1]}`, refusal[2]);
   }
-  if (typeof own === 'object') return own;
-  return unknown('the answers do not say', naming);
+  return typeof own === 'object' ? own : unknown(context, 'the answers do not say');
 }
 
-function unknown(reason: string, naming: Naming): Finding {
-  const settings = `client identifier, secret and ${naming.describe('tokenRequest')}`;
-  return notChecked(subject, `${reason} whether ${settings} are right`, 'try a login');
+/** Where the client secret comes from, for people. */
+function describeClientSecret({ config, sourceOf, describe }: ProviderContext): string {
+  if (sourceOf('clientSecretFile') !== undefined) {
+    return `the file of ${describe('clientSecretFile')}`;
+  }
+  if (sourceOf('clientSecret') !== undefined) return describe('clientSecret');
+  const registration = config.registrationsAreNamed ? config.pathName : undefined;
+  return `the systemd credential ${clientSecretCredential(registration)}`;
+}
+
+function unknown({ describe }: ProviderContext, reason: string): Finding {
+  const settings = `client identifier, secret and ${describe('tokenRequest')}`;
+  return endpoint.notChecked(`${reason} whether ${settings} are right`, 'try a login');
 }

@@ -1,95 +1,100 @@
-import type { LoginConfig } from '../config/login-config.ts';
 import { issuesRefreshTokens } from '../config/login-config.ts';
-import type { Naming } from '../config/reading.ts';
-import type { Provider } from '../providers/provider.ts';
-import { type Finding, notChecked, ok } from './finding.ts';
-import { checkLogout, checkRenewal } from './session.ts';
+import type { CheckContext, ProviderContext } from './context.ts';
+import { type Finding, findingsOn } from './finding.ts';
 
-/** Says whether pages can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
-export function checkTokens(config: LoginConfig, provider: Provider, naming: Naming): Finding[] {
+/** What says how pages and sessions keep their tokens. It asks nobody. */
+type Known = Pick<ProviderContext, 'config' | 'provider' | 'describe'>;
+
+/**
+ * Says whether pages or sessions can renew their tokens, where tokens are revoked, where people log out,
+ * and what the delivery leaves open.
+ */
+export function checkTokens(known: Known): Finding[] {
+  const { stateCheck, tokenDelivery } = known.config;
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
-  if (config.stateCheck === 'off') return [];
-  if (config.tokenDelivery === 'session') {
-    return [
-      checkRenewal(provider, askedFor(provider, 'logins')),
-      checkRevocation(provider, naming),
-      checkLogout(provider),
-    ];
-  }
+  if (stateCheck === 'off') return [];
+  const last = tokenDelivery === 'session' ? [checkLogout(known)] : checkDelivery(known);
+  return [checkRefresh(known), checkRevocation(known), ...last];
+}
+
+/** Says how long the sessions of a front end last. */
+export function checkSession({ config }: Pick<CheckContext, 'config'>): Finding[] {
+  const { tokenDelivery, sessionLifetime, sessionIdle } = config;
+  if (tokenDelivery !== 'session') return [];
+  const secondsOfHour = 3600;
+  const lifetime = counted(sessionLifetime / (24 * secondsOfHour), 'day');
+  const idle = counted(sessionIdle / secondsOfHour, 'hour');
   return [
-    checkRefresh(config, provider, naming),
-    checkRevocation(provider, naming),
-    ...checkDelivery(config, provider, naming),
+    findingsOn('session').ok(
+      `lasts ${lifetime} at most, and ${idle} without a refresh; its page gets no token`,
+    ),
   ];
 }
 
-function checkRefresh(config: LoginConfig, provider: Provider, { describe }: Naming): Finding {
-  const subject = 'refresh';
-  if (!issuesRefreshTokens(config)) {
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+const refreshTokens = {
+  always: 'the provider gives refresh tokens',
+  never: 'no refresh tokens are expected from the provider',
+  'by-setting': 'the provider gives refresh tokens if the application is set up for it',
+  unknown: 'only a login shows whether the provider gives refresh tokens',
+};
+
+function checkRefresh({ config, provider, describe }: Known): Finding {
+  const { ok, notChecked } = findingsOn('refresh');
+  const isSession = config.tokenDelivery === 'session';
+  if (!isSession && !issuesRefreshTokens(config)) {
     const why = config.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
-    return ok(subject, `no page gets a refresh token: ${why}`);
+    return ok(`no page gets a refresh token: ${why}`);
   }
-  const asked = askedFor(provider);
-  if (provider.refreshTokens === 'always') {
-    return ok(subject, `the provider gives refresh tokens${asked && `; ${asked}`}`);
-  }
-  if (provider.refreshTokens === 'never') {
-    return ok(
-      subject,
-      `no refresh tokens are expected from the provider; without them, ${untilEnd}`,
-    );
-  }
-  if (provider.refreshTokens === 'by-setting') {
-    return notChecked(
-      subject,
-      `the provider gives refresh tokens if the application is set up for it${asked && `; ${asked}`}; without one, ${untilEnd}`,
-      'look at the settings of the application at the provider',
-    );
-  }
+  const gives = provider.refreshTokens ?? 'unknown';
+  const { scope, parameters = [] } = provider.refreshRequest ?? {};
+  const asked = [
+    ...(scope === undefined ? [] : [`scope ${scope}`]),
+    ...parameters.map((parameter) => parameter.join('=')),
+  ].join(' and ');
+  const logins = isSession ? 'logins' : 'logins with PKCE';
+  const said = `${refreshTokens[gives]}${asked && `; ${logins} ask for them with ${asked}`}`;
+  if (isSession)
+    return ok(`${said}; without a refresh token, a session ends with its access token`);
+  const untilEnd = 'a page can get its access token again until that token ends';
+  if (gives === 'always') return ok(said);
+  if (gives === 'never') return ok(`${said}; without them, ${untilEnd}`);
   return notChecked(
-    subject,
-    `only a login shows whether the provider gives refresh tokens${asked && `; ${asked}`}; without one, ${untilEnd}`,
-    `if the provider wants another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`,
+    `${said}; without one, ${untilEnd}`,
+    gives === 'by-setting'
+      ? 'look at the settings of the application at the provider'
+      : `if the provider wants another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`,
   );
 }
 
-const untilEnd = 'a page can get its access token again until that token ends';
-
-/** What the relay adds to logins, as text; empty if it adds nothing. */
-function askedFor(
-  { refreshRequest: { scope, parameters = [] } = {} }: Provider,
-  logins = 'logins with PKCE',
-): string {
-  const added = [
-    ...(scope === undefined ? [] : [`scope ${scope}`]),
-    ...parameters.map((parameter) => parameter.join('=')),
-  ];
-  return added.length === 0 ? '' : `${logins} ask for them with ${added.join(' and ')}`;
-}
-
-function checkRevocation({ revocation }: Provider, { describe }: Naming): Finding {
-  const subject = 'revocation';
+function checkRevocation({ provider: { revocation }, describe }: Known): Finding {
+  const { ok } = findingsOn('revocation');
   if (revocation === undefined) {
     const remedy = `${describe('revocationUrl')} can name one`;
-    return ok(
-      subject,
-      `tokens stay valid until they end: no revocation endpoint is known. ${remedy}`,
-    );
+    return ok(`tokens stay valid until they end: no revocation endpoint is known. ${remedy}`);
   }
   const kinds = { access_token: 'access tokens', refresh_token: 'refresh tokens' };
   const which = revocation.takes === undefined ? 'tokens' : `only ${kinds[revocation.takes]}`;
-  return ok(subject, `${which} are revoked, at ${revocation.url}`);
+  return ok(`${which} are revoked, at ${revocation.url}`);
 }
 
-function checkDelivery(
-  { tokenDelivery, stateCheck }: LoginConfig,
-  { pkce }: Provider,
-  { describe }: Naming,
-): Finding[] {
-  if (tokenDelivery === 'code' || stateCheck === 'always' || pkce) return [];
+/** Says where people log out of the provider itself. */
+function checkLogout({ provider: { logoutUrl } }: Known): Finding {
+  return findingsOn('logout').ok(
+    logoutUrl === undefined
+      ? 'ends the session at the relay; no logout page of the provider is known'
+      : `ends the session at the relay, and names the logout page of the provider: ${logoutUrl}`,
+  );
+}
+
+function checkDelivery({ config, provider, describe }: Known): Finding[] {
+  const { tokenDelivery, stateCheck } = config;
+  if (tokenDelivery === 'code' || stateCheck === 'always' || provider.pkce) return [];
   return [
-    notChecked(
-      'token delivery',
+    findingsOn('token delivery').notChecked(
       'callbacks without a state are served, and logins at this provider have no PKCE: if pages log in with PKCE at the relay, a code that leaks from such a login could be exchanged by anyone',
       `once all pages use PKCE, set ${describe('tokenDelivery')} to code`,
     ),

@@ -1,5 +1,4 @@
 import type { Naming } from '../config/reading.ts';
-import type { FailureCode } from '../errors.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
 /** Why an address gave no answer, as text for the operator. */
@@ -71,13 +70,6 @@ const reasons: Readonly<Record<string, Unreached>> = {
   },
 };
 
-const failures: Partial<Record<FailureCode, Unreached>> = {
-  provider_answer_unusable: {
-    message: 'the answer is larger than 1 MiB',
-    fix: 'check the address: an endpoint answers in a few kilobytes',
-  },
-};
-
 /** Explains the code of a connection that failed. */
 export function explainConnection(code: string | undefined): Unreached {
   return (
@@ -88,16 +80,16 @@ export function explainConnection(code: string | undefined): Unreached {
   );
 }
 
-/**
- * Explains a call that got no answer.
- *
- * @param proxyError the code of why the outbound proxy cannot be reached, if it cannot
- */
+const tooLarge: Unreached = {
+  message: 'the answer is larger than 1 MiB',
+  fix: 'check the address: an endpoint answers in a few kilobytes',
+};
+
+/** Explains a call that got no answer. */
 export function explainCall(
   { host, protocol }: URL,
   { outcome, error }: Pick<UpstreamCall, 'outcome'> & { readonly error?: string | undefined },
-  proxyError: string | undefined,
-  { describe }: Naming,
+  { proxyError, describe }: Pick<Naming, 'describe'> & { readonly proxyError: string | undefined },
 ): Unreached {
   // NO_PROXY may exempt the host. Blame the proxy only if it fails with the same error.
   if (proxyError !== undefined && error === proxyError && protocol === 'https:') {
@@ -110,8 +102,10 @@ export function explainCall(
     message: 'no answer came in time',
     fix: `check host, network and proxy; ${describe('providerTimeout')} allows more time`,
   };
-  const known = outcome === 'answered' ? undefined : failures[outcome];
-  const failure = outcome === 'provider_timeout' ? tooSlow : known;
-  const reason = failure ?? explainConnection(error);
+  const reasonsHere: Partial<Record<string, Unreached>> = {
+    provider_timeout: tooSlow,
+    provider_answer_unusable: tooLarge,
+  };
+  const reason = reasonsHere[outcome] ?? explainConnection(error);
   return { ...reason, message: `${reason.message} (${host})` };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { cmsConfigs } from '../../src/check/cms-config.ts';
+import { cmsConfigs } from '../../src/check/cms.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { serve } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkTokens } from '../../src/check/tokens.ts';
+import { checkSession, checkTokens } from '../../src/check/tokens.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { type Given, read } from '../config/support/read.ts';
 
@@ -8,7 +8,7 @@ function findings(flags: Given['flags'], changes: Partial<Provider> = {}): strin
   const { config, naming } = read({ flags: { provider: 'gitlab', ...flags } });
   const { provider } = config;
   if (!('known' in provider)) throw new Error('the provider is not known');
-  return checkTokens(config, { ...provider.known, ...changes }, naming).map(
+  return checkTokens({ ...naming, config, provider: { ...provider.known, ...changes } }).map(
     ({ verdict, subject, message, fix }) =>
       `${verdict} ${subject}: ${message}${fix === null ? '' : ` → ${fix}`}`,
   );
@@ -99,5 +99,18 @@ describe('login-relay check, about tokens', () => {
 
   it('reports nothing if the state check is off, so that there are no OAuth logins', () => {
     expect(findings({ stateCheck: 'off' })).to.deep.equal([]);
+  });
+
+  it('says how long sessions last', () => {
+    const session = { tokenDelivery: 'session', origin: 'http://localhost:5173' };
+    const said = (given: Given['flags']) =>
+      checkSession(read({ flags: { ...session, ...given } })).map(({ message }) => message);
+    expect(said({})).to.deep.equal([
+      'lasts 7 days at most, and 24 hours without a refresh; its page gets no token',
+    ]);
+    expect(said({ sessionLifetime: '1', sessionIdle: '1' })).to.deep.equal([
+      'lasts 1 day at most, and 1 hour without a refresh; its page gets no token',
+    ]);
+    expect(said({ tokenDelivery: 'query' })).to.deep.equal([]);
   });
 });

@@ -1,8 +1,7 @@
-import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms-config.ts';
+import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
-import { examine } from '../../check/examine.ts';
-import { examineAll } from '../../check/examine-all.ts';
-import { type Finding, notChecked, problem, warning } from '../../check/finding.ts';
+import { examine, examineAll } from '../../check/examine.ts';
+import { findingsOn } from '../../check/finding.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { placedTexts } from '../../config/file/config-file.ts';
@@ -32,6 +31,7 @@ export async function diagnose(
   sources: OptionSources,
   readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
+  const { notChecked, problem, warning } = findingsOn('configuration');
   const isFromFile = givenBySources('config', sources) !== undefined;
   let reading: ConfigReading;
   try {
@@ -43,7 +43,7 @@ export async function diagnose(
     });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const findings = error.faults.map((fault) => problem('configuration', fault, null));
+    const findings = error.faults.map((fault) => problem(fault));
     const faults = placedTexts();
     const { relay } = createReadings({ ...sources, readFile, faults, warnings: faults }, undefined);
     const options = isFromFile ? [] : effectiveOptions(relay, undefined, undefined);
@@ -53,9 +53,9 @@ export async function diagnose(
     ? await examineFile(reading)
     : await examineOptions(reading);
   const cms = cmsConfigs(reading.config);
-  const findings: Finding[] = [
-    ...reading.warnings.map((message) => warning('configuration', message, null)),
-    ...reading.unseen.map(({ message, fix }) => notChecked('configuration', message, fix)),
+  const findings = [
+    ...reading.warnings.map((message) => warning(message)),
+    ...reading.unseen.map(({ message, fix }) => notChecked(message, fix)),
     ...checkCmsBaseUrl(reading.config),
     ...examined,
   ];

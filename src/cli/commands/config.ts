@@ -1,4 +1,4 @@
-import { describedProviders } from '../../check/described-providers.ts';
+import { describedProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
 import { printFile } from '../../config/file/print.ts';
 import { configFileSchema } from '../../config/file/schema.ts';

@@ -1,6 +1,6 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { cmsBackendOf, registrationsOf } from '../config/login-config.ts';
-import { type Finding, warning } from './finding.ts';
+import { type Finding, findingsOn } from './finding.ts';
 
 /** What the `config.yml` of a CMS needs to log in. */
 export interface CmsConfig {
@@ -28,8 +28,7 @@ export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
   const hasCms = frontEnds.some(({ tokenDelivery }) => tokenDelivery === 'cms');
   if (!hasCms || new URL(baseUrl).pathname === '/') return [];
   return [
-    warning(
-      'CMS',
+    findingsOn('CMS').warning(
       'the base URL has a path: a CMS with this path in its base_url never answers its popup',
       'copy base_url and auth_endpoint from the lines above',
     ),
@@ -37,29 +36,25 @@ export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
 }
 
 function backendLines(
-  config: Config,
+  { baseUrl }: Config,
   registration: RegistrationConfig,
   frontEnd: FrontEndConfig,
 ): string {
+  const { provider } = registration;
   const backend = cmsBackendOf(registration);
   // The CMS compares it with the origin of the popup's messages, so a path would not fit.
-  const { origin, pathname } = new URL(config.baseUrl);
+  const { origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/^\/|\/$/g, '');
-  // Sveltia CMS needs it at GitLab, and it stays right if the relay gets a second CMS.
-  const endpoint = `${path && `${path}/`}auth/${registration.name}/${frontEnd.name}`;
-  const apiRoot = apiRootOf(registration);
+  // The user lookup is below the root of the provider's API.
+  const apiRoot = 'known' in provider ? provider.known.userUrl.replace(/\/user$/, '') : '';
   const lines = [
     `name: ${backend?.name}`,
     'repo: owner/repository',
     'branch: main',
     `base_url: ${origin}`,
-    `auth_endpoint: ${endpoint}`,
+    // Sveltia CMS needs it at GitLab, and it stays right if the relay gets a second CMS.
+    `auth_endpoint: ${path && `${path}/`}auth/${registration.name}/${frontEnd.name}`,
     ...(apiRoot === backend?.apiRoot ? [] : [`api_root: ${apiRoot}`]),
   ];
   return ['backend:', ...lines.map((line) => `  ${line}`), ''].join('\n');
-}
-
-/** The root of the provider's API, below which its user lookup is. */
-function apiRootOf({ provider }: RegistrationConfig): string {
-  return 'known' in provider ? provider.known.userUrl.replace(/\/user$/, '') : '';
 }

@@ -1,0 +1,58 @@
+import type { LoginConfig } from '../config/login-config.ts';
+import type { Naming } from '../config/reading.ts';
+import { RelayError } from '../errors.ts';
+import type { RequiredEndpoint } from '../oauth/discovery-error.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
+import { explainCall, type Unreached } from './unreached.ts';
+
+/** What all checks of one login share. Advice names settings with `describe`. */
+export interface CheckContext extends Naming {
+  readonly config: LoginConfig;
+  readonly client: UpstreamClient;
+  /** The system's error code if the outbound proxy cannot be reached; undefined if it can, or there is no proxy. */
+  readonly proxyError: string | undefined;
+}
+
+/** The same, once the provider is known. */
+export interface ProviderContext extends CheckContext {
+  readonly provider: Provider;
+}
+
+/** A code, token or secret that no provider has issued. */
+export const madeUp = 'login-relay-check';
+
+/** A PKCE verifier. RFC 7636 §4.1: at least 43 characters. */
+export const madeUpVerifier = madeUp.padEnd(43, '-');
+
+/** Makes one call: its answer, or why there is none. */
+export async function ask(
+  context: CheckContext,
+  request: UpstreamRequest,
+): Promise<
+  | { readonly answer: UpstreamResponse; readonly unreached?: undefined }
+  | { readonly answer?: undefined; readonly unreached: Unreached }
+> {
+  let seen: UpstreamCall | undefined;
+  try {
+    const answer = await context.client.call(request, (call) => {
+      seen = call;
+    });
+    return { answer };
+  } catch (error) {
+    if (!(error instanceof RelayError) || seen === undefined) throw error;
+    return { unreached: explainCall(new URL(request.url), seen, context) };
+  }
+}
+
+/** What to change if the address of an endpoint is wrong. It depends on the source of the address. */
+export function fixUrl({ sourceOf, describe }: Naming, name: RequiredEndpoint): string {
+  if (sourceOf(name) !== undefined) return `correct ${describe(name)}`;
+  const origins = (['issuer', 'providerHost', 'providerTenant'] as const).filter(
+    (option) => sourceOf(option) !== undefined,
+  );
+  const origin = (origins.length > 0 ? origins : (['provider'] as const)).map(describe);
+  return `correct ${origin.join(' or ')}, or give ${describe(name)}`;
+}

@@ -1,11 +1,14 @@
 import type { ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
+import type { Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
   requestId: string;
+  /** The parsed query, once it was read. */
+  query?: Query;
   /** The name of the route, if it is not a pattern of a path. */
   route?: string;
   /** The name of the registration. */

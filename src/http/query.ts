@@ -1,8 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { Context } from './context.ts';
-
-const parsed = new WeakMap<IncomingMessage, Query>();
 
 /**
  * The parameters of a request.
@@ -15,8 +12,7 @@ export function readQuery(ctx: Context): Query {
 }
 
 /** The first 100 parameters of a request, for the answer to one that may be refused. */
-export function claimedQuery({ req, querystring }: Context): Query {
-  const query = parsed.get(req) ?? parseQuery(querystring);
-  parsed.set(req, query);
-  return query;
+export function claimedQuery({ state, querystring }: Context): Query {
+  state.query ??= parseQuery(querystring);
+  return state.query;
 }

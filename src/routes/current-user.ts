@@ -29,15 +29,16 @@ export function currentUser(
   access: SessionAccess | undefined,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { provider } = readQuery(ctx);
     const { origin } = ctx.req.headers;
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
     let record: Uint8Array;
     if (authorization.length === 0 && access?.sessions.isClaimed(ctx)) {
+      const { provider } = readQuery(ctx);
       const named = provider === undefined ? undefined : registrationOf(provider, origin);
       record = await recordOfSession(ctx, access, named);
     } else {
       const accessToken = parseBearerToken(authorization);
+      const { provider } = readQuery(ctx);
       record = await recordOfToken(ctx, accessToken, registrationOf(provider, origin));
     }
     ctx.set('Content-Type', 'application/json');

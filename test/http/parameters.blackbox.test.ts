@@ -41,6 +41,7 @@ describe('a request with too many parameters', () => {
       });
     expectUser(await lookUp(100));
     expectFailure(await lookUp(101), 'parameters_too_many');
+    expectFailure(await underTest().get(`${userPath}?${parameters(101)}`), 'credentials_missing');
   });
 
   it('is refused at the token endpoint, as OAuth clients read it', async () => {

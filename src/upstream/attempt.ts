@@ -23,7 +23,6 @@ export interface Call {
    * Starts the clock of an attempt.
    *
    * @param isClientsTurn whether the attempt waits for the client
-   * @throws {RelayError} `provider_timeout` if the time is over
    */
   wait(isClientsTurn: () => boolean, giveUp: (code: FailureCode) => void): Patience;
   /** Called before the first byte of the request is written. */
@@ -61,16 +60,16 @@ export class Attempt {
     const { method, url, headers, decompress, body, clientGone } = call;
     this.#call = call;
     this.#pool = pool;
-    this.#patience = call.wait(
-      () => this.#isClientsTurn(),
-      (code) => this.#fail(code),
-    );
     // got's stream costs half of its promise, and can be destroyed at any time.
     this.#stream = by.stream(url, {
       method,
       headers: { ...headers, ...framing(call) },
       decompress,
     });
+    this.#patience = call.wait(
+      () => this.#isClientsTurn(),
+      (code) => this.#fail(code),
+    );
     // It may fail before the caller reads it. Without a listener, that would end the process.
     this.#download.on('error', () => {});
     this.#stream.on('request', this.#onRequest);

@@ -70,11 +70,14 @@ export function createUpstreamClient(
   const unpooled = instance.extend({ agent: pool.unpooled });
   const room = createRoom(within.concurrentCalls);
 
-  async function make(call: Call): Promise<StreamedResponse> {
+  /** @param deadline milliseconds, on the clock of `performance` */
+  async function make(call: Call, deadline = Infinity): Promise<StreamedResponse> {
     try {
       await pool.settled();
       // A body that is sent only once needs a new connection: a kept one may have died while idle.
       for (const by of typeof call.body === 'string' ? [pooled, unpooled] : [unpooled]) {
+        // After a pause of the machine it may be over. Don't spend the code for a caller who got a timeout.
+        if (performance.now() >= deadline) throw new RelayError('provider_timeout');
         const response = await new Attempt(by, call, pool).result;
         if (response !== 'died_while_idle') return response;
       }
@@ -99,7 +102,7 @@ export function createUpstreamClient(
         wait: (_, giveUp) => waitUntil(deadline, giveUp),
       };
       try {
-        return await whole(await make(call));
+        return await whole(await make(call, deadline));
       } catch (error) {
         const status = progress.status();
         if (status === undefined || !decidesAlone(status)) throw error;

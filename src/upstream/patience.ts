@@ -1,4 +1,4 @@
-import { type FailureCode, RelayError } from '../errors.ts';
+import type { FailureCode } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /** Milliseconds between two looks at the pace. */
@@ -22,12 +22,9 @@ export interface TransferPatience extends Patience {
  * Waits until a moment, whatever arrives.
  *
  * @param deadline milliseconds, on the clock of `performance`
- * @throws {RelayError} `provider_timeout` if it is over, after a pause of the machine for instance
  */
 export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void): Patience {
-  const left = deadline - performance.now();
-  if (left <= 0) throw new RelayError('provider_timeout');
-  const timer = setTimeout(giveUp, left, 'provider_timeout');
+  const timer = setTimeout(giveUp, deadline - performance.now(), 'provider_timeout');
   return { renew: () => {}, stop: () => clearTimeout(timer) };
 }
 

@@ -16,8 +16,6 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
 }
 
-const shownElsewhere = '  login-relay config print shows it.';
-
 /** The report for scripts. */
 export function reportAsJson(report: CheckReport): string {
   return `${JSON.stringify(report, undefined, 2)}\n`;
@@ -26,19 +24,15 @@ export function reportAsJson(report: CheckReport): string {
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
 export function reportAsText(report: CheckReport): string {
   const { options, callbackUrl, callbackUrls = {}, cms = [], findings } = report;
-  const shown = options.length > 0 ? optionLines(options) : [shownElsewhere];
+  const shown =
+    options.length > 0 ? optionLines(options) : ['  login-relay config print shows it.'];
   const lines = [styleText('bold', 'Configuration'), ...shown];
   if (callbackUrl !== null) lines.push('', `Callback URL to register: ${callbackUrl}`);
   const urls = Object.entries(callbackUrls).map(([name, url]) => `  ${name}  ${url}`);
   if (urls.length > 0) lines.push('', 'Callback URLs to register:', ...urls);
   for (const { frontEnd, registration, backend } of cms) {
     lines.push('', `config.yml of the CMS ${frontEnd}, for a login at ${registration}:`);
-    lines.push(
-      ...backend
-        .trimEnd()
-        .split('\n')
-        .map((line) => `  ${line}`),
-    );
+    lines.push(backend.trimEnd().replaceAll(/^/gm, '  '));
   }
   const merged = mergeEqual(findings);
   lines.push('', styleText('bold', 'Checks'), ...merged.flatMap(findingLines));
@@ -92,20 +86,14 @@ function mergeEqual(findings: readonly Finding[]): Finding[] {
 }
 
 function summary(findings: readonly Finding[]): string {
-  const counts = [
-    count(findings, 'problem', 'problem', 'problems') ?? 'No problem found',
-    count(findings, 'warning', 'warning', 'warnings'),
-    count(findings, 'not_checked', 'not checked', 'not checked'),
+  const count = (wanted: Finding['verdict'], one: string, many = one) => {
+    const number = findings.filter(({ verdict }) => verdict === wanted).length;
+    return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
+  };
+  const [problems = 'No problem found'] = count('problem', 'problem', 'problems');
+  const others = [
+    ...count('warning', 'warning', 'warnings'),
+    ...count('not_checked', 'not checked'),
   ];
-  return `${counts.filter((text) => text !== undefined).join(', ')}.`;
-}
-
-function count(
-  findings: readonly Finding[],
-  wanted: Finding['verdict'],
-  one: string,
-  many: string,
-): string | undefined {
-  const number = findings.filter(({ verdict }) => verdict === wanted).length;
-  return number === 0 ? undefined : `${number} ${number === 1 ? one : many}`;
+  return `${[problems, ...others].join(', ')}.`;
 }

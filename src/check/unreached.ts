@@ -80,11 +80,6 @@ export function explainConnection(code: string | undefined): Unreached {
   );
 }
 
-const tooLarge: Unreached = {
-  message: 'the answer is larger than 1 MiB',
-  fix: 'check the address: an endpoint answers in a few kilobytes',
-};
-
 /** Explains a call that got no answer. */
 export function explainCall(
   { host, protocol }: URL,
@@ -98,14 +93,16 @@ export function explainCall(
       fix: 'fix the proxy, or name the host in NO_PROXY',
     };
   }
-  const tooSlow = {
-    message: 'no answer came in time',
-    fix: `check host, network and proxy; ${describe('providerTimeout')} allows more time`,
+  const limits: Partial<Record<string, Unreached>> = {
+    provider_timeout: {
+      message: 'no answer came in time',
+      fix: `check host, network and proxy; ${describe('providerTimeout')} allows more time`,
+    },
+    provider_answer_unusable: {
+      message: 'the answer is larger than 1 MiB',
+      fix: 'check the address: an endpoint answers in a few kilobytes',
+    },
   };
-  const reasonsHere: Partial<Record<string, Unreached>> = {
-    provider_timeout: tooSlow,
-    provider_answer_unusable: tooLarge,
-  };
-  const reason = reasonsHere[outcome] ?? explainConnection(error);
+  const reason = limits[outcome] ?? explainConnection(error);
   return { ...reason, message: `${reason.message} (${host})` };
 }

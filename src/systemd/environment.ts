@@ -1,19 +1,7 @@
-import type { PassedSocket } from '../server/passed-socket.ts';
 import { ConfigError } from '../start-errors.ts';
 
 /** What systemd, or a program with the same protocols, has passed to this process. */
-export interface SystemdEnvironment {
-  readonly socket: PassedSocket | undefined;
-  readonly notifications: Notifications | undefined;
-}
-
-/** How this process notifies systemd. */
-export interface Notifications {
-  /** The address of the notification socket. */
-  readonly address: string;
-  /** Milliseconds within which systemd expects the next watchdog notification. */
-  readonly watchdogTime: number | undefined;
-}
+export type SystemdEnvironment = ReturnType<typeof takeSystemdEnvironment>;
 
 // The first passed file descriptor.
 const firstPassed = 3;
@@ -29,7 +17,7 @@ const firstPassed = 3;
 export function takeSystemdEnvironment(
   environment: Record<string, string | undefined>,
   pid: number,
-): SystemdEnvironment {
+) {
   const take = (name: string) => {
     const value = environment[name];
     delete environment[name];
@@ -48,8 +36,14 @@ export function takeSystemdEnvironment(
   const isWatched = (watchdog.pid ?? `${pid}`) === `${pid}` && watchdog.microseconds > 0;
   return {
     socket: sockets.pid === `${pid}` ? { fd: firstPassed } : undefined,
+    /** How this process notifies systemd. */
     notifications: address
-      ? { address, watchdogTime: isWatched ? watchdog.microseconds / 1000 : undefined }
+      ? {
+          /** The address of the notification socket. */
+          address,
+          /** Milliseconds within which systemd expects the next watchdog notification. */
+          watchdogTime: isWatched ? watchdog.microseconds / 1000 : undefined,
+        }
       : undefined,
   };
 }

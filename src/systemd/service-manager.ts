@@ -1,15 +1,8 @@
 import { execFile } from 'node:child_process';
-import type { Notifications } from './environment.ts';
+import type { SystemdEnvironment } from './environment.ts';
 
 /** The service manager that started this process. Messages are sent one after the other. */
-export interface ServiceManager {
-  /** The relay answers requests. */
-  ready(): void;
-  /** The relay reads its configuration again. Call `ready` afterwards. */
-  reloading(): void;
-  /** No more requests are taken. Resolves once this and all earlier messages are sent. */
-  stopping(): Promise<void>;
-}
+export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
 // systemd-notify takes milliseconds. One that hangs must not delay the end of this process.
 const patience = 5_000;
@@ -23,10 +16,10 @@ const patience = 5_000;
  * @see sd_notify(3)
  */
 export function connectServiceManager(
-  { address, watchdogTime }: Notifications,
+  { address, watchdogTime }: NonNullable<SystemdEnvironment['notifications']>,
   path: string | undefined,
   onFailure: (error: string) => void,
-): ServiceManager {
+) {
   // Don't pass the whole environment: it may hold secrets.
   const environment = { NOTIFY_SOCKET: address, PATH: path };
   let last = Promise.resolve();
@@ -62,13 +55,16 @@ export function connectServiceManager(
     setInterval(signOfLife, watchdogTime / 2).unref();
   }
   return {
-    ready() {
+    /** The relay answers requests. */
+    ready(): void {
       tell('READY=1');
     },
-    reloading() {
+    /** The relay reads its configuration again. Call `ready` afterwards. */
+    reloading(): void {
       // hrtime is CLOCK_MONOTONIC, which systemd expects.
       tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
     },
+    /** No more requests are taken. Resolves once this and all earlier messages are sent. */
     stopping: () => tell('STOPPING=1'),
   };
 }

@@ -14,18 +14,10 @@ export type ExtraParameters = [name: string, value: string][];
 
 /** How a token response differs from RFC 6749 §5.1. */
 interface TokenResponseDialect {
-  /** What separates the words of the granted scope; a space if it is left out. */
+  /** What separates the words of the granted scope (default: a space). */
   readonly scopeSeparator?: string;
-  /** The object that holds the user's token if the response itself holds none. */
+  /** The object that holds the token of the user if the response itself has none. */
   readonly nestedIn?: string;
-}
-
-/** What an authorization request needs in addition to get a refresh token. */
-interface RefreshRequest {
-  /** Words to add to the scope. */
-  readonly scope?: string;
-  /** Parameters to add, unless they are configured. */
-  readonly parameters?: ExtraParameters;
 }
 
 /** A token, by the name of its kind in RFC 7009. */
@@ -35,7 +27,7 @@ export type TokenKind = 'access_token' | 'refresh_token';
 export interface Revocation {
   readonly url: string;
   readonly request: RevocationRequest;
-  /** The only kind of token that it takes; both if it is left out. */
+  /** The only kind of token that it takes (default: both). */
   readonly takes?: TokenKind;
 }
 
@@ -73,7 +65,7 @@ export interface Provider {
   readonly userUrl: string;
   /** The smallest scope that the user lookup needs, if it needs any. */
   readonly scope?: string | undefined;
-  /** The scopes that its metadata lists; undefined if there is no list. @see RFC 8414 §2 */
+  /** The scopes that its metadata lists, if it does. @see RFC 8414 §2 */
   readonly scopesSupported?: readonly string[] | undefined;
   readonly clientAuthentication: ClientAuthentication;
   /** Whether logins use PKCE with S256. Servers without PKCE ignore it, except a few. @see RFC 7636 */
@@ -83,19 +75,20 @@ export interface Provider {
   /** Further parameters of the token request, such as `resource`. */
   readonly tokenParameters?: ExtraParameters | undefined;
   readonly tokenResponse?: TokenResponseDialect | undefined;
-  /**
-   * Whether a login with `refreshRequest` gets a refresh token: always, if the application is set up for
-   * it, or never; undefined if that is not known.
-   */
+  /** Whether a login with `refreshRequest` gets a refresh token, if that is known. */
   readonly refreshTokens?: 'always' | 'by-setting' | 'never' | undefined;
-  /** Undefined: the provider needs nothing special for a refresh token. */
-  readonly refreshRequest?: RefreshRequest | undefined;
-  /** Undefined: the provider does not revoke tokens. */
+  /** What a login adds to its authorization request to get a refresh token. */
+  readonly refreshRequest?:
+    | {
+        /** Words of the scope. */
+        readonly scope?: string;
+        /** Parameters; configured ones of the same name replace them. */
+        readonly parameters?: ExtraParameters;
+      }
+    | undefined;
+  /** How it revokes tokens, if it does. */
   readonly revocation?: Revocation | undefined;
-  /**
-   * The page that logs a person out of the provider itself, to which the relay adds its `client_id`; undefined
-   * if it has none.
-   */
+  /** The page that logs a person out of the provider itself. The relay adds its `client_id`. */
   readonly logoutUrl?: string | undefined;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;
@@ -110,7 +103,7 @@ export interface Provider {
   readonly userRejectedWhen?:
     | { readonly field: string; readonly equals: string | boolean }
     | undefined;
-  /** Undefined: no CMS logs in at it through the relay. */
+  /** How CMSes use it, if they can log in through the relay. */
   readonly cms?: CmsBackend | undefined;
 }
 

@@ -1,0 +1,60 @@
+import type { Preset } from './provider.ts';
+
+// Servers that keep the accounts of an organization.
+
+export const keycloak: Preset = {
+  name: 'keycloak',
+  title: 'Keycloak',
+  documentation: 'https://www.keycloak.org/securing-apps/oidc-layers',
+  host: { meaning: 'host of your Keycloak server, with its path if it has one' },
+  tenant: { meaning: 'name of the realm' },
+  authorizeUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/auth',
+  tokenUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/token',
+  userUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/userinfo',
+  scope: 'openid profile',
+  clientAuthentication: 'basic',
+  pkce: true,
+  refreshTokens: 'always',
+  revocation: {
+    url: 'https://{host}/realms/{tenant}/protocol/openid-connect/revoke',
+    request: 'rfc7009',
+  },
+  logoutUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/logout',
+};
+
+export const auth0: Preset = {
+  name: 'auth0',
+  title: 'Auth0',
+  documentation: 'https://auth0.com/docs/api/authentication',
+  host: { meaning: 'your Auth0 domain, or your own one' },
+  authorizeUrl: 'https://{host}/authorize',
+  tokenUrl: 'https://{host}/oauth/token',
+  userUrl: 'https://{host}/userinfo',
+  scope: 'openid profile',
+  clientAuthentication: 'body',
+  pkce: true,
+  refreshTokens: 'by-setting',
+  refreshRequest: { scope: 'offline_access' },
+  revocation: {
+    url: 'https://{host}/oauth/revoke',
+    request: 'rfc7009',
+    takes: 'refresh_token',
+  },
+  logoutUrl: 'https://{host}/v2/logout',
+};
+
+export const okta: Preset = {
+  name: 'okta',
+  title: 'Okta',
+  documentation: 'https://developer.okta.com/docs/api/openapi/okta-oauth/oauth',
+  host: { meaning: 'your Okta domain' },
+  authorizeUrl: 'https://{host}/oauth2/v1/authorize',
+  tokenUrl: 'https://{host}/oauth2/v1/token',
+  userUrl: 'https://{host}/oauth2/v1/userinfo',
+  scope: 'openid profile',
+  clientAuthentication: 'basic',
+  pkce: true,
+  refreshTokens: 'by-setting',
+  refreshRequest: { scope: 'offline_access' },
+  revocation: { url: 'https://{host}/oauth2/v1/revoke', request: 'rfc7009' },
+};

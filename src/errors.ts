@@ -1,5 +1,4 @@
-import { apiFailures } from './failures/api.ts';
-import type { Failure, OAuthError } from './failures/failure.ts';
+import type { Failure, Failures, OAuthError } from './failures/failure.ts';
 import { frontEndFailures } from './failures/front-end.ts';
 import { httpFailures } from './failures/http.ts';
 import { loginFailures } from './failures/login.ts';
@@ -14,7 +13,6 @@ const failures = {
   ...sessionFailures,
   ...providerFailures,
   ...userFailures,
-  ...apiFailures,
   ...httpFailures,
 } as const;
 
@@ -53,9 +51,9 @@ export class RelayError extends Error {
     } = {},
   ) {
     super(code);
-    const failure: Failure = failures[code];
+    const failure = failureOf(code);
     this.code = code;
-    this.status = more.status ?? failure.status;
+    this.status = more.status ?? failure.status ?? 400;
     this.detail = more.detail ?? failure.detail;
     this.headers = { ...failure.headers, ...more.headers };
     this.oauthError = failure.oauthError ?? oauthErrorOf(this.status);
@@ -64,11 +62,16 @@ export class RelayError extends Error {
 
   /** The same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
-    const { detailOnceSpent }: Failure = failures[this.code];
+    const { detailOnceSpent } = failureOf(this.code);
     if (detailOnceSpent === undefined) return this;
     const { code, headers, providerError } = this;
     return new RelayError(code, { detail: detailOnceSpent, headers, providerError });
   }
+}
+
+function failureOf(code: FailureCode): Failure {
+  const failure: Failures[string] = failures[code];
+  return typeof failure === 'string' ? { detail: failure } : failure;
 }
 
 function oauthErrorOf(status: number): OAuthError {

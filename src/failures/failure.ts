@@ -19,7 +19,8 @@ export type OAuthError =
 
 /** The answer to one failure. */
 export interface Failure {
-  readonly status: number;
+  /** Default: 400. */
+  readonly status?: number;
   /** What happened and what to do, for the caller. It never quotes input. */
   readonly detail: string;
   /** The detail if the code may be spent: a retry of the callback would fail. */
@@ -29,5 +30,5 @@ export interface Failure {
   readonly oauthError?: OAuthError;
 }
 
-/** Failures by their stable names. */
-export type Failures = Readonly<Record<string, Failure>>;
+/** Failures by their stable names. A text alone is the detail. */
+export type Failures = Readonly<Record<string, Failure | string>>;

@@ -3,61 +3,38 @@ import type { Failures } from './failure.ts';
 /** Failures of a front end's OAuth requests to the relay. */
 export const frontEndFailures = {
   client_unknown: {
-    status: 400,
     detail:
       'The client_id is missing or given more than once, or no front end of this relay has it.',
     oauthError: 'unauthorized_client',
   },
   client_unauthorized: {
-    status: 400,
     detail:
       'This front end does not log in with OAuth requests. If it has sessions, set mode: "session" in the browser client.',
     oauthError: 'unauthorized_client',
   },
-  front_end_gone: {
-    status: 400,
-    detail:
-      'The front end that started this login can no longer log in here. Start the login again.',
-  },
-  redirect_uri_unknown: {
-    status: 400,
-    detail:
-      'The redirect_uri is missing, given more than once, or not configured for this front end.',
-  },
-  request_invalid: {
-    status: 400,
-    detail:
-      'The authorization request is not valid. The error_description at the redirect URI says why.',
-  },
-  cms_backend_wrong: {
-    status: 400,
-    detail: 'The parameter provider does not name the backend of a CMS that logs in here.',
-  },
+  front_end_gone:
+    'The front end that started this login can no longer log in here. Start the login again.',
+  redirect_uri_unknown:
+    'The redirect_uri is missing, given more than once, or not configured for this front end.',
+  request_invalid:
+    'The authorization request is not valid. The error_description at the redirect URI says why.',
+  cms_backend_wrong: 'The parameter provider does not name the backend of a CMS that logs in here.',
   response_type_unsupported: {
-    status: 400,
     detail: 'The response_type must be code.',
     oauthError: 'unsupported_response_type',
   },
   scope_refused: {
-    status: 400,
     detail: 'The scope goes beyond the one that is configured for this front end.',
     oauthError: 'invalid_scope',
   },
-  pkce_required: {
-    status: 400,
-    detail:
-      'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
-  },
+  pkce_required:
+    'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
   oauth_off: {
-    status: 400,
     detail: 'This relay does not take OAuth logins, because its state check is off.',
     oauthError: 'unauthorized_client',
   },
-  token_request_invalid: {
-    status: 400,
-    detail:
-      'The body must be a form or a JSON object in UTF-8. Each parameter must be text, and given only once.',
-  },
+  token_request_invalid:
+    'The body must be a form or a JSON object in UTF-8. Each parameter must be text, and given only once.',
   content_type_unsupported: {
     status: 415,
     detail:
@@ -65,7 +42,6 @@ export const frontEndFailures = {
   },
   body_too_large: { status: 413, detail: 'The body is larger than 16 KiB.' },
   client_id_wrong: {
-    status: 400,
     detail: 'The client_id is missing, or no front end of this relay has it.',
     oauthError: 'invalid_client',
   },
@@ -74,50 +50,41 @@ export const frontEndFailures = {
     detail: 'The request comes from a page of another origin than the front end.',
   },
   grant_unsupported: {
-    status: 400,
     detail: 'This relay does not serve the grant_type.',
     oauthError: 'unsupported_grant_type',
   },
   grant_invalid: {
-    status: 400,
     detail:
       'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
     oauthError: 'invalid_grant',
   },
   code_redeemed: {
-    status: 400,
     detail: 'The code is already redeemed. Log in again.',
     oauthError: 'invalid_grant',
   },
   verifier_wrong: {
-    status: 400,
     detail: 'The code_verifier does not belong to the code_challenge of this login.',
     oauthError: 'invalid_grant',
   },
   proof_missing: {
-    status: 400,
     detail: 'The refresh token is bound to a key. Send a DPoP proof of that key.',
     oauthError: 'invalid_dpop_proof',
   },
   proof_invalid: {
-    status: 400,
     detail:
       'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
     oauthError: 'invalid_dpop_proof',
   },
   nonce_required: {
-    status: 400,
     detail:
       'The DPoP proof must have the nonce of the header DPoP-Nonce. Send another proof with it.',
     oauthError: 'use_dpop_nonce',
   },
   key_mismatch: {
-    status: 400,
     detail: 'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
     oauthError: 'invalid_grant',
   },
   refresh_refused: {
-    status: 400,
     detail: 'The provider does not renew this login. Log in again.',
     oauthError: 'invalid_grant',
   },

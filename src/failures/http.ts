@@ -17,11 +17,7 @@ export const httpFailures = {
     detail: 'Too many logins and lookups are in flight. Try again in a moment.',
     headers: { 'Retry-After': '1' },
   },
-  not_ready: {
-    status: 503,
-    detail: 'Not ready.',
-    headers: { 'Retry-After': '1' },
-  },
+  not_ready: { status: 503, detail: 'Not ready.', headers: { 'Retry-After': '1' } },
   // No client receives this one.
   client_gone: {
     status: 503,
@@ -34,12 +30,9 @@ export const httpFailures = {
     detail:
       'This address does not allow this method. The Allow header lists the methods that it allows.',
   },
-  host_unusable: {
-    status: 400,
-    detail: 'The request must have exactly one Host header, which names a host.',
-  },
-  parameters_too_many: { status: 400, detail: 'The request has more than 100 parameters.' },
-  bad_request: { status: 400, detail: 'The request is not valid HTTP.' },
+  host_unusable: 'The request must have exactly one Host header, which names a host.',
+  parameters_too_many: 'The request has more than 100 parameters.',
+  bad_request: 'The request is not valid HTTP.',
   request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
   headers_too_large: {
     status: 431,

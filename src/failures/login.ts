@@ -2,78 +2,34 @@ import type { Failures } from './failure.ts';
 
 /** Failures of a login: its start, its callback, its state. */
 export const loginFailures = {
-  code_missing: {
-    status: 400,
-    detail: 'The callback was opened without an authorization code. Start the login again.',
-  },
-  code_too_long: {
-    status: 400,
-    detail: 'The authorization code is too long. Start the login again.',
-  },
-  code_malformed: {
-    status: 400,
-    detail: 'The authorization code is not valid percent-encoded text. Start the login again.',
-  },
-  parameter_repeated: {
-    status: 400,
-    detail: 'A parameter of the callback was given more than once. Start the login again.',
-  },
-  front_end_state_unusable: {
-    status: 400,
-    detail:
-      'The front end sent a state that is longer than 512 characters, not text, or given more than once.',
-  },
-  state_missing: {
-    status: 400,
-    detail:
-      'The callback has no state, so this relay did not start the login. Start the login again.',
-  },
-  state_unknown: {
-    status: 400,
-    detail: 'This browser did not start this login, or has forgotten it. Start the login again.',
-  },
-  state_finished: {
-    status: 400,
-    detail: 'This login is already finished. Start a new one to log in again.',
-  },
-  state_expired: {
-    status: 400,
-    detail: 'This login took longer than ten minutes and has expired. Start the login again.',
-  },
-  state_premature: {
-    status: 400,
-    detail:
-      'This login was started by a machine whose clock is ahead. Start the login again in a minute.',
-  },
-  state_altered: {
-    status: 400,
-    detail:
-      'The state of this login was altered, or signed by another relay. Start the login again.',
-  },
-  cookie_invalid: {
-    status: 400,
-    detail: 'The cookie of this login is damaged, or was sent twice. Start the login again.',
-  },
-  issuer_mismatch: {
-    status: 400,
-    detail:
-      'The response comes from another provider than the one that the login was sent to. Start the login again.',
-  },
-  issuer_missing: {
-    status: 400,
-    detail: 'The response does not say which provider it comes from. Start the login again.',
-  },
-  callback_framed: {
-    status: 400,
-    detail: 'A login cannot be finished inside a frame. Open it in its own window.',
-  },
+  code_missing: 'The callback was opened without an authorization code. Start the login again.',
+  code_too_long: 'The authorization code is too long. Start the login again.',
+  code_malformed:
+    'The authorization code is not valid percent-encoded text. Start the login again.',
+  parameter_repeated:
+    'A parameter of the callback was given more than once. Start the login again.',
+  front_end_state_unusable:
+    'The front end sent a state that is longer than 512 characters, not text, or given more than once.',
+  state_missing:
+    'The callback has no state, so this relay did not start the login. Start the login again.',
+  state_unknown:
+    'This browser did not start this login, or has forgotten it. Start the login again.',
+  state_finished: 'This login is already finished. Start a new one to log in again.',
+  state_expired: 'This login took longer than ten minutes and has expired. Start the login again.',
+  state_premature:
+    'This login was started by a machine whose clock is ahead. Start the login again in a minute.',
+  state_altered:
+    'The state of this login was altered, or signed by another relay. Start the login again.',
+  cookie_invalid: 'The cookie of this login is damaged, or was sent twice. Start the login again.',
+  issuer_mismatch:
+    'The response comes from another provider than the one that the login was sent to. Start the login again.',
+  issuer_missing: 'The response does not say which provider it comes from. Start the login again.',
+  callback_framed: 'A login cannot be finished inside a frame. Open it in its own window.',
   access_denied: {
-    status: 400,
     detail: 'The login was cancelled or denied at the provider (access_denied). Start it again.',
     oauthError: 'access_denied',
   },
   authorization_refused: {
-    status: 400,
     detail: 'The provider did not authorize the login. Start the login again.',
     oauthError: 'access_denied',
   },

@@ -3,37 +3,31 @@ import type { Failures } from './failure.ts';
 /** Failures of a call to the provider. */
 export const providerFailures = {
   code_refused: {
-    status: 400,
     detail:
       'Token retrieval failed: the provider refused the authorization code. Start the login again.',
     oauthError: 'invalid_grant',
   },
   client_refused: {
-    status: 400,
     detail:
       'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
     oauthError: 'server_error',
   },
   redirect_uri_refused: {
-    status: 400,
     detail:
       'Token retrieval failed: the provider refused the callback URL of this relay. Only its operator can fix this.',
     oauthError: 'server_error',
   },
   token_refused: {
-    status: 400,
     detail:
       'Token retrieval failed: the provider refused the token request. Start the login again.',
     oauthError: 'invalid_grant',
   },
   token_endpoint_failed: {
-    status: 400,
     detail:
       'Token retrieval failed: the provider reports an internal problem. Start the login again in a moment.',
     oauthError: 'temporarily_unavailable',
   },
   token_missing: {
-    status: 400,
     detail:
       "The access token is empty: the provider's response has no usable token. Start the login again.",
     oauthError: 'server_error',

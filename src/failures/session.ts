@@ -1,12 +1,9 @@
 import type { Failures } from './failure.ts';
 
-/** Failures of sessions: their start, and requests that a session's cookie authorizes. */
+/** Failures of sessions: their start, and requests that a session's cookie authorizes, such as those to an API. */
 export const sessionFailures = {
-  return_to_invalid: {
-    status: 400,
-    detail:
-      'The return_to must be a page inside the origin of the front end: its URL or its absolute path, of at most 2048 characters, given once.',
-  },
+  return_to_invalid:
+    'The return_to must be a page inside the origin of the front end: its URL or its absolute path, of at most 2048 characters, given once.',
   session_too_large: {
     status: 502,
     detail:
@@ -40,5 +37,12 @@ export const sessionFailures = {
     status: 403,
     detail:
       "The Host of the request is not the host of the relay's public address. Does a proxy change it?",
+  },
+  path_refused:
+    'The path has an empty segment, a segment of dots, or a slash, backslash or percent sign in encoded form. Or the path or the query has characters that must be encoded.',
+  upload_too_large: { status: 413, detail: 'The body is larger than 64 MiB.' },
+  api_of_other_provider: {
+    status: 403,
+    detail: 'The user is logged in at another provider than the one that this API belongs to.',
   },
 } as const satisfies Failures;

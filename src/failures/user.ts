@@ -5,10 +5,7 @@ import type { Failures } from './failure.ts';
  * of a `lookup_…` failure is that of a lookup by session: the contract has 401 for it.
  */
 export const userFailures = {
-  provider_unknown: {
-    status: 400,
-    detail: 'The parameter provider does not name a provider of this relay.',
-  },
+  provider_unknown: 'The parameter provider does not name a provider of this relay.',
   credentials_missing: {
     status: 401,
     detail: 'No credentials supplied: send the access token in the Authorization header.',
@@ -45,8 +42,5 @@ export const userFailures = {
     detail:
       'The provider failed to answer with the user record. The token may still be valid: try again in a moment.',
   },
-  credentials_repeated: {
-    status: 400,
-    detail: 'The Authorization header was sent more than once: send exactly one.',
-  },
+  credentials_repeated: 'The Authorization header was sent more than once: send exactly one.',
 } as const satisfies Failures;

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { RelayError } from '../errors.ts';
@@ -21,6 +21,7 @@ import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
+import { originOfPage } from '../routes/session-guard.ts';
 import type { ApiPaths } from './api-paths.ts';
 import { createLoginPaths } from './login-paths.ts';
 import type { LoginDependencies } from './login-routes.ts';
@@ -62,7 +63,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const findRegistration = dependencies.registrationsAreNamed
-    ? registrationsOfLookups(served)
+    ? registrationsOfLookups(served, new URL(dependencies.baseUrl))
     : () => served[0].registration;
   router.all(
     paths.user,
@@ -108,14 +109,16 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
 /** Finds the registration of a user lookup: a token of one provider must not reach another one. */
 function registrationsOfLookups(
   served: Dependencies['served'],
-): (name: Query[string], origin: string | undefined) => Registration {
+  base: URL,
+): (name: Query[string], headers: IncomingHttpHeaders) => Registration {
   const byName = new Map(served.map(({ registration }) => [registration.name, registration]));
-  return (name, origin) => {
+  return (name, headers) => {
     if (name !== undefined) {
       const named = typeof name === 'string' ? byName.get(name) : undefined;
       if (named === undefined) throw new RelayError('provider_unknown');
       return named;
     }
+    const origin = originOfPage(headers, base);
     const ofOrigin = served.filter(({ frontEnds }) => origin && frontEnds.hasOrigin(origin));
     if (ofOrigin.length > 1) throw new RelayError('provider_unknown', { detail: ambiguous });
     return (ofOrigin[0] ?? served[0]).registration;

@@ -80,8 +80,13 @@ export function createSessionGuard(
 const ambiguous =
   'This relay has several front ends with sessions: name one by the parameter client_id.';
 
-/** @returns undefined if the request does not tell, such as that of a program */
-function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefined {
+/**
+ * The origin of the page that sends a request.
+ *
+ * @param base the relay's public address
+ * @returns undefined if the request does not tell, such as that of a program
+ */
+export function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefined {
   const { origin, 'sec-fetch-site': site } = headers;
   // A page that reads from its own origin sends no Origin. The relay's may have other pages than the front end's.
   return origin ?? (site === 'same-origin' ? base.origin : undefined);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { encoded } from '../harness/login/oauth-front-end.ts';
+import { baseUrl } from '../harness/relay/relay-under-test.ts';
 import { origins, shopStart, team } from './support/team.ts';
 
 describe('a relay with several registrations and front ends', () => {
@@ -134,6 +135,22 @@ describe('a front end that may use only the second provider', () => {
     const headers: [string, string][] = [
       ['Authorization', 'Bearer token'],
       ['Origin', docs],
+    ];
+    const { status } = await underTest().send({ path: '/api/user', headers });
+    expect(status).to.equal(200);
+    expect(underTest().providers.staff.calls).to.have.lengthOf(1);
+    expect(underTest().calls).to.have.lengthOf(1);
+  });
+});
+
+describe("a page at the relay's own origin that may use only the second provider", () => {
+  const underTest = team('', `  own: { origin: ${baseUrl}, providers: [staff] }\n`);
+
+  // Browsers send no Origin when a page reads from its own origin.
+  it('looks up its user there without naming it', async () => {
+    const headers: [string, string][] = [
+      ['Authorization', 'Bearer token'],
+      ['Sec-Fetch-Site', 'same-origin'],
     ];
     const { status } = await underTest().send({ path: '/api/user', headers });
     expect(status).to.equal(200);

@@ -62,7 +62,7 @@ export interface Registration {
   limitLookup<Result>(
     request: IncomingMessage,
     accessToken: string,
-    lookUp: () => Promise<Result>,
+    lookUp: (isLimited: boolean) => Promise<Result>,
   ): Promise<Result>;
   /** The exchanges of this process, one per login. */
   readonly exchanges: Exchanges<TokenResponse>;
@@ -79,6 +79,6 @@ export interface Registration {
   lookUpUser(
     accessToken: string,
     observe: ObserveCall,
-    clientGone: AbortSignal,
+    clientGone: AbortSignal | undefined,
   ): Promise<Uint8Array>;
 }

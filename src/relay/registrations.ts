@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { RelayError } from '../errors.ts';
 import { keyOf } from '../grants/recent.ts';
@@ -68,7 +69,7 @@ export function createRegistration(
     limitRevocation: limits(logins.refusedRevocations),
     limitLookup(request, accessToken, lookUp) {
       const isGood = goodTokens.get(keyOfToken(accessToken));
-      return isGood ? lookUp() : limitLookup(request, lookUp);
+      return isGood ? lookUp(false) : limitLookup(request, lookUp);
     },
     exchangeCode: async (grant, observe) =>
       issued(await exchangeCode(client, endpoint(), grant, observe)),
@@ -87,7 +88,7 @@ export function createRegistration(
       const key = keyOfToken(accessToken);
       try {
         const record = await lookUpUser(client, source.current(), accessToken, observe, clientGone);
-        if (!goodTokens.get(key)) goodTokens.set(key, true);
+        goodTokens.set(key, true);
         return record;
       } catch (error) {
         if (error instanceof RelayError && error.code === 'token_invalid') goodTokens.delete(key);
@@ -102,17 +103,23 @@ const exchangesPerRefusal = 30;
 const tooManyExchanges =
   'Too many logins come from this address. Nothing is lost: try again after ten minutes at most.';
 
+/** Says to the call whether it is limited. */
+type Limit = <Result>(
+  request: IncomingMessage,
+  call: (isLimited: boolean) => Promise<Result>,
+) => Promise<Result>;
+
 /** Returns a function that limits what the provider refuses to a client. It also limits what `count` counts. */
 function refusalLimits({ refusedExchanges: most, trustedProxies, behindUnknownProxy }: Config) {
   const ownAddressOf = ownAddressBehind(trustedProxies);
-  return (refusals: RefusedExchanges, count?: CountRequest): Registration['limitRevocation'] => {
-    if (most === 0 || behindUnknownProxy) return (_request, call) => call();
+  return (refusals: RefusedExchanges, count?: CountRequest): Limit => {
+    if (most === 0 || behindUnknownProxy) return (_request, call) => call(false);
     return (request, call) => {
       const address = ownAddressOf(request);
-      if (address === undefined) return call();
+      if (address === undefined) return call(false);
       return refusals.limit(address, most, async () => {
         await count?.(address, exchangesPerRefusal * most, tooManyExchanges);
-        return await call();
+        return await call(true);
       });
     };
   };

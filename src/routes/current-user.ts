@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { clientGone } from '../http/client-gone.ts';
@@ -25,21 +26,21 @@ const lookupFailures: ReadonlySet<FailureCode> = new Set([
  * @param access undefined if no front end has sessions
  */
 export function currentUser(
-  registrationOf: (provider: Query[string], origin: string | undefined) => Registration,
+  registrationOf: (provider: Query[string], headers: IncomingHttpHeaders) => Registration,
   access: SessionAccess | undefined,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { origin } = ctx.req.headers;
+    const { headers } = ctx.req;
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
     let record: Uint8Array;
     if (authorization.length === 0 && access?.sessions.isClaimed(ctx)) {
       const { provider } = readQuery(ctx);
-      const named = provider === undefined ? undefined : registrationOf(provider, origin);
+      const named = provider === undefined ? undefined : registrationOf(provider, headers);
       record = await recordOfSession(ctx, access, named);
     } else {
       const accessToken = parseBearerToken(authorization);
       const { provider } = readQuery(ctx);
-      record = await recordOfToken(ctx, accessToken, registrationOf(provider, origin));
+      record = await recordOfToken(ctx, accessToken, registrationOf(provider, headers));
     }
     ctx.set('Content-Type', 'application/json');
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
@@ -49,7 +50,11 @@ export function currentUser(
 /** Limited, because anybody can send tokens that the provider does not know. */
 async function recordOfToken(ctx: Context, accessToken: string, registration: Registration) {
   ctx.state.registration = registration.name;
-  const lookUp = () => registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
+  // Nobody gets around the limit by hanging up.
+  const lookUp = (isLimited: boolean) => {
+    const gone = isLimited ? undefined : clientGone(ctx);
+    return registration.lookUpUser(accessToken, recordCall(ctx), gone);
+  };
   return await registration.limitLookup(ctx.req, accessToken, lookUp).catch((error: unknown) => {
     if (!(error instanceof RelayError) || !lookupFailures.has(error.code)) throw error;
     // The contract. Without `error`, because the token may be valid. @see RFC 6750 §3.1

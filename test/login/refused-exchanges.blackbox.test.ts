@@ -182,12 +182,12 @@ describe('lookups with made-up tokens', () => {
     client = newClient();
   });
 
-  function lookUp(token = canary('token'), from = client) {
+  function lookUp(token = canary('token'), from = client, signal?: AbortSignal) {
     const headers: [string, string][] = [
       ['X-Forwarded-For', from],
       ['Authorization', `Bearer ${token}`],
     ];
-    return underTest().send({ path: '/api/user', headers });
+    return underTest().send({ path: '/api/user', headers, ...(signal && { signal }) });
   }
 
   async function useUp(): Promise<void> {
@@ -229,6 +229,24 @@ describe('lookups with made-up tokens', () => {
     for (let time = 0; time < 12; time += 1) statuses.push((await lookUp(token)).status);
     expect(statuses.filter((status) => status === 401)).to.have.lengthOf(11);
     expect(statuses.at(-1)).to.equal(429);
+  });
+
+  it('are counted if the client hangs up before the answer', async () => {
+    for (let time = 0; time < 10; time += 1) {
+      const hangUp = new AbortController();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      underTest().provider.onUser = async (response) => {
+        hangUp.abort();
+        for (let turn = 0; turn < 5; turn += 1) await underTest().get('/healthz');
+        unknown(response);
+        resolve();
+      };
+      const asked = lookUp(canary('token'), client, hangUp.signal);
+      expect(await asked.catch(() => 'hung up')).to.equal('hung up');
+      await promise;
+    }
+    expect(expectError(await lookUp(), 429)).to.match(/refused too many tokens/);
+    expect(underTest().provider.calls).to.have.lengthOf(10);
   });
 
   it('are distinguished from a provider that fails', async () => {

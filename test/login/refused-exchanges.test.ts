@@ -4,6 +4,9 @@ import {
   createRefusedExchanges,
   type RefusedExchanges,
 } from '../../src/login/refused-exchanges.ts';
+import { send } from '../harness/client/http-client.ts';
+import { serve } from '../harness/provider/serve.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 
 const most = 10;
 
@@ -125,4 +128,45 @@ describe('the limit of refused exchanges', () => {
     expect(Number(error.headers['Retry-After'])).to.be.within(500, 600);
     expect(error.detail).to.match(/Start the login again in (9|10) minutes\.$/);
   });
+});
+
+it('a token that was accepted within the last hour is not limited, however old it is', async () => {
+  const provider = await serve(({ headers }, response) => {
+    response.statusCode = headers.authorization === 'Bearer good' ? 200 : 401;
+    response.end('{}');
+  });
+  let time = 1_800_000_000_000;
+  const origin = `http://127.0.0.1:${provider.port}`;
+  const relay = await createRelayHere(
+    {
+      authorizeUrl: `${origin}/authorize`,
+      tokenUrl: `${origin}/token`,
+      userUrl: `${origin}/user`,
+      trustedProxies: '127.0.0.1',
+    },
+    () => {},
+    () => time,
+  );
+  const { port, close } = await serve(relay.listener);
+  const statusFor = async (token: string) => {
+    const headers: [string, string][] = [
+      ['Authorization', `Bearer ${token}`],
+      ['X-Forwarded-For', '198.51.100.1'],
+    ];
+    return (await send(port, { path: '/api/user', headers })).status;
+  };
+  try {
+    expect(await statusFor('good')).to.equal(200);
+    time += 50 * 60_000;
+    expect(await statusFor('good')).to.equal(200);
+    time += 50 * 60_000;
+    for (let made = 0; made < 10; made += 1)
+      expect(await statusFor(`made-up-${made}`)).to.equal(401);
+    expect(await statusFor('made-up')).to.equal(429);
+    expect(await statusFor('good')).to.equal(200);
+  } finally {
+    await close();
+    relay.close();
+    await provider.close();
+  }
 });

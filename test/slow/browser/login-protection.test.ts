@@ -33,34 +33,6 @@ describe('login protection in Chromium', () => {
       return { page, callback: site().callbacks[0]?.url.href ?? '' };
     }
 
-    it('logs in 20 tabs that start at once and finish in reverse order', async function () {
-      this.timeout(60_000);
-      const first = await openFrontEnd();
-      const others = Array.from({ length: 19 }, async () => {
-        const page = await first.context().newPage();
-        await page.goto(site().frontEnd);
-        return page;
-      });
-      const tabs = [first, ...(await Promise.all(others))];
-      // Don't click with the mouse: that waits until the tab is painted, one tab after the other.
-      await Promise.all(
-        tabs.map((tab) => tab.evaluate(`document.querySelector('#login').click()`)),
-      );
-      await Promise.all(tabs.map((tab) => tab.waitForURL(`${site().provider}/login/*`)));
-      expect(site().callbacks).to.deep.equal([]);
-
-      const logins = tabs.map((tab, index) => ({ tab, name: `Person ${index}` }));
-      for (const { tab, name } of logins.toReversed()) {
-        await tab.bringToFront();
-        await authorize(tab, name);
-        await card(tab).waitFor();
-      }
-      for (const { tab, name } of logins) expect(await shownName(tab)).to.equal(name);
-      expect(new Set(await Promise.all(tabs.map(token))).size).to.equal(20);
-      expect(site().tokenCalls).to.have.length(20);
-      expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(Array(20).fill('ok'));
-    });
-
     for (const { more, outcome } of [
       { more: 19, outcome: 'ok' },
       { more: 20, outcome: 'state_unknown' },

@@ -15,7 +15,7 @@ const machines = {
   'node-18': { npm: 'npm-9', hasPinned: true, tests: ['test'] },
   'node-20': { npm: 'npm-10', hasPinned: true, tests: ['test-fast', 'subjects=http'] },
   'node-22': { npm: 'npm-10', hasPinned: false, tests: ['test-fast'] },
-  'node-24': { npm: 'npm-11', hasPinned: false, tests: ['test-fast'] },
+  'node-24': { npm: 'npm-11', hasPinned: false, tests: ['test-fast', 'subjects=http'] },
   'node-26': { npm: 'npm-12', hasPinned: true, tests: ['test-fast', 'subjects=http'] },
 } as const;
 

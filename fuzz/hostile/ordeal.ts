@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { RelayError } from '../../src/errors.ts';
-import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
+import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { call } from './call.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
-import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
+import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { Secret } from '../../src/secret.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';

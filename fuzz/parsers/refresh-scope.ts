@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
-import { refreshScope } from '../../src/oauth/refresh-scope.ts';
-import { scopeForFrontEnd } from '../../src/oauth/scope.ts';
+import { refreshScope, scopeForFrontEnd } from '../../src/oauth/scope.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
 /** Fails if a refresh requests more than the login has, or more than the front end has named. */

@@ -1,7 +1,7 @@
 import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
 import { RelayError } from '../errors.ts';
-import type { RequiredEndpoint } from '../oauth/discovery-error.ts';
+import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import * as schemas from '../config/schemas.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
-import { DiscoveryError, type DiscoveryFailure } from '../oauth/discovery-error.ts';
+import { DiscoveryError, type DiscoveryFailure } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';

@@ -3,8 +3,7 @@ import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { answerJson, answerWith } from '../http/error-responder.ts';
 import type { States } from '../login/state.ts';
-import { html } from './html.ts';
-import { htmlPage, pagePolicy } from './html-page.ts';
+import { html, htmlPage, pagePolicy } from './html.ts';
 import { loginAgainUrl } from './login-again.ts';
 
 /** The addresses that the failure page links to. */

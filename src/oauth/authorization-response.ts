@@ -16,12 +16,7 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
 };
 
 /** The parameters of the callback. */
-export interface AuthorizationResponse {
-  readonly code: Query[string];
-  readonly error: Query[string];
-  readonly state: string | undefined;
-  readonly iss: Query[string];
-}
+export type AuthorizationResponse = ReturnType<typeof readAuthorizationResponse>;
 
 /**
  * Reads the query of the callback.
@@ -29,13 +24,8 @@ export interface AuthorizationResponse {
  * @throws {RelayError} `parameter_repeated` if there is more than one state
  * @see RFC 6749 §4.1.2
  */
-export function readAuthorizationResponse(query: Query): AuthorizationResponse {
-  return {
-    code: query['code'],
-    error: query['error'],
-    state: single(query['state']),
-    iss: query['iss'],
-  };
+export function readAuthorizationResponse({ code, error, state, iss }: Query) {
+  return { code, error, state: single(state), iss };
 }
 
 /**

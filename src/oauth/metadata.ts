@@ -1,5 +1,4 @@
 import type { Provider } from '../providers/provider.ts';
-import { DiscoveryError } from './discovery-error.ts';
 import { parseJsonObject } from './json.ts';
 
 /** A JSON object that names the issuer that was asked for. A field that is null counts as missing. */
@@ -52,4 +51,65 @@ function issuerMismatch(issuer: string, metadataIssuer: unknown): DiscoveryError
   return issuer.replace(/^https:/, 'http:') === metadataIssuer
     ? new DiscoveryError('issuer_scheme')
     : new DiscoveryError('issuer_mismatch', { metadataIssuer });
+}
+
+const explanations = {
+  unreachable: 'the issuer cannot be reached',
+  timeout: 'the issuer takes too long to answer',
+  unavailable: 'the issuer answers with a server error',
+  unexpected_status: 'the metadata cannot be read',
+  redirected: 'the address of the metadata redirects elsewhere: check the address of the issuer',
+  not_found: 'there is no metadata at the issuer: check the address of the issuer',
+  not_json: 'the metadata is not a JSON object: check the address of the issuer',
+  too_large: 'the metadata is larger than 1 MiB',
+  overloaded: 'too many calls to the provider are in flight',
+  issuer_mismatch: 'the metadata names another issuer: configure exactly the name it uses',
+  issuer_scheme:
+    'the metadata names this issuer with http instead of https: have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
+  endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
+  endpoint_unusable:
+    'an endpoint in the metadata is not an https URL, or is at a link-local or metadata address',
+  endpoint_on_this_machine:
+    'an endpoint in the metadata is on this machine, and the issuer is not: correct the issuer, or give the endpoint by hand',
+  endpoint_parameter:
+    'an endpoint in the metadata has a parameter of the protocol in its query: give the endpoint by hand',
+  unsupported: 'the provider requires something that this relay does not support',
+} as const;
+
+/** The stable name of why discovery failed, as it appears in logs. */
+export type DiscoveryFailure = keyof typeof explanations;
+
+/** The endpoints that a login needs, by the options that give them by hand. */
+export type RequiredEndpoint = 'authorizeUrl' | 'tokenUrl' | 'userUrl';
+
+/** Why discovery failed. */
+export class DiscoveryError extends Error {
+  override readonly name = 'DiscoveryError';
+  readonly reason: DiscoveryFailure;
+  /** For the operator: what is wrong and, after a colon, what to do. */
+  readonly explanation: string;
+  /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
+  readonly code: string | undefined;
+  /** What the metadata calls its issuer, if that is the reason. */
+  readonly metadataIssuer: unknown;
+  /** The endpoint that is missing or cannot be used, if a login needs it. */
+  readonly endpoint: RequiredEndpoint | undefined;
+
+  /** @param more.explanation says more than the general one */
+  constructor(
+    reason: DiscoveryFailure,
+    more: {
+      readonly explanation?: string;
+      readonly code?: string | undefined;
+      readonly metadataIssuer?: unknown;
+      readonly endpoint?: RequiredEndpoint | undefined;
+    } = {},
+  ) {
+    super(reason);
+    this.reason = reason;
+    this.explanation = more.explanation ?? explanations[reason];
+    this.code = more.code;
+    this.metadataIssuer = more.metadataIssuer;
+    this.endpoint = more.endpoint;
+  }
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { httpUrl } from '../urls.ts';
+import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
-import { ownsItsNames } from './own-domain.ts';
 import { originOf, type RedirectUri } from './redirect-uri.ts';
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.

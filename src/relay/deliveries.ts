@@ -1,9 +1,9 @@
 import type { FrontEndConfig } from '../config/config.ts';
 import { cmsDelivery } from '../delivery/cms-delivery.ts';
 import { codeDelivery } from '../delivery/code-delivery.ts';
-import { inPlaceDelivery } from '../delivery/in-place-delivery.ts';
 import { redirectDelivery } from '../delivery/redirect-delivery.ts';
 import { sessionDelivery } from '../delivery/session-delivery.ts';
+import { type FailureCode, RelayError } from '../errors.ts';
 import type { Codes } from '../grants/codes.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { Delivery, FrontEnd, FrontEndRequest, OAuthRequest } from '../login/front-end.ts';
@@ -77,4 +77,15 @@ function plainDelivery(context: DeliveryContext, { state, returnTo }: FrontEndRe
   // The front end may have another origin since the login was started.
   const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
   return sessionDelivery(sessions, { registration, audience, frontEnd: name }, page, fail);
+}
+
+/** The delivery of a login that must not reach its front end: it fails for this reason, in place. */
+function inPlaceDelivery(fail: AnswerFailure, why: FailureCode): Delivery {
+  return {
+    redirects: false,
+    async succeed() {
+      throw new RelayError(why);
+    },
+    fail,
+  };
 }

@@ -1,7 +1,8 @@
 import { RelayError } from '../errors.ts';
 import { providerOf } from '../oauth/described-provider.ts';
-import { DiscoveryError, type DiscoveryFailure } from '../oauth/discovery-error.ts';
 import {
+  DiscoveryError,
+  type DiscoveryFailure,
   type Metadata,
   type MetadataContext,
   metadataUrls,

@@ -1,5 +1,5 @@
 import { RelayError } from '../errors.ts';
-import { DiscoveryError } from '../oauth/discovery-error.ts';
+import { DiscoveryError } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 
 const firstWait = 2_000;

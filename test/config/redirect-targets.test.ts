@@ -4,7 +4,7 @@ import { loginConfig } from '../../src/config/login-config.ts';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
-import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
+import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
-import { isSameSite } from '../../src/origins/same-site.ts';
+import { isSameSite } from '../../src/origins/domains.ts';
 import { faults, type Given, read } from './support/read.ts';
 
 const key = { '/key': { text: 'k'.repeat(40) } };

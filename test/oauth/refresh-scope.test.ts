@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { refreshScope } from '../../src/oauth/refresh-scope.ts';
+import { refreshScope } from '../../src/oauth/scope.ts';
 
 describe('the scope of a refresh', () => {
   for (const [asked, granted, scope] of [

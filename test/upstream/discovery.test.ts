@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
 import type { MetadataContext } from '../../src/oauth/metadata.ts';
+import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { metadata, oauthPath, openIdPath } from '../harness/provider/metadata.ts';

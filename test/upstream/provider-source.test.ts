@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { DiscoveryError } from '../../src/oauth/discovery-error.ts';
+import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 
 import {

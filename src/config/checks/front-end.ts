@@ -1,6 +1,6 @@
+import { isSameSite } from '../../origins/domains.ts';
 import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
 import { examplePage, originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
-import { isSameSite } from '../../origins/same-site.ts';
 import { isLoopback } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
 import { checked, type Reading } from '../reading.ts';

@@ -3,7 +3,7 @@ import { wrap } from '../check/wrap.ts';
 import type { OptionSources } from '../config/sources.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
-import { takeSystemdEnvironment } from '../systemd/environment.ts';
+import { takeSystemdEnvironment } from '../systemd.ts';
 import { OutputError, print, printError } from './print.ts';
 import { type Commands, createProgram } from './program.ts';
 import { processSignals } from './signals.ts';

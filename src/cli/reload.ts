@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { RunningRelay } from '../relay/running-relay.ts';
 import { ConfigError } from '../start-errors.ts';
-import type { ServiceManager } from '../systemd/service-manager.ts';
+import type { ServiceManager } from '../systemd.ts';
 import type { Rereading } from './config-reader.ts';
 
 const unchangedCredentials =

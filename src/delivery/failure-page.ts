@@ -1,7 +1,6 @@
 import type { FailureCode, RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import type { AnswerFailure } from '../http/error-responder.ts';
-import { answerJson, answerWith } from '../http/error-responder.ts';
+import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import type { States } from '../login/state.ts';
 import { html, htmlPage, pagePolicy } from './html.ts';
 import { loginAgainUrl } from './login-again.ts';

@@ -6,8 +6,11 @@ import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
-import type { SystemdEnvironment } from '../../systemd/environment.ts';
-import type { ServiceManager } from '../../systemd/service-manager.ts';
+import {
+  connectServiceManager,
+  type ServiceManager,
+  type SystemdEnvironment,
+} from '../../systemd.ts';
 import { Alarm } from '../alarm.ts';
 import { configReader } from '../config-reader.ts';
 import { printError } from '../print.ts';
@@ -38,7 +41,7 @@ export async function serve(
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   if (systemd.socket) warnOfUnusedAddress(sources, logger);
-  const manager = await serviceManager(systemd, sources.environment, logger);
+  const manager = serviceManager(systemd, sources.environment, logger);
   // Handle signals from here on: by default, a signal during the start would end the process.
   const stopped = signals.stop();
   const changed = new Alarm();
@@ -92,14 +95,12 @@ function waitingFor(requests: number): string {
   return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
 }
 
-// Loaded only under a service manager.
-async function serviceManager(
+function serviceManager(
   { notifications }: SystemdEnvironment,
   { PATH }: OptionSources['environment'],
   logger: Logger,
-): Promise<ServiceManager | undefined> {
+): ServiceManager | undefined {
   if (notifications === undefined) return undefined;
-  const { connectServiceManager } = await import('../../systemd/service-manager.ts');
   return connectServiceManager(notifications, PATH, (error) =>
     logger.warn(
       { error },

@@ -1,136 +1,109 @@
 import { expect } from 'chai';
-import type { Page } from '../harness/provider/pages.ts';
 import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
-import type { Flags } from '../harness/relay/relay-process.ts';
-import { diagnoseHere, type Finding, redirectUri } from './support/check.ts';
-import { diagnoseWith, withProvider } from './support/provider.ts';
+import { diagnoseHere, redirectUri } from './support/check.ts';
+import { itFinds, withProvider } from './support/provider.ts';
 
 const subject = 'authorization endpoint';
+const answers = /^answers, but providers often show only in a browser/;
 const refused = /refuses the authorization request/;
+const status = (code: number) =>
+  new RegExp(`refuses the authorization request \\(status ${code}\\)`);
+const noPage = /^there is no login page/;
+const openIt = new RegExp(
+  `^open it in a browser: http://127.*/authorize\\?.*redirect_uri=${encodeURIComponent(redirectUri)}&`,
+);
+const openLast = new RegExp(
+  `^register exactly ${redirectUri} as callback URL; compare client identifier and scope; .*open http`,
+);
+const correctIt = /^correct --authorize-url \(PROVIDER_AUTHORIZE_URL\)/;
 
 /** Answers with a text that is not an HTML document, as a page. */
 const html200 = (text: string) => answer(200, text, { 'Content-Type': 'text/html' });
 
-/** Runs the check. It must find exactly one problem, at the authorization endpoint. */
-async function onlyProblem(flags: Flags): Promise<Finding> {
-  const result = await diagnoseHere({ flags });
-  expect(result.code).to.equal(1);
-  expect(result.complaints).to.have.length(1);
-  return result.finding(subject);
-}
-
 describe('login-relay check, about the authorization endpoint', () => {
-  const healthy: Record<string, Page> = {
-    'redirects to a login page': redirect('/login?client_id=client-1'),
-    'redirects to another host': redirect('https://accounts.example/login', 303),
-    'shows a login page': html(200, '<h1>Log in</h1>'),
-    'shows a login page with scripts and fields that mention errors': html(
-      200,
-      `<script>const texts = { a: 'redirect_uri is invalid', b: 'unknown client' }</script>
+  itFinds('authorize', [subject, 'not_checked'], 'reports it as not checked if the provider …', {
+    'redirects to a login page': [redirect('/login?client_id=client-1'), answers, openIt],
+    'redirects to another host': [redirect('https://accounts.example/login', 303), answers, openIt],
+    'shows a login page': [html(200, '<h1>Log in</h1>'), answers, openIt],
+    'shows a login page with scripts and fields that mention errors': [
+      html(
+        200,
+        `<script>const texts = { a: 'redirect_uri is invalid', b: 'unknown client' }</script>
        <form><input type="hidden" name="redirect_uri" value="not valid"></form><p>Log in</p>`,
-    ),
-  };
-  for (const [name, authorize] of Object.entries(healthy)) {
-    it(`reports it as not checked if the provider ${name}`, async () => {
-      await withProvider({ authorize }, async (flags, _arrivals, address) => {
-        const result = await diagnoseHere({ flags });
-        expect(result.code).to.equal(0);
-        expect(result.complaints).to.deep.equal([]);
-        const { verdict, fix } = result.finding(subject);
-        expect(verdict).to.equal('not_checked');
-        const [, url = ''] = /^open it in a browser: (.*)$/.exec(fix ?? '') ?? [];
-        expect(url).to.contain(`${address}/authorize?`);
-        expect(new URL(url).searchParams.get('redirect_uri')).to.equal(redirectUri);
-      });
-    });
-  }
+      ),
+      answers,
+      openIt,
+    ],
+  });
 
-  const refusals: Record<string, [authorize: Page, message: RegExp]> = {
-    'with an error page': [html(400, '<p>Invalid parameter: redirect_uri</p>'), /\(status 400\)/],
-    'with another error page': [html(403, 'No.'), /\(status 403\)/],
+  itFinds('authorize', [subject, 'problem'], 'names a refusal …', {
+    'with an error page': [
+      html(400, '<p>Invalid parameter: redirect_uri</p>'),
+      status(400),
+      openLast,
+    ],
+    'with another error page': [html(403, 'No.'), status(403), openLast],
     'of an unknown client in a redirect': [
       redirect('/e?error=unauthorized_client'),
-      /\(unauthorized_client\)/,
+      /request \(unauthorized_client\)/,
+      openLast,
     ],
     'with an error code of its own': [
       redirect(`/e?error=${encodeURIComponent('\u001b[31mfree text')}`),
-      /\(other\)/,
+      /request \(other\)/,
+      openLast,
     ],
-    'with an empty body': [answer(403, '', {}), /\(status 403\)/],
-    'of an endpoint that wants a token': [json({ error: 'invalid_token' }, 401), /\(status 401\)/],
-    'in a page that is only an error code': [html200('invalid_request'), /\(invalid_request\)/],
-  };
-  for (const [name, [authorize, message]] of Object.entries(refusals)) {
-    it(`names a refusal ${name}`, async () => {
-      const result = await diagnoseWith({ authorize });
-      expect(result.code).to.equal(1);
-      expect(result.complaints).to.have.length(1);
-      expect(result.finding(subject)).to.include({ verdict: 'problem' });
-      expect(result.finding(subject).message).to.match(refused).and.to.match(message);
-      expect(result.finding(subject).fix).to.match(
-        /^register exactly (.*) as callback URL; compare client identifier and scope; .*open http/,
-      );
-      expect(result.finding(subject).fix).to.contain(`register exactly ${redirectUri} `);
-    });
-  }
+    'with an empty body': [answer(403, '', {}), status(403), openLast],
+    'of an endpoint that wants a token': [
+      json({ error: 'invalid_token' }, 401),
+      status(401),
+      openLast,
+    ],
+    'with a status only, which may be that of another address': [
+      json({}, 401),
+      status(401),
+      /; otherwise correct --authorize-url \(PROVIDER_AUTHORIZE_URL\);/,
+    ],
+    'in a page that is only an error code': [
+      html200('invalid_request'),
+      /request \(invalid_request\)/,
+      openLast,
+    ],
+  });
 
-  const specific: Record<string, [authorize: Page, fix: RegExp]> = {
+  itFinds('authorize', [subject, 'problem'], 'names only the cause that the provider names: …', {
     'the scope, in a redirect to the relay': [
       redirect(`${redirectUri}?error=invalid_scope&state=x`),
+      refused,
       /^correct --scope \(PROVIDER_SCOPE\)$/,
     ],
     'the client, in a page that is only an error code': [
       html200('invalid_client'),
+      refused,
       /^correct --client-id \(PROVIDER_CLIENT_ID\)$/,
     ],
     'another error, in a redirect to the relay, which shows that client and callback URL are right':
       [
         redirect(`${redirectUri}?error=invalid_request`),
+        refused,
         /^to see what the provider says, open http:\S+$/,
       ],
-  };
-  for (const [name, [authorize, fix]] of Object.entries(specific)) {
-    it(`names only the cause that the provider names: ${name}`, async () => {
-      await withProvider({ authorize }, async (flags) => {
-        const finding = await onlyProblem(flags);
-        expect(finding.message).to.match(refused);
-        expect(finding.fix).to.match(fix);
-      });
-    });
-  }
-
-  it('names the address too if the provider refuses with a status only', async () => {
-    await withProvider({ authorize: json({}, 401) }, async (flags) => {
-      const finding = await onlyProblem(flags);
-      expect(finding.fix).to.contain(
-        '; otherwise correct --authorize-url (PROVIDER_AUTHORIZE_URL);',
-      );
-    });
   });
 
-  const wrongKinds: Record<string, Page> = {
-    'nothing there': html(404, 'Not found'),
-    'nothing there, and the request repeated': (response, { url }) =>
-      html(404, `Nothing at ${url.pathname}${url.search}`)(response),
-    'a refusal of the method': json({}, 405),
-    'a JSON answer': json({ issuer: 'x' }),
-    'a redirect without a usable Location': redirect('http://['),
-  };
-  for (const [name, authorize] of Object.entries(wrongKinds)) {
-    it(`reports a wrong address if it finds ${name}`, async () => {
-      const result = await diagnoseWith({ authorize });
-      expect(result.code).to.equal(1);
-      expect(result.finding(subject)).to.include({ verdict: 'problem' });
-      expect(result.finding(subject).fix).to.match(
-        /^correct --authorize-url \(PROVIDER_AUTHORIZE_URL\)/,
-      );
-    });
-  }
+  itFinds('authorize', [subject, 'problem'], 'reports a wrong address if it finds …', {
+    'nothing there': [html(404, 'Not found'), noPage, correctIt],
+    'nothing there, and the request repeated': [
+      (response, { url }) => html(404, `Nothing at ${url.pathname}${url.search}`)(response),
+      noPage,
+      correctIt,
+    ],
+    'a refusal of the method': [json({}, 405), noPage, correctIt],
+    'a JSON answer': [json({ issuer: 'x' }), /^the answer is not an HTML page/, correctIt],
+    'a redirect without a usable Location': [redirect('http://['), /usable Location$/, correctIt],
+  });
 
-  it('only warns if the provider has a problem', async () => {
-    const result = await diagnoseWith({ authorize: html(502, 'Bad gateway') });
-    expect(result.code).to.equal(0);
-    expect(result.finding(subject)).to.include({ verdict: 'warning' });
+  itFinds('authorize', [subject, 'warning'], 'only warns if the provider …', {
+    'has a problem': [html(502, 'Bad gateway'), /has a problem \(status 502\)/],
   });
 
   it('sends the request that a login would send', async () => {

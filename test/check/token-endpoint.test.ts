@@ -1,15 +1,19 @@
 import { expect } from 'chai';
 import type { Page } from '../harness/provider/pages.ts';
-import { html, json, redirect } from '../harness/provider/provider-behaviours.ts';
+import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
 import { check, clientSecret, diagnoseHere, type Result } from './support/check.ts';
-import { diagnoseWith, knowingTheClient, withProvider } from './support/provider.ts';
+import { itFinds, knowingTheClient, withProvider } from './support/provider.ts';
 
 const subject = 'token endpoint';
 const clientRefused = /does not accept the client identifier with this client secret/;
 const secretRefused = /does not accept the client secret$/;
 const clientUnknown = /does not know the client identifier$/;
 const redirectUriRefused = /does not accept the redirect URI/;
+const accepted = /^accepts client identifier and secret/;
+const unsaid =
+  /^the answers do not say whether client identifier, secret and --token-request \(PROVIDER_TOKEN_REQUEST\) are right$/;
+const tryIt = /^try a login$/;
 const otherAddress = /^correct --token-url \(PROVIDER_TOKEN_URL\)/;
 
 /** Answers 200 with an error, form-encoded unless the client accepts JSON. Requires a User-Agent. */
@@ -47,25 +51,23 @@ async function withForm(form: string, flags: Flags): Promise<Result> {
 }
 
 describe('login-relay check, about the token endpoint', () => {
-  const healthy: Record<string, Page> = {
-    'RFC 6749': json({ error: 'invalid_grant' }, 400),
-    GitHub: asGitHub('bad_verification_code'),
-    Slack: json({ ok: false, error: 'invalid_code' }),
-    'Gitea and Forgejo': json(
-      { error: 'unauthorized_client', error_description: 'client is not authorized' },
-      400,
-    ),
-    Twitch: json({ status: 400, message: 'Invalid authorization code' }, 400),
-  };
-  for (const [name, token] of Object.entries(healthy)) {
-    it(`recognises that ${name} has accepted the client`, async () => {
-      const result = await diagnoseWith({ token: knowingTheClient(token) });
-      expect(result.complaints).to.deep.equal([]);
-      expect(result.finding(subject).verdict).to.equal('ok');
-    });
-  }
+  itFinds('token', [subject, 'ok'], 'recognises that … has accepted the client', {
+    'RFC 6749': [knowingTheClient(json({ error: 'invalid_grant' }, 400)), accepted],
+    GitHub: [knowingTheClient(asGitHub('bad_verification_code')), accepted],
+    Slack: [knowingTheClient(json({ ok: false, error: 'invalid_code' })), accepted],
+    'Gitea and Forgejo': [
+      knowingTheClient(
+        json({ error: 'unauthorized_client', error_description: 'client is not authorized' }, 400),
+      ),
+      accepted,
+    ],
+    Twitch: [
+      knowingTheClient(json({ status: 400, message: 'Invalid authorization code' }, 400)),
+      accepted,
+    ],
+  });
 
-  const refusals: Record<string, [token: Page, message: RegExp]> = {
+  itFinds('token', [subject, 'problem'], 'explains the refusal of the provider: …', {
     'a wrong client, as RFC 6749 reports it': [
       json({ error: 'invalid_client' }, 401),
       clientRefused,
@@ -132,75 +134,71 @@ describe('login-relay check, about the token endpoint', () => {
       json({ status: 400, message: 'invalid client' }, 400),
       clientUnknown,
     ],
-  };
-  for (const [name, [token, message]] of Object.entries(refusals)) {
-    it(`explains the refusal of the provider: ${name}`, async () => {
-      const result = await diagnoseWith({ token });
-      expect(result.code).to.equal(1);
-      expect(result.complaints).to.have.length(1);
-      expect(result.finding(subject)).to.include({ verdict: 'problem' });
-      expect(result.finding(subject).message).to.match(message);
-    });
-  }
+  });
 
-  const wrongKinds: Record<string, [token: Page, message: RegExp]> = {
-    'a page': [html(200, 'Welcome'), /HTML page \(status 200\)/],
-    'a page with an error': [html(400, 'Bad request'), /HTML page \(status 400\)/],
-    'nothing at its address': [html(404, 'Not found'), /nothing at that address .*status 404/],
-    'nothing at its address, in JSON': [json({ error: 'Not Found' }, 404), /status 404/],
-    'a refusal of the method': [json({}, 405), /status 405/],
-    'a redirect': [redirect('https://elsewhere.example/token', 308), /redirects elsewhere/],
-    'a token for anyone': [json({ access_token: 'x' }), /gives a token for a made-up code/],
-  };
-  for (const [name, [token, message]] of Object.entries(wrongKinds)) {
-    it(`reports a wrong address if it finds ${name}`, async () => {
-      const result = await diagnoseWith({ token });
-      expect(result.code).to.equal(1);
-      expect(result.complaints).to.have.length(1);
-      expect(result.finding(subject)).to.include({ verdict: 'problem' });
-      expect(result.finding(subject).message).to.match(message);
-      expect(result.finding(subject).fix).to.match(otherAddress);
-    });
-  }
+  itFinds('token', [subject, 'problem'], 'reports a wrong address if it finds …', {
+    'a page': [html(200, 'Welcome'), /HTML page \(status 200\)/, otherAddress],
+    'a page with an error': [html(400, 'Bad request'), /HTML page \(status 400\)/, otherAddress],
+    'nothing at its address': [
+      html(404, 'Not found'),
+      /nothing at that address .*status 404/,
+      otherAddress,
+    ],
+    'nothing at its address, in JSON': [
+      json({ error: 'Not Found' }, 404),
+      /status 404/,
+      otherAddress,
+    ],
+    'a refusal of the method': [json({}, 405), /status 405/, otherAddress],
+    'a redirect': [
+      redirect('https://elsewhere.example/token', 308),
+      /redirects elsewhere/,
+      otherAddress,
+    ],
+    'a token for anyone': [
+      json({ access_token: 'x' }),
+      /gives a token for a made-up code/,
+      otherAddress,
+    ],
+  });
 
-  const unclear: Record<string, [token: Page, message: RegExp]> = {
+  itFinds('token', [subject, 'warning'], 'only warns if the provider …', {
     'reports an internal problem': [json({}, 503), /has a problem \(status 503\)/],
     'limits the rate': [json({}, 429), /has a problem \(status 429\)/],
-  };
-  for (const [name, [token, message]] of Object.entries(unclear)) {
-    it(`only warns if the provider ${name}`, async () => {
-      const result = await diagnoseWith({ token });
-      expect(result.code).to.equal(0);
-      expect(result.finding(subject)).to.include({ verdict: 'warning' });
-      expect(result.finding(subject).message).to.match(message);
-    });
-  }
+  });
 
-  const silent: Record<string, Page> = {
-    'gives everyone the same answer': json({ error: 'something_else' }, 400),
-    'refuses the request in every form': json({ error: 'invalid_request' }, 400),
-    'names every possible cause at once': json(
-      {
-        error: 'invalid_request',
-        error_description: 'appid/redirect uri/code verifier does not match authorization code',
-      },
-      401,
-    ),
-    'answers with a form, which the relay does not read': (response) => {
-      response.writeHead(400, { 'Content-Type': 'application/x-www-form-urlencoded' });
-      response.end('error=invalid_grant&error_description=no');
+  itFinds(
+    'token',
+    [subject, 'not_checked'],
+    'reports client identifier and secret as not checked if the provider …',
+    {
+      'gives everyone the same answer': [json({ error: 'something_else' }, 400), unsaid, tryIt],
+      'refuses the request in every form': [json({ error: 'invalid_request' }, 400), unsaid, tryIt],
+      'names every possible cause at once': [
+        json(
+          {
+            error: 'invalid_request',
+            error_description: 'appid/redirect uri/code verifier does not match authorization code',
+          },
+          401,
+        ),
+        unsaid,
+        tryIt,
+      ],
+      'answers with a form, which the relay does not read': [
+        answer(400, 'error=invalid_grant&error_description=no', {
+          'Content-Type': 'application/x-www-form-urlencoded',
+        }),
+        unsaid,
+        tryIt,
+      ],
+      'refuses the code of any client': [
+        json({ error: 'invalid_grant' }, 400),
+        /^the provider refuses the code first/,
+        tryIt,
+      ],
     },
-  };
-  for (const [name, token] of Object.entries(silent)) {
-    it(`reports client identifier and secret as not checked if the provider ${name}`, async () => {
-      const result = await diagnoseWith({ token });
-      expect(result.code).to.equal(0);
-      expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
-      expect(result.finding(subject).message).to.match(
-        /^the answers do not say whether client identifier, secret and --token-request \(PROVIDER_TOKEN_REQUEST\) are right$/,
-      );
-    });
-  }
+  );
 
   const forms = ['query', 'body', 'basic', 'basic-raw'] as const;
   for (const configured of forms) {
@@ -227,12 +225,6 @@ describe('login-relay check, about the token endpoint', () => {
       });
     }
   }
-
-  it('reports it as not checked if the provider refuses the code of any client', async () => {
-    const result = await diagnoseWith({ token: json({ error: 'invalid_grant' }, 400) });
-    expect(result.finding(subject)).to.include({ verdict: 'not_checked', fix: 'try a login' });
-    expect(result.finding(subject).message).to.match(/^the provider refuses the code first/);
-  });
 
   it('tries another form if the configured one causes a server error', async () => {
     const token: Page = (response, arrival) =>

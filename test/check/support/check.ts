@@ -1,32 +1,11 @@
+import type { Finding } from '../../../src/check/finding.ts';
+import type { CheckReport } from '../../../src/check/report.ts';
 import { diagnose } from '../../../src/cli/commands/check.ts';
 import { type OptionName, options } from '../../../src/config/settings/settings.ts';
 import { canary, inspectForLeaks } from '../../harness/expect/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { clientId, ownAddress } from './own-addresses.ts';
-
-/** One finding of the report. */
-export interface Finding {
-  subject: string;
-  verdict: string;
-  message: string;
-  fix: string | null;
-}
-
-/** One setting of the report. */
-export interface Setting {
-  flag: string | null;
-  variable: string;
-  value: string | null;
-  source: string;
-}
-
-/** The report as `--json` prints it. */
-export interface Report {
-  options: Setting[];
-  callbackUrl: string | null;
-  findings: Finding[];
-}
 
 /** The input of `login-relay check`. The client secret is in a file of mode 600. */
 export interface Checkup {
@@ -64,7 +43,8 @@ async function withRequiredFlags({
 /** The result of a run with `--json`. */
 export class Result {
   readonly code: number | null;
-  readonly report: Report;
+  /** The report as `--json` prints it. */
+  readonly report: CheckReport;
 
   constructor({ code, stdout, stderr }: Ending) {
     if (stderr !== '') throw new Error(`check complains: ${stderr}`);
@@ -89,7 +69,7 @@ export class Result {
   }
 
   /** The setting of a flag or variable. */
-  setting(name: string): Setting | undefined {
+  setting(name: string) {
     return this.report.options.find(({ flag, variable }) => [flag, variable].includes(name));
   }
 }

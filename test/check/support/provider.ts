@@ -1,3 +1,5 @@
+import { expect } from 'chai';
+import type { Finding } from '../../../src/check/finding.ts';
 import { metadata } from '../../harness/provider/metadata.ts';
 import type { Page, PageRequest } from '../../harness/provider/pages.ts';
 import { html, json, redirect } from '../../harness/provider/provider-behaviours.ts';
@@ -74,4 +76,32 @@ export async function withProvider<T>(
 /** What `login-relay check` finds with these flags at a provider that answers so. */
 export async function diagnoseWith(changes: Partial<Endpoints>, more: Flags = {}): Promise<Result> {
   return await withProvider(changes, (flags) => diagnoseHere({ flags: { ...flags, ...more } }));
+}
+
+/** What a provider may answer, and what `login-relay check` must then say and advise. */
+type Answers = Readonly<Record<string, readonly [page: Page, message: RegExp, fix?: RegExp]>>;
+
+/**
+ * Declares a test for each answer of an endpoint: `login-relay check` has this verdict on it, and no other complaint.
+ *
+ * @param title has the name of the answer in place of `…`
+ */
+export function itFinds(
+  endpoint: keyof Endpoints,
+  [subject, verdict]: readonly [string, Finding['verdict']],
+  title: string,
+  answers: Answers,
+): void {
+  for (const [name, [page, message, fix = /^/]] of Object.entries(answers)) {
+    it(title.replace('…', name), async () => {
+      const result = await diagnoseWith({ [endpoint]: page });
+      const finding = result.finding(subject);
+      expect(finding.verdict).to.equal(verdict);
+      expect(finding.message).to.match(message);
+      expect(finding.fix ?? '').to.match(fix);
+      expect(result.code).to.equal(verdict === 'problem' ? 1 : 0);
+      const isComplaint = verdict === 'problem' || verdict === 'warning';
+      expect(result.complaints).to.have.length(isComplaint ? 1 : 0);
+    });
+  }
 }

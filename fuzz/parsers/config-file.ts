@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readTextFile } from '../../src/cli/text-files.ts';
 import {
   type ConfigFile,
   type FileEntry,
@@ -7,7 +8,6 @@ import {
 } from '../../src/config/file/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
-import { readTextFile } from '../../src/config/files.ts';
 import { createReadings, type Readings } from '../../src/config/reading.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { type LoginConfig, loginConfig } from '../../src/check/login-config.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { type LoginConfig, loginConfig } from '../../src/config/login-config.ts';
 import { type OptionName, options } from '../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';

@@ -1,4 +1,3 @@
-import type { LoginConfig } from '../config/login-config.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOf, matches } from '../origins/origin-pattern.ts';
@@ -8,6 +7,7 @@ import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
 import { ask, type CheckContext, madeUpVerifier } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
+import type { LoginConfig } from './login-config.ts';
 
 const addresses = findingsOn('addresses');
 const base = findingsOn('base URL');

@@ -1,5 +1,5 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { cmsBackendOf, registrationsOf } from '../config/login-config.ts';
+import { cmsBackendOf, registrationsOf } from '../relay/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** What the `config.yml` of a CMS needs to log in. */

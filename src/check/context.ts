@@ -1,4 +1,3 @@
-import type { LoginConfig } from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
 import { RelayError } from '../errors.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
@@ -6,6 +5,7 @@ import type { Provider } from '../providers/provider.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
+import type { LoginConfig } from './login-config.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** What all checks of one login share. Advice names settings with `describe`. */

@@ -1,8 +1,8 @@
-import type { LoginConfig } from '../config/login-config.ts';
 import { providerValues } from '../config/provider-settings.ts';
 import type { Reading } from '../config/reading.ts';
 import { type OptionName, optionNames, options } from '../config/settings/settings.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { LoginConfig } from './login-config.ts';
 
 /** One setting as it is in effect. */
 export interface EffectiveOption {

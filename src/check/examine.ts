@@ -1,11 +1,6 @@
 import type { ConfigReading } from '../config/config.ts';
-import {
-  frontEndsOf,
-  type LoginConfig,
-  loginConfig,
-  registrationsOf,
-} from '../config/login-config.ts';
 import type { Naming } from '../config/reading.ts';
+import { frontEndsOf, registrationsOf } from '../relay/registration-config.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { userAgent } from '../version.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';
@@ -14,6 +9,7 @@ import type { CheckContext } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
+import { type LoginConfig, loginConfig } from './login-config.ts';
 import { checkProxy } from './proxy.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';

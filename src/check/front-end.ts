@@ -1,7 +1,7 @@
-import type { LoginConfig } from '../config/login-config.ts';
 import { isHtml, providerInTrouble, redirectTarget } from './answer.ts';
 import { ask, type CheckContext } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
+import type { LoginConfig } from './login-config.ts';
 import { checkSession } from './tokens.ts';
 
 /**

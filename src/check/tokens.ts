@@ -1,4 +1,4 @@
-import { issuesRefreshTokens } from '../config/login-config.ts';
+import { issuesRefreshTokens } from '../relay/registration-config.ts';
 import type { CheckContext, ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 

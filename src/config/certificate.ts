@@ -28,20 +28,18 @@ export function readCertificate(reading: Reading, baseUrl: string): Certificate 
   const privateKey = key === undefined ? undefined : parseKey(key, fault);
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
-    fault(
+    return fault(
       'tlsKey',
       `names a key that does not belong to the certificate of ${describe('tlsCert')}`,
     );
-    return undefined;
   }
   try {
     createSecureContext({ cert: chain, key });
   } catch {
-    fault(
+    return fault(
       'tlsCert',
       'names a certificate that TLS refuses, for example because its key is too short',
     );
-    return undefined;
   }
   warnOf(certificate, baseUrl, reading);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
@@ -51,8 +49,7 @@ function parseCertificate(chain: string, fault: Reading['fault']): X509Certifica
   try {
     return new X509Certificate(chain);
   } catch {
-    fault('tlsCert', 'names a file that does not start with a certificate (PEM)');
-    return undefined;
+    return fault('tlsCert', 'names a file that does not start with a certificate (PEM)');
   }
 }
 
@@ -63,8 +60,7 @@ function parseKey(key: string, fault: Reading['fault']): KeyObject | undefined {
     const reason = key.includes('ENCRYPTED')
       ? 'names a key with a passphrase: store it without one'
       : 'names a file without a private key (PEM)';
-    fault('tlsKey', reason);
-    return undefined;
+    return fault('tlsKey', reason);
   }
 }
 

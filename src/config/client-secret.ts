@@ -25,18 +25,17 @@ export function clientSecretCredential(entry: string | undefined): string {
  * @returns the secret, or undefined after reporting why there is none
  */
 export function readClientSecret(reading: Reading): Secret | undefined {
-  const { values, sourceOf, describe, fault } = reading;
+  const { values, sourceOf, describe, fault, warn } = reading;
   const isDirect = sourceOf('clientSecret') !== undefined;
   const isInFile = sourceOf('clientSecretFile') !== undefined;
   if (isDirect && isInFile) {
-    fault('clientSecret', `and ${describe('clientSecretFile')} are both given: give only one`);
-    return undefined;
+    return fault(
+      'clientSecret',
+      `and ${describe('clientSecretFile')} are both given: give only one`,
+    );
   }
-  if (isDirect) return directSecret(reading);
-  return isInFile ? secretInFile(reading, values.clientSecretFile) : secretInCredential(reading);
-}
-
-function directSecret({ values, sourceOf, warn }: Reading): Secret | undefined {
+  if (isInFile) return secretInFile(reading, values.clientSecretFile);
+  if (!isDirect) return secretInCredential(reading);
   if (sourceOf('clientSecret') === 'flag') {
     warn('clientSecret', 'is in the shell history; a secret file is safer');
   }
@@ -50,14 +49,14 @@ function secretInCredential(reading: Reading): Secret | undefined {
   if (!directory) {
     const asFault = `is required, or ${describe('clientSecret')}`;
     const fix = `give it, unless the service has the systemd credential ${name}`;
-    if (entry === undefined) fault('clientSecretFile', asFault);
-    const text = entry && unread('clientSecretFile', 'is not given', fix, asFault);
+    const text = entry
+      ? unread('clientSecretFile', 'is not given', fix, asFault)
+      : fault('clientSecretFile', asFault);
     return asSecret('clientSecretFile', text, warn);
   }
   const path = `${directory}/${name}`;
   if (isMissingCredential(path, readFile)) {
-    fault('clientSecretFile', entry === undefined ? noCredential : noNamedCredential(name));
-    return undefined;
+    return fault('clientSecretFile', entry === undefined ? noCredential : noNamedCredential(name));
   }
   return secretInFile(reading, path);
 }
@@ -69,8 +68,7 @@ function secretInFile(reading: Reading, path: string | undefined): Secret | unde
   const text = readSecretFile(reading, 'clientSecretFile', path);
   if (text === undefined) return undefined;
   if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
-  fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
-  return undefined;
+  return fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
 }
 
 function asSecret(

@@ -24,16 +24,7 @@ import {
   warnOfMissingKey,
 } from './checks/protection.ts';
 import { readProvider } from './checks/provider.ts';
-import {
-  deliveryAt,
-  describeDelivery,
-  reportOutside,
-  reportSessionEndpoints,
-  reportUnused,
-  warnOfSecrets,
-  warnOfSharedScopes,
-  warnOfTokensBesideSessions,
-} from './checks/several.ts';
+import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
 import { readClientSecret } from './client-secret.ts';
 import { type ProxyVariables, readProxy, runtimeFaults } from './environment.ts';
 import { type PlacedTexts, placedTexts } from './file/config-file.ts';
@@ -159,22 +150,15 @@ export function readConfig(
   const atProviders = providers.map((reading) => readProvider(reading, baseUrl));
   const keyFile = readKeyFile(relay);
   const stateChecks = registrations.map(({ name, reading }) =>
-    readStateCheck(reading, deliveryAt(name, frontEnds, ['code', 'session', 'cms'])),
+    readStateCheck(reading, describeDelivery(frontEnds, ['code', 'session', 'cms'], name)),
   );
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
   checkSessions(relay, sessionDelivery, baseUrl, keyFile.isNamed);
-  if (sessionDelivery !== undefined) {
-    reportSessionEndpoints(registrations, sessionDelivery);
-  }
   checkMetrics(relay);
   for (const reading of [...providers, ...readings.frontEnds]) reportPlainHttp(reading);
+  for (const reading of readings.frontEnds.flatMap((one) => one.apis)) reportPlainHttp(reading);
   reportCmses(registrations, frontEnds);
-  if (file !== undefined) {
-    reportUnused(registrations, frontEnds);
-    warnOfSharedScopes(registrations, frontEnds);
-    warnOfSecrets(file, providers);
-    warnOfTokensBesideSessions(frontEnds);
-  }
+  checkSeveral(file, registrations, frontEnds);
   const proxy = readProxy(environment, faults.add);
   for (const fault of runtimeFaults(environment)) faults.add(fault);
   expectNone(faults);

@@ -34,23 +34,20 @@ function isProxyUrl(value: string): boolean {
   }
 }
 
-const inspector = /--(inspect|debug[-_]port)/;
+/** Variables that Node itself reads, and that would give secrets away. */
+const forbidden: readonly [name: string, value: RegExp, why: string][] = [
+  ['NODE_TLS_REJECT_UNAUTHORIZED', /^0$/, 'must not be 0: anyone could pose as the provider'],
+  ['NODE_DEBUG', /./s, 'must not be set: Node would write requests with their secrets'],
+  [
+    'NODE_OPTIONS',
+    /--(inspect|debug[-_]port)/,
+    'must not contain --inspect: a debugger can read every secret',
+  ],
+];
 
 /** The faults of variables that Node itself reads. Each is one line that names the variable. */
-export function runtimeFaults({
-  NODE_TLS_REJECT_UNAUTHORIZED: checks,
-  NODE_DEBUG: debug,
-  NODE_OPTIONS: options = '',
-}: OptionSources['environment']): string[] {
-  const faults: string[] = [];
-  if (checks === '0') {
-    faults.push('NODE_TLS_REJECT_UNAUTHORIZED must not be 0: anyone could pose as the provider');
-  }
-  if (debug) {
-    faults.push('NODE_DEBUG must not be set: Node would write requests with their secrets');
-  }
-  if (inspector.test(options)) {
-    faults.push('NODE_OPTIONS must not contain --inspect: a debugger can read every secret');
-  }
-  return faults;
+export function runtimeFaults(environment: OptionSources['environment']): string[] {
+  return forbidden.flatMap(([name, value, why]) =>
+    value.test(environment[name] ?? '') ? [`${name} ${why}`] : [],
+  );
 }

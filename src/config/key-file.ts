@@ -16,34 +16,24 @@ export interface KeyFile {
   readonly keySecrets: readonly [Secret, ...Secret[]] | undefined;
 }
 
-/** A key file that is being read. */
-interface KeyFileReading {
-  /** Whether there will be one, unless a fault was reported. */
-  readonly isNamed: boolean;
-  /**
-   * The values, to be called only if no fault was reported. It creates a missing file, if this command
-   * creates files, and reports a fault if it cannot.
-   */
-  settle(): KeyFile;
-}
-
 /**
  * Reads the key file: the one that the option names, else the systemd credential, else `key` in systemd's
  * state directory.
+ *
+ * @returns `isNamed`: whether there will be one. `settle` gives the values, to be called only if no fault was reported:
+ *   it creates a missing file, if this command creates files, and reports a fault if it cannot
  */
-export function readKeyFile(reading: Reading): KeyFileReading {
+export function readKeyFile(reading: Reading): { isNamed: boolean; settle(): KeyFile } {
   const path = pathOf(reading);
   if (path === undefined) {
     return { isNamed: false, settle: () => ({ keyFile: undefined, keySecrets: undefined }) };
   }
-  if (reading.newFiles === undefined || !isMissingFile(path, reading.readFile)) {
-    const keySecrets = readSecrets(reading, path);
-    return { isNamed: true, settle: () => ({ keyFile: path, keySecrets }) };
-  }
-  reportNoRoom(reading, path);
+  const isNew = reading.newFiles !== undefined && isMissingFile(path, reading.readFile);
+  if (isNew) reportNoRoom(reading, path);
+  const there = isNew ? undefined : readSecrets(reading, path);
   return {
     isNamed: true,
-    settle: () => ({ keyFile: path, keySecrets: createSecrets(reading, path) }),
+    settle: () => ({ keyFile: path, keySecrets: there ?? createSecrets(reading, path) }),
   };
 }
 
@@ -67,10 +57,8 @@ const otherReason = `names a file that does not exist and cannot be created. Cre
 function reportNoRoom({ newFiles, fault, unread }: Reading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
-    fault(
-      'keyFile',
-      'names a file that does not exist. To create it in this directory, start the path with ./',
-    );
+    const advice = 'To create it in this directory, start the path with ./';
+    fault('keyFile', `names a file that does not exist. ${advice}`);
     return;
   }
   try {
@@ -85,13 +73,9 @@ function reportNoRoom({ newFiles, fault, unread }: Reading, path: string): void 
   }
 }
 
-function newSecret(): Secret {
-  return new Secret(randomBytes(32).toString('base64url'));
-}
-
 function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
   const { newFiles, fault, warn } = reading;
-  const secret = newSecret();
+  const secret = new Secret(randomBytes(32).toString('base64url'));
   const advice = 'Replicas need a copy of it';
   if (newFiles?.create === undefined) {
     warn('keyFile', `names a file that does not exist: serve will create ${path}. ${advice}`);
@@ -101,8 +85,7 @@ function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
     const created = newFiles.create(path, `${secret.reveal()}\n`);
     if (created) warn('keyFile', `names a file that did not exist: created ${path}. ${advice}`);
   } catch (error) {
-    fault('keyFile', reasonOf(error, reasons) ?? otherReason);
-    return undefined;
+    return fault('keyFile', reasonOf(error, reasons) ?? otherReason);
   }
   // Another relay may have created it at the same moment.
   return readSecrets(reading, path);
@@ -113,11 +96,10 @@ function readSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
   if (text === undefined) return undefined;
   const [current = '', ...previous] = text.split(/\r?\n/);
   if ([current, ...previous].some((one) => one.length < shortestSecret) || previous.length > 1) {
-    reading.fault(
+    return reading.fault(
       'keyFile',
       `must name a file of one or two lines, each of ${shortestSecret} or more characters`,
     );
-    return undefined;
   }
   return [new Secret(current), ...previous.map((one) => new Secret(one))];
 }

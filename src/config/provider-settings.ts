@@ -5,20 +5,7 @@ import type { Reading } from './reading.ts';
 import type { OptionName } from './settings/settings.ts';
 
 /** Configured values. They override the preset and the metadata. */
-type GivenProvider = Partial<
-  Pick<
-    Provider,
-    | 'authorizeUrl'
-    | 'tokenUrl'
-    | 'userUrl'
-    | 'scope'
-    | 'clientAuthentication'
-    | 'pkce'
-    | 'authorizeParameters'
-    | 'tokenParameters'
-    | 'revocation'
-  >
->;
+type GivenProvider = Partial<Provider>;
 
 /** A provider whose metadata is fetched from its issuer. */
 export interface DiscoveredProvider {
@@ -115,35 +102,26 @@ function filledIn(
       .replaceAll('{tenant}', parts.tenant)
       .replaceAll('{clientId}', encodeURIComponent(parts.clientId));
   // Some providers require a header that names the calling program and its address.
-  const identify = (header: string) =>
-    header.replaceAll('{version}', version).replaceAll('{baseUrl}', parts.baseUrl);
+  const headers =
+    preset.requestHeaders &&
+    Object.entries(preset.requestHeaders).map(([name, value]) => [
+      name,
+      value.replaceAll('{version}', version).replaceAll('{baseUrl}', parts.baseUrl),
+    ]);
+  const { name: _, title: __, documentation: ___, host: ____, tenant: _____, ...rest } = preset;
   return {
+    ...rest,
     authorizeUrl: fill(preset.authorizeUrl),
     tokenUrl: fill(preset.tokenUrl),
     userUrl: fill(preset.userUrl),
-    scope: preset.scope,
-    clientAuthentication: preset.clientAuthentication,
-    pkce: preset.pkce,
-    tokenResponse: preset.tokenResponse,
-    refreshTokens: preset.refreshTokens,
-    refreshRequest: preset.refreshRequest,
     revocation: preset.revocation && { ...preset.revocation, url: fill(preset.revocation.url) },
     logoutUrl: preset.logoutUrl && fill(preset.logoutUrl),
     issuer: preset.issuer && fill(preset.issuer),
-    requestHeaders: preset.requestHeaders && mapValues(preset.requestHeaders, identify),
-    userRejectedWhen: preset.userRejectedWhen,
-    cms: preset.cms,
+    requestHeaders: headers && Object.fromEntries(headers),
   };
 }
 
-function mapValues(
-  record: Readonly<Record<string, string>>,
-  change: (value: string) => string,
-): Record<string, string> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
-}
-
-function givenProvider(values: Reading['values']): GivenProvider {
+function givenProvider(values: Reading['values']): Partial<Provider> {
   return {
     ...(values.authorizeUrl && { authorizeUrl: values.authorizeUrl.href }),
     ...(values.tokenUrl && { tokenUrl: values.tokenUrl.href }),

@@ -97,13 +97,10 @@ export function createReading(
   const inFile = (name: SettingName) =>
     (given(name)?.source ?? 'file') === 'file' ? placeOf(name) : undefined;
   const describe = (name: SettingName) => inFile(name)?.described ?? describeOption(name);
-  const fault = (name: SettingName, message: string) => {
-    const texts = given(name)?.texts ?? [];
-    faults.add(
-      describeFault(describe(name), settings[name], texts, message),
-      inFile(name)?.position,
-    );
-  };
+  function fault(name: SettingName, message: string): undefined {
+    const text = describeFault(describe(name), settings[name], given(name)?.texts ?? [], message);
+    return faults.add(text, inFile(name)?.position);
+  }
 
   /** The value of a setting; undefined: it has none, or one with a fault, which is reported. */
   function parse(name: SettingName): unknown {
@@ -149,7 +146,7 @@ export function createReading(
     describe,
     /** The same without its place in a file, if it is not there yet. */
     describeMissing: (name: SettingName) => placeOf(name)?.path ?? describeOption(name),
-    /** Reports a fault. The message completes a sentence that begins with the setting. */
+    /** Reports a fault: the message completes a sentence that begins with the setting. Returns undefined. */
     fault,
     /** Reports a fault of the entry as a whole. */
     faultOfEntry: (message: string) =>

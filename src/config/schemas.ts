@@ -5,8 +5,7 @@ import { presets } from '../providers/presets.ts';
 import { providerUrl } from '../urls.ts';
 import { didYouMean, suggestion } from './fault.ts';
 
-const secondsOfHour = 60 * 60;
-const secondsOfDay = 24 * secondsOfHour;
+const secondsOf = { days: 24 * 3600, hours: 3600 };
 
 /** What a value is in YAML and JSON, as JSON Schema has it. Without one, it is a string. */
 export interface ValueType {
@@ -51,46 +50,43 @@ function textOrNumber(pattern: RegExp, message: string) {
   return v.pipe(text(pattern, message), typed({ type: ['string', 'number'] }));
 }
 
-/** A whole number from `min` to `max`. */
-export function wholeNumber(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`;
+function numberFrom(
+  what: string,
+  pattern: RegExp,
+  type: 'integer' | 'number',
+  min: number,
+  max: number,
+) {
+  const message = `must be ${what} from ${min} to ${max}`;
   return v.pipe(
     v.string(),
-    v.regex(/^\d{1,9}$/, message),
+    v.regex(pattern, message),
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),
-    typed({ type: 'integer', minimum: min, maximum: max }),
+    typed({ type, minimum: min, maximum: max }),
   );
+}
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number) {
+  return numberFrom('a whole number', /^\d{1,9}$/, 'integer', min, max);
 }
 
 /** A number of seconds from `min` to `max`, decimals allowed; the result is in milliseconds. */
 export function seconds(min: number, max: number) {
-  const message = `must be a number of seconds from ${min} to ${max}`;
+  const given = numberFrom('a number of seconds', /^\d{1,6}(\.\d{1,3})?$/, 'number', min, max);
   return v.pipe(
-    v.string(),
-    v.regex(/^\d{1,6}(\.\d{1,3})?$/, message),
-    v.transform(Number),
-    v.minValue(min, message),
-    v.maxValue(max, message),
+    given,
     v.transform((value) => Math.round(value * 1000)),
-    typed({ type: 'number', minimum: min, maximum: max }),
   );
 }
 
-/** A whole number of days from `min` to `max`; the result is in seconds. */
-export function days(min: number, max: number) {
+/** A whole number of days or hours from `min` to `max`; the result is in seconds. */
+export function wholeNumberOf(unit: keyof typeof secondsOf, min: number, max: number) {
   return v.pipe(
     wholeNumber(min, max),
-    v.transform((number) => number * secondsOfDay),
-  );
-}
-
-/** A whole number of hours from `min` to `max`; the result is in seconds. */
-export function hours(min: number, max: number) {
-  return v.pipe(
-    wholeNumber(min, max),
-    v.transform((number) => number * secondsOfHour),
+    v.transform((number) => number * secondsOf[unit]),
   );
 }
 
@@ -177,36 +173,33 @@ function isNetwork(entry: string): boolean {
 /** A path to a file. */
 export const filePath = textOrNumber(/^[^\0]+$/, 'must be a path to a file');
 
-/**
- * Redirect URIs with spaces between them.
- *
- * @param most how many there may be
- * @param longest how many characters each may have
- */
-export function redirectUris(most: number, longest: number) {
-  return v.pipe(
-    v.string(),
-    v.transform((text) => text.split(' ').filter((url) => url !== '')),
-    v.array(
-      v.pipe(
-        v.string(),
-        v.maxLength(longest, `must have at most ${longest} characters`),
-        redirectUri,
-      ),
+/** Characters that a redirect URI may have. */
+export const maxRedirectUriLength = 512;
+const mostRedirectUris = 20;
+
+/** Redirect URIs with spaces between them. */
+export const redirectUris = v.pipe(
+  v.string(),
+  v.transform((given) => given.split(' ').filter((url) => url !== '')),
+  v.array(
+    v.pipe(
+      v.string(),
+      v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
+      redirectUri,
     ),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(most, `must not be given more than ${most} times`),
-  );
-}
+  ),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(mostRedirectUris, `must not be given more than ${mostRedirectUris} times`),
+);
 
 /** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */
 export const issuer = v.pipe(
   v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const [issue] = v.safeParse(providerUrl, dataset.value, { abortPipeEarly: true }).issues ?? [];
-    if (issue !== undefined) addIssue({ message: issue.message });
-  }),
+  v.check(
+    (value) => v.is(providerUrl, value),
+    ({ input }) =>
+      v.safeParse(providerUrl, input, { abortPipeEarly: true }).issues?.[0].message ?? '',
+  ),
   v.check((value) => !value.includes('?'), 'must not have a query'),
 );
 

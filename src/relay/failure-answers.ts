@@ -1,9 +1,8 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { frontEndsOf } from '../config/login-config.ts';
 import { failurePage } from '../delivery/failure-page.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { States } from '../login/state.ts';
-import { issuerOf } from './registration-config.ts';
+import { frontEndsOf, issuerOf } from './registration-config.ts';
 
 /** How a failure at a registration is answered if no front end is known. */
 export function failureAnswer(

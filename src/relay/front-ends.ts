@@ -1,13 +1,18 @@
 import type { Logger } from 'pino';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { cmsBackendOf, frontEndsOf, issuesRefreshTokens } from '../config/login-config.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { States } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import { isFamily, matches, matchesAny } from '../origins/origin-pattern.ts';
 import { type DeliveryContext, deliveryOf, takesOAuth } from './deliveries.ts';
 import { failurePageOf } from './failure-answers.ts';
-import { audienceOfFrontEnd, issuerOf } from './registration-config.ts';
+import {
+  audienceOfFrontEnd,
+  cmsBackendOf,
+  frontEndsOf,
+  issuerOf,
+  issuesRefreshTokens,
+} from './registration-config.ts';
 
 /** What a registration issues to its front ends. */
 type Issued = Pick<DeliveryContext, 'audience' | 'codes' | 'sessions'> & {

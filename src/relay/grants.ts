@@ -1,10 +1,10 @@
 import type { RelaySettings } from '../config/config.ts';
-import { issuesRefreshTokens } from '../config/login-config.ts';
 import { createCodes } from '../grants/codes.ts';
 import type { GrantMemory, Grants } from '../grants/grants.ts';
 import { createNonces } from '../grants/proofs.ts';
 import { createRefreshTokens } from '../grants/refresh-tokens.ts';
 import type { Keys } from '../keys.ts';
+import { issuesRefreshTokens } from './registration-config.ts';
 
 /**
  * Creates what the relay grants to front ends at one registration.

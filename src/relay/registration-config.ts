@@ -1,5 +1,11 @@
-import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import type { Provider } from '../providers/provider.ts';
+import type {
+  Config,
+  FrontEndConfig,
+  RegistrationConfig,
+  RelaySettings,
+} from '../config/config.ts';
+import type { CmsBackend, Provider } from '../providers/provider.ts';
+import { isLoopback } from '../urls.ts';
 
 /** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
 export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
@@ -22,4 +28,40 @@ export function audienceOf(
 /** What codes, refresh tokens and sessions of a front end are bound to: the operator may have lost the old origin. */
 export function audienceOfFrontEnd({ name, origin }: FrontEndConfig): string {
   return `${name} ${origin}`;
+}
+
+/** The front ends that may use a registration, in their order. */
+export function frontEndsOf(
+  { frontEnds }: Config,
+  { name }: RegistrationConfig,
+): readonly FrontEndConfig[] {
+  return frontEnds.filter(({ registrations }) => registrations.includes(name));
+}
+
+/** The registrations that a front end may use, in their order. */
+export function registrationsOf(
+  { registrations }: Config,
+  { registrations: usable }: FrontEndConfig,
+): readonly RegistrationConfig[] {
+  return registrations.filter(({ name }) => usable.includes(name));
+}
+
+/**
+ * Whether front ends can get refresh tokens. Beyond this machine they need a key file: otherwise the
+ * client secret would open them.
+ */
+export function issuesRefreshTokens({
+  refreshTokens,
+  keySecrets,
+  baseUrl,
+}: RelaySettings): boolean {
+  const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
+  return refreshTokens !== 'off' && isKeySafe;
+}
+
+/** How a CMS uses the provider of a registration. Undefined: no CMS can. */
+export function cmsBackendOf({
+  provider,
+}: Pick<RegistrationConfig, 'provider'>): CmsBackend | undefined {
+  return 'known' in provider ? provider.known.cms : undefined;
 }

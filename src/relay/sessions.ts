@@ -1,12 +1,11 @@
 import type { Config, FrontEndConfig } from '../config/config.ts';
-import { registrationsOf } from '../config/login-config.ts';
 import { keysOf } from '../keys.ts';
 import type { Registration } from '../login/registration.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
 import { createSessionGuard } from '../routes/session-guard.ts';
 import type { Logouts } from '../session/logouts.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
-import { audienceOfFrontEnd } from './registration-config.ts';
+import { audienceOfFrontEnd, registrationsOf } from './registration-config.ts';
 
 /**
  * Creates the sessions of the front ends that hold no token.

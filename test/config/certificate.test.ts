@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
+import { loginConfig } from '../../src/check/login-config.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { TextFile } from '../../src/config/files.ts';
-import { loginConfig } from '../../src/config/login-config.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 import { issueCertificate, selfSignedCertificate } from '../harness/system/certificate.ts';
 

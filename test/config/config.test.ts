@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LoginConfig } from '../../src/config/login-config.ts';
+import type { LoginConfig } from '../../src/check/login-config.ts';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';
@@ -39,12 +39,10 @@ describe('the configuration', () => {
           authorizeUrl: 'https://github.com/login/oauth/authorize',
           tokenUrl: 'https://github.com/login/oauth/access_token',
           userUrl: 'https://api.github.com/user',
-          scope: undefined,
           clientAuthentication: 'query',
           pkce: true,
           tokenResponse: { scopeSeparator: ',' },
           refreshTokens: 'by-setting',
-          refreshRequest: undefined,
           revocation: {
             url: 'https://api.github.com/applications/client/token',
             request: 'github',
@@ -53,7 +51,6 @@ describe('the configuration', () => {
           logoutUrl: undefined,
           issuer: 'https://github.com/login/oauth',
           requestHeaders: undefined,
-          userRejectedWhen: undefined,
           cms: {
             name: 'github',
             repositoryScopes: ['repo', 'public_repo'],

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createTextFile, expectCreatable, readTextFile } from '../../src/cli/text-files.ts';
 import type { NewFiles } from '../../src/config/files.ts';
-import { createTextFile, expectCreatable, readTextFile } from '../../src/config/files.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';
 
 const secret = 'k'.repeat(32);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { loginConfig } from '../../src/check/login-config.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { loginConfig } from '../../src/config/login-config.ts';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';

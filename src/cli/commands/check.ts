@@ -2,16 +2,16 @@ import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine, examineAll } from '../../check/examine.ts';
 import { findingsOn } from '../../check/finding.ts';
+import { loginConfig } from '../../check/login-config.ts';
 import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { placedTexts } from '../../config/file/config-file.ts';
 import type { ReadFile } from '../../config/files.ts';
-import { expectCreatable, readTextFile } from '../../config/files.ts';
-import { loginConfig } from '../../config/login-config.ts';
 import { createReadings } from '../../config/reading.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
+import { expectCreatable, readTextFile } from '../text-files.ts';
 
 /**
  * `login-relay check`: shows the configuration in effect, and what is wrong with it, with its addresses

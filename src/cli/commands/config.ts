@@ -2,10 +2,10 @@ import { describedProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
 import { printFile } from '../../config/file/print.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
-import { expectCreatable, readTextFile } from '../../config/files.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import type { ConfigAction } from '../config-actions.ts';
 import { print } from '../print.ts';
+import { expectCreatable, readTextFile } from '../text-files.ts';
 
 /**
  * `login-relay config`: `check` only reads the configuration. `print` shows it as a file, with secrets masked, and asks

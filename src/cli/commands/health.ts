@@ -4,13 +4,13 @@ import getRawBody from 'raw-body';
 import * as v from 'valibot';
 import { placedTexts } from '../../config/file/config-file.ts';
 import { readConfigFile } from '../../config/file/read.ts';
-import { readTextFile } from '../../config/files.ts';
 import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { paths } from '../../paths.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
+import { readTextFile } from '../text-files.ts';
 
 const patience = 3_000;
 const largestAnswer = 16 * 1024;

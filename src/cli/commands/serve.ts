@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
-import { createTextFile, expectCreatable, readTextFile } from '../../config/files.ts';
 import { describeOption } from '../../config/settings/settings.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
@@ -17,6 +16,7 @@ import { printError } from '../print.ts';
 import { reload } from '../reload.ts';
 import { restartWarnings } from '../restart-warnings.ts';
 import type { Signals } from '../signals.ts';
+import { createTextFile, expectCreatable, readTextFile } from '../text-files.ts';
 import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import { watchFiles } from '../watch-files.ts';
 

@@ -1,4 +1,3 @@
-import { isLoopback } from '../../urls.ts';
 import { didYouMean, suggestion } from '../fault.ts';
 import type { FrontEndReading, Reading } from '../reading.ts';
 import { overlap } from '../settings/apis.ts';
@@ -20,6 +19,8 @@ export interface ApiConfig {
 
 type ApiMethod = NonNullable<CompleteValues['methods']>[number];
 
+const defaultMethods: readonly ApiMethod[] = ['GET', 'HEAD'];
+
 /** An entry of `proxy` without faults. */
 interface ReadApi {
   readonly reading: Reading;
@@ -28,7 +29,7 @@ interface ReadApi {
 
 /** Reads `proxy` of a front end. What has faults is left out. */
 export function readApis(
-  { apis, values: { tokenDelivery, insecureHttp }, describe }: FrontEndReading,
+  { apis, values: { tokenDelivery }, describe }: FrontEndReading,
   { registrations }: FrontEndAccess,
 ): readonly ReadApi[] {
   if (tokenDelivery !== 'session') {
@@ -40,28 +41,13 @@ export function readApis(
       if (sourceOf(name) === undefined) fault(name, 'is required');
     }
     const { path, url } = values;
-    const { methods = orDefault(reading, 'methods', ['GET', 'HEAD']) } = values;
-    const { requestHeaders = orDefault(reading, 'requestHeaders', []) } = values;
+    const { methods = sourceOf('methods') ? undefined : defaultMethods } = values;
+    const { requestHeaders = sourceOf('requestHeaders') ? undefined : [] } = values;
     const registration = registrationOf(reading, registrations);
-    if (url?.protocol === 'http:' && !isLoopback(url) && insecureHttp === false) {
-      fault(
-        'url',
-        `must start with https://. http:// is only for this machine, unless ${describe('insecureHttp')} allows it`,
-      );
-    }
     return path && url && methods && requestHeaders && registration
       ? [{ reading, api: { path, url: url.href, methods, requestHeaders, registration } }]
       : [];
   });
-}
-
-/** A default, unless a fault was reported. */
-function orDefault<Value>(
-  { sourceOf }: Reading,
-  name: 'methods' | 'requestHeaders',
-  otherwise: Value,
-): Value | undefined {
-  return sourceOf(name) === undefined ? otherwise : undefined;
 }
 
 function registrationOf(
@@ -70,13 +56,14 @@ function registrationOf(
 ): string | undefined {
   if (sourceOf('apiProvider') === undefined) {
     if (registrations.length === 1) return registrations[0];
-    fault('apiProvider', 'is required, because the front end may use several providers');
-    return undefined;
+    return fault('apiProvider', 'is required, because the front end may use several providers');
   }
   if (name === undefined || registrations.includes(name)) return name;
   const close = suggestion(name, registrations);
-  fault('apiProvider', `names a provider that the front end may not use${didYouMean(close)}`);
-  return undefined;
+  return fault(
+    'apiProvider',
+    `names a provider that the front end may not use${didYouMean(close)}`,
+  );
 }
 
 /** Reports paths of which one is below another, at any front end: a request must belong to one alone. */

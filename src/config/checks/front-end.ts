@@ -4,10 +4,9 @@ import { examplePage, originOf, type RedirectUri } from '../../origins/redirect-
 import { isLoopback } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
 import { checked, type Reading } from '../reading.ts';
+import { maxRedirectUriLength } from '../schemas.ts';
 import type { CompleteValues } from '../settings/settings.ts';
 import { reportOwnParameters } from './provider.ts';
-
-const maxRedirectUriLength = 512;
 
 /** The front end, and how a login reaches it. */
 export interface FrontEndSettings extends Pick<CompleteValues, 'tokenDelivery'> {

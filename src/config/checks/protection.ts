@@ -1,8 +1,9 @@
 import { isLoopback } from '../../urls.ts';
 import type { Reading } from '../reading.ts';
+import type { CompleteValues } from '../settings/settings.ts';
 
 /** Which callbacks of a registration must have a state. */
-export type StateCheck = 'browsers' | 'always' | 'off';
+export type StateCheck = NonNullable<CompleteValues['stateCheck']>;
 
 /**
  * Reads the state check of a registration.
@@ -30,13 +31,9 @@ export function readStateCheck(
 /** Checks what needs the state of a login, or refresh tokens. */
 export function checkRefreshTokens({ values, sourceOf, describe, warn }: Reading): void {
   const { refreshTokens, stateCheck } = values;
+  const ofOAuth = ['redirectUri', 'refreshTokens', 'refreshLifetime', 'revocationUrl'] as const;
   if (stateCheck === 'off') {
-    for (const name of [
-      'redirectUri',
-      'refreshTokens',
-      'refreshLifetime',
-      'revocationUrl',
-    ] as const) {
+    for (const name of ofOAuth) {
       if (sourceOf(name) === undefined) continue;
       warn(name, `has no effect with ${describe('stateCheck')} off: OAuth logins need a state`);
     }

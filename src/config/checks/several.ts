@@ -3,11 +3,9 @@ import { sessionPaths } from '../../paths.ts';
 import type { ConfigFile } from '../file/config-file.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import type { FrontEndReading, Reading, Shared } from '../reading.ts';
-import { type CompleteValues, describeOption, optionNames, options } from '../settings/settings.ts';
+import { describeOption, optionNames, options } from '../settings/settings.ts';
 import { givenBySources } from '../sources.ts';
 import type { FrontEndAccess } from './front-end.ts';
-
-type TokenDelivery = CompleteValues['tokenDelivery'];
 
 /** A registration that is being read. */
 export interface RegistrationEntry {
@@ -21,38 +19,45 @@ export interface FrontEndEntry {
   readonly access: FrontEndAccess;
 }
 
-/** Describes the first front end of a registration with one of these deliveries. Undefined: there is none. */
-export function deliveryAt(
-  registration: string,
-  frontEnds: readonly FrontEndEntry[],
-  deliveries: readonly TokenDelivery[],
-): string | undefined {
-  return describeDelivery(
-    frontEnds.filter(({ access }) => access.registrations.includes(registration)),
-    deliveries,
-  );
-}
-
-/** The same among all of them. */
+/**
+ * Describes the first front end with one of these deliveries. Undefined: there is none.
+ *
+ * @param registration by default, any
+ */
 export function describeDelivery(
   frontEnds: readonly FrontEndEntry[],
-  deliveries: readonly TokenDelivery[],
+  deliveries: readonly (string | undefined)[],
+  registration?: string,
 ): string | undefined {
-  for (const { one } of frontEnds) {
-    const { tokenDelivery: given } = one.values;
-    if (given === undefined || !deliveries.includes(given)) continue;
-    return `${one.describe('tokenDelivery')} ${given}`;
-  }
-  return undefined;
+  const found = frontEnds.find(
+    ({ one: { values }, access: { registrations } }) =>
+      deliveries.includes(values.tokenDelivery) &&
+      (registration === undefined || registrations.includes(registration)),
+  );
+  return found && `${found.one.describe('tokenDelivery')} ${found.one.values.tokenDelivery}`;
+}
+
+/** Checks what concerns several registrations or front ends. */
+export function checkSeveral(
+  file: ReadConfigFile | undefined,
+  registrations: readonly RegistrationEntry[],
+  frontEnds: readonly FrontEndEntry[],
+): void {
+  reportSessionEndpoints(registrations, describeDelivery(frontEnds, ['session']));
+  if (file === undefined) return;
+  reportUnused(registrations, frontEnds);
+  warnOfSharedScopes(registrations, frontEnds);
+  if (!file.isPrivate) warnOfSecrets(registrations);
+  warnOfTokensBesideSessions(frontEnds);
 }
 
 /** Reports registrations whose paths are endpoints of sessions. */
-export function reportSessionEndpoints(
+function reportSessionEndpoints(
   registrations: readonly RegistrationEntry[],
-  sessionDelivery: string,
+  sessionDelivery: string | undefined,
 ): void {
   for (const { name, reading } of registrations) {
-    if (!sessionPaths.has(`/auth/${name}`)) continue;
+    if (sessionDelivery === undefined || !sessionPaths.has(`/auth/${name}`)) continue;
     const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
     if (reading.name === undefined) reading.fault('pathName', message);
     else reading.faultOfEntry(message);
@@ -60,7 +65,7 @@ export function reportSessionEndpoints(
 }
 
 /** Reports providers that no front end may use. */
-export function reportUnused(
+function reportUnused(
   registrations: readonly RegistrationEntry[],
   frontEnds: readonly FrontEndEntry[],
 ): void {
@@ -72,9 +77,8 @@ export function reportUnused(
 }
 
 /** Warns of secrets in a file that other users than its owner can read. */
-export function warnOfSecrets({ isPrivate }: ReadConfigFile, providers: readonly Reading[]): void {
-  if (isPrivate) return;
-  for (const reading of providers) {
+function warnOfSecrets(registrations: readonly RegistrationEntry[]): void {
+  for (const { reading } of registrations) {
     for (const name of ['clientSecret', 'tokenParams'] as const) {
       if (reading.sourceOf(name) !== 'file') continue;
       reading.warn(
@@ -91,7 +95,7 @@ export function warnOfSecrets({ isPrivate }: ReadConfigFile, providers: readonly
  *
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
-export function warnOfSharedScopes(
+function warnOfSharedScopes(
   registrations: readonly RegistrationEntry[],
   frontEnds: readonly FrontEndEntry[],
 ): void {
@@ -117,7 +121,7 @@ export function warnOfSharedScopes(
  * Warns of pages with sessions that can get tokens all the same: at their origin, another front end can log in, and a
  * script in the page can start that login.
  */
-export function warnOfTokensBesideSessions(frontEnds: readonly FrontEndEntry[]): void {
+function warnOfTokensBesideSessions(frontEnds: readonly FrontEndEntry[]): void {
   const others = frontEnds.filter(({ one }) => one.values.tokenDelivery !== 'session');
   for (const { one, access } of frontEnds) {
     const { tokenDelivery, origin } = one.values;

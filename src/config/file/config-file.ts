@@ -62,7 +62,7 @@ export function describeEntry(
 /** Faults or warnings, each once. */
 export interface PlacedTexts {
   /** @param position the place in the file that the text is about, if it is about one */
-  readonly add: (text: string, position?: Position) => void;
+  readonly add: (text: string, position?: Position) => undefined;
   /** In the order of the file, after those that are about no place in it. */
   readonly inOrder: () => readonly string[];
 }
@@ -74,6 +74,7 @@ export function placedTexts(): PlacedTexts {
   return {
     add(text, position = nowhere) {
       if (!places.has(text)) places.set(text, position);
+      return undefined;
     },
     inOrder: () =>
       [...places]

@@ -24,20 +24,18 @@ type Place = Pick<FileSettings, 'level' | 'prefix' | 'position'>;
 /** Endpoints after `/auth/<provider>/`: no front end can have their names. */
 export const endpoints: readonly string[] = ['callback', 'token', 'revoke'];
 
-/** The keys of each level that hold further maps, where an unknown key belongs that another level has. */
-const levels: Readonly<
-  Record<Level, { readonly maps: readonly string[]; readonly belongs: string }>
-> = {
-  relay: {
-    maps: ['providers', 'front-ends'],
-    belongs: 'belongs to the whole relay: move it to the top of the file, without indentation',
-  },
-  providers: { maps: [], belongs: 'belongs to a provider: move it into an entry of providers' },
-  'front-ends': {
-    maps: ['proxy'],
-    belongs: 'belongs to a front end: move it into an entry of front-ends',
-  },
-  proxy: { maps: [], belongs: 'belongs to an API: move it into an entry of proxy, in a front end' },
+/** The keys of a level that hold the settings of another one. */
+const mapsIn: Readonly<Partial<Record<Level, readonly string[]>>> = {
+  relay: ['providers', 'front-ends'],
+  'front-ends': ['proxy'],
+};
+
+/** What is said of the key of another level. */
+const belongs: Readonly<Record<Level, string>> = {
+  relay: 'belongs to the whole relay: move it to the top of the file, without indentation',
+  providers: 'belongs to a provider: move it into an entry of providers',
+  'front-ends': 'belongs to a front end: move it into an entry of front-ends',
+  proxy: 'belongs to an API: move it into an entry of proxy, in a front end',
 };
 
 /** Reads the map of the whole file. */
@@ -60,17 +58,12 @@ function readEntries(
   source: Source,
 ): ConfigFile['providers'] {
   const { yaml, report, giveUp } = source;
-  if (!isMap(value)) {
-    giveUp(position, `${level} is not a map of names, each with its settings`);
-    return undefined;
-  }
+  if (!isMap(value))
+    return giveUp(position, `${level} is not a map of names, each with its settings`);
   const most = level === 'providers' ? limits.registrations : limits.frontEnds;
   const pairs = pairsOf(value, yaml, report);
   const beyond = pairs[most];
-  if (beyond !== undefined) {
-    giveUp(beyond.position, `${level} has more than ${most} entries`);
-    return undefined;
-  }
+  if (beyond) return giveUp(beyond.position, `${level} has more than ${most} entries`);
   const [first, ...others] = pairs.map((pair) => readEntry(pair, level, source));
   if (first === undefined) giveUp(position, `${level} has no entries`);
   return first && [first, ...others];
@@ -96,14 +89,8 @@ function readEntry(
   const apis = proxy ? readApis(proxy, `${described}.proxy`, `${prefix}proxy.`, source) : [];
   const own = pairs.filter((pair) => pair !== proxy);
   const settings = readSettings(own, { level, prefix, position }, source);
-  return {
-    ...settings,
-    level,
-    name,
-    position,
-    apis,
-    values: withPreset(level, name, settings.values),
-  };
+  const values = withPreset(level, name, settings.values);
+  return { ...settings, level, name, position, apis, values };
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
@@ -175,16 +162,16 @@ function reportUnknown(
   { level, prefix }: Place,
   { report, giveUp }: Source,
 ): SettingName[] {
-  const { maps } = levels[level];
+  const maps = mapsIn[level] ?? [];
   const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...maps]);
-  const owner = (Object.keys(levels) as Level[]).find((one) =>
+  const owner = (Object.keys(belongs) as Level[]).find((one) =>
     fileSettings[one].some((setting) => setting.key === key),
   );
   const isShown =
     /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
-  if (owner !== undefined) message = `${prefix}${key} ${levels[owner].belongs}`;
+  if (owner !== undefined) message = `${prefix}${key} ${belongs[owner]}`;
   (close !== undefined && maps.includes(close) ? giveUp : report)(position, message);
   return fileSettings[level].filter((setting) => setting.key === close).map(({ name }) => name);
 }
@@ -199,7 +186,7 @@ function textsOf(
   setting: FileSetting,
   value: Node | undefined,
   { path, yaml }: Source,
-  fault: (message: string) => void,
+  fault: (message: string) => undefined,
 ): readonly string[] | undefined {
   const isList = takesList(setting);
   const items = isSeq(value) && isList ? value.items : undefined;
@@ -212,8 +199,7 @@ function textsOf(
   if (!texts.every((text) => text !== undefined)) return undefined;
   // A secret in place of a path must not become the name of a new file.
   if (setting.name === 'keyFile' && texts[0]?.includes('/') === false) {
-    fault('must be a path with a slash, such as ./key');
-    return undefined;
+    return fault('must be a path with a slash, such as ./key');
   }
   if (setting.schema === filePath) return texts.map((text) => fromFile(text, path));
   const { separator } = setting;
@@ -228,19 +214,16 @@ function textOf(
   setting: FileSetting,
   node: Node | undefined,
   expected: string,
-  fault: (message: string) => void,
+  fault: (message: string) => undefined,
 ): string | undefined {
-  if (isMap(node) || isSeq(node))
-    fault(`must be ${expected}, not a ${isMap(node) ? 'map' : 'list'}`);
-  else if (!isScalar(node) || node.value === null || node.value === '') fault('has no value');
-  else {
-    const { value, source } = node;
-    if (typeof value === 'string') return value;
-    if (typeof value !== 'boolean') return source ?? String(value);
-    const word = value ? 'on' : 'off';
-    return acceptedWords(setting.schema).includes(word) ? word : String(value);
-  }
-  return undefined;
+  if (isMap(node)) return fault(`must be ${expected}, not a map`);
+  if (isSeq(node)) return fault(`must be ${expected}, not a list`);
+  if (!isScalar(node) || node.value === null || node.value === '') return fault('has no value');
+  const { value, source } = node;
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'boolean') return source ?? String(value);
+  const word = value ? 'on' : 'off';
+  return acceptedWords(setting.schema).includes(word) ? word : String(value);
 }
 
 /** Takes a path in the file as relative to the file's directory. */

@@ -72,7 +72,7 @@ export function parseConfigFile(
   let isClear = true;
   const giveUp: ReportAt = (position, message) => {
     isClear = false;
-    report(position, message);
+    return report(position, message);
   };
   const file = yaml && readYaml({ path, yaml, report, giveUp });
   const found = faults.inOrder();
@@ -86,6 +86,5 @@ function readYaml(source: Source): ConfigFile | undefined {
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
   if (isMap(content) || isBlank)
     return { path, ...readTop(isMap(content) ? content : undefined, source) };
-  report(positionOf(content, yaml), 'is not a map of settings, such as port: 8000');
-  return undefined;
+  return report(positionOf(content, yaml), 'is not a map of settings, such as port: 8000');
 }

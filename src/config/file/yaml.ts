@@ -22,7 +22,7 @@ export interface Yaml {
 }
 
 /** Reports a fault at a place in the file. */
-export type ReportAt = (position: Position, message: string) => void;
+export type ReportAt = (position: Position, message: string) => undefined;
 
 const start: Position = { line: 1, column: 1 };
 
@@ -37,10 +37,7 @@ const mostFaults = 10;
  */
 export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
   const unreadable = whyUnreadable(text);
-  if (unreadable !== undefined) {
-    report(start, unreadable);
-    return undefined;
-  }
+  if (unreadable !== undefined) return report(start, unreadable);
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);

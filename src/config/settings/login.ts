@@ -7,7 +7,7 @@ const relay = rowsOf('relay');
 const provider = rowsOf('providers');
 const frontEnd = rowsOf('front-ends');
 const frontEndInFile = fileRowsOf('front-ends');
-const { days, filePath, hours, oneOf, parameters } = schemas;
+const { filePath, oneOf, parameters } = schemas;
 const presets = "the preset's or the issuer's";
 
 export const requiredRows = group('Required', {
@@ -43,7 +43,7 @@ export const frontEndRows = group('Front end', {
     otherwise: 'the origin; /admin/ there with --token-delivery cms',
   }),
   redirectUri: frontEnd('--redirect-uri <url>', 'FRONTEND_REDIRECT_URI', {
-    schema: schemas.redirectUris(20, 512),
+    schema: schemas.redirectUris,
     help: 'page inside the origin that an OAuth login may return to; repeat the flag for several, or put spaces between them in the variable',
     otherwise: 'the front end URL',
     inFile: {
@@ -68,17 +68,17 @@ export const frontEndRows = group('Front end', {
     default: 'bound',
   }),
   refreshLifetime: relay('--refresh-lifetime <days>', 'REFRESH_LIFETIME', {
-    schema: days(1, 3650),
+    schema: schemas.wholeNumberOf('days', 1, 3650),
     help: 'days after which a login can no longer be refreshed',
     default: '30',
   }),
   sessionLifetime: relay('--session-lifetime <days>', 'SESSION_LIFETIME', {
-    schema: days(1, 400),
+    schema: schemas.wholeNumberOf('days', 1, 400),
     help: 'days after which a session ends, however often it is refreshed',
     default: '7',
   }),
   sessionIdle: relay('--session-idle <hours>', 'SESSION_IDLE', {
-    schema: hours(1, 9600),
+    schema: schemas.wholeNumberOf('hours', 1, 9600),
     help: 'hours after which a session ends if it is not refreshed',
     default: '24',
   }),

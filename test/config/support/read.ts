@@ -1,6 +1,6 @@
+import { type LoginConfig, loginConfig } from '../../../src/check/login-config.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import type { NewFiles, ReadFile, TextFile } from '../../../src/config/files.ts';
-import { type LoginConfig, loginConfig } from '../../../src/config/login-config.ts';
 import type { Naming } from '../../../src/config/reading.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
 import { ConfigError } from '../../../src/start-errors.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
+import { readTextFile } from '../../../src/cli/text-files.ts';
 import { readConfig } from '../../../src/config/config.ts';
-import { readTextFile } from '../../../src/config/files.ts';
 import { createRelay } from '../../../src/relay/relay.ts';
 
 /**

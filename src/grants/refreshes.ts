@@ -9,6 +9,9 @@ const most = 4096;
 const repeatTime = 30_000;
 /** Seconds. A token that ends sooner is refreshed. */
 const shortLife = 60;
+/** Calls for one login within the time: other scopes and short tokens need one each. */
+const mostCalls = 60;
+const callsTime = 600_000;
 
 /** A refresh token of the provider, and the client that it was issued to. */
 interface RefreshTokenOwner {
@@ -38,13 +41,17 @@ export interface Refreshes {
    *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
    *   token is good for more than a minute.
    * - If the newest result has another scope, the newest refresh token is refreshed.
+   * - A login has 60 calls in ten minutes at most.
    *
    * @param refresh from a caller that has proved its key
    * @param call calls the provider. It must not end if one caller closes its connection.
+   * @param isGood whether the provider has not refused an access token since it issued it
+   * @throws {RelayError} `rate_limited`, or why the call failed
    */
   join(
     refresh: FrontEndRefresh,
     call: (grant: RefreshGrant) => Promise<TokenResponse>,
+    isGood?: (accessToken: string) => boolean,
   ): Promise<Refreshed>;
   /**
    * Gives the newest token that replaced a refresh token within the last minute, to be revoked. It is no
@@ -79,6 +86,30 @@ export function createRefreshes(now: () => number): Refreshes {
   /** By the refresh token of the result. */
   const latest = createRecent<Ended>(repeatTime, most, now);
   const refusals = createRecent<RelayError>(lifetime, most, now);
+  /** The calls of a login, by its newest refresh token. */
+  const calls = createRecent<{ readonly count: number; readonly since: number }>(
+    callsTime,
+    4 * most,
+    now,
+  );
+
+  /** @throws {RelayError} `rate_limited` */
+  function countCall(key: string): void {
+    const known = calls.get(key);
+    const left = known ? known.since + callsTime - now() : 0;
+    const { count, since } = known && left > 0 ? known : { count: 0, since: now() };
+    if (count >= mostCalls) {
+      const headers = { 'Retry-After': String(Math.ceil(left / 1000)) };
+      throw new RelayError('rate_limited', { headers, detail: tooManyCalls });
+    }
+    calls.set(key, { count: count + 1, since });
+  }
+
+  function moveCalls(key: string, next: string): void {
+    const known = calls.get(key);
+    calls.delete(key);
+    if (known) calls.set(next, known);
+  }
 
   function start(
     refresh: FrontEndRefresh,
@@ -88,6 +119,7 @@ export function createRefreshes(now: () => number): Refreshes {
     const key = keyOfRefresh(refresh);
     const refusal = refusals.get(key);
     if (refusal !== undefined) return Promise.reject(refusal);
+    countCall(key);
     const response = call({ refreshToken, scope })
       .then((answer) => {
         // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
@@ -96,6 +128,7 @@ export function createRefreshes(now: () => number): Refreshes {
         const next = keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken });
         latest.set(next, ended);
         if (next === key) return refreshed;
+        moveCalls(key, next);
         rotations.set(key, ended);
         // The provider may return an earlier token again. Without this, the chain would be a circle.
         rotations.delete(next);
@@ -129,18 +162,22 @@ export function createRefreshes(now: () => number): Refreshes {
   }
 
   /** The result that a refresh token came with, if it may be repeated. */
-  function repeatable(token: RefreshTokenOwner): Ended | undefined {
+  function repeatable(
+    token: RefreshTokenOwner,
+    isGood: (accessToken: string) => boolean,
+  ): Ended | undefined {
     const ended = latest.get(keyOfRefresh(token));
+    if (ended && !isGood(ended.response.accessToken)) return undefined;
     const expiresIn = ended && aged(ended, now()).expiresIn;
     return expiresIn === undefined || expiresIn > shortLife ? ended : undefined;
   }
 
   return {
-    async join(refresh, call) {
+    async join(refresh, call, isGood = () => true) {
       for (;;) {
         const { newest, last, current } = follow(refresh);
         if (current === undefined) {
-          const ended = last ?? repeatable(newest);
+          const ended = last ?? repeatable(newest, isGood);
           if (ended === undefined || ended.scope !== refresh.scope)
             return await start(newest, call);
           return aged(ended, now());
@@ -161,6 +198,9 @@ export function createRefreshes(now: () => number): Refreshes {
     },
   };
 }
+
+const tooManyCalls =
+  'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
 
 /** Without the scope: a refresh token is spent whatever the scope was. */
 function keyOfRefresh(token: RefreshTokenOwner): string {

@@ -35,6 +35,8 @@ export interface Registration {
   expectRoom(): void;
   /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
   exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse>;
+  /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
+  isGood(accessToken: string): boolean;
   /** Asks for a new access token. Throws `refresh_refused`, and as `provider` and the call itself do. */
   refreshToken(grant: RefreshGrant, observe: ObserveCall): Promise<TokenResponse>;
   /**
@@ -56,8 +58,8 @@ export interface Registration {
     revocation: () => Promise<Result>,
   ): Promise<Result>;
   /**
-   * The same for a user lookup. A token that the provider has issued or accepted within the last hour is not
-   * limited: strangers at the same address must not keep a person out.
+   * The same for a user lookup. A good token is not limited: strangers at the same address must not keep a
+   * person out.
    */
   limitLookup<Result>(
     request: IncomingMessage,

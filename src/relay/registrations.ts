@@ -48,6 +48,7 @@ export function createRegistration(
     goodTokens.set(keyOfToken(token.accessToken), true);
     return token;
   };
+  const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
   const limits = refusalLimits(config);
   const limitLookup = limits(logins.refusedLookups);
   return {
@@ -68,9 +69,9 @@ export function createRegistration(
     limitExchange: limits(logins.refusedExchanges, logins.countExchange),
     limitRevocation: limits(logins.refusedRevocations),
     limitLookup(request, accessToken, lookUp) {
-      const isGood = goodTokens.get(keyOfToken(accessToken));
-      return isGood ? lookUp(false) : limitLookup(request, lookUp);
+      return isGood(accessToken) ? lookUp(false) : limitLookup(request, lookUp);
     },
+    isGood,
     exchangeCode: async (grant, observe) =>
       issued(await exchangeCode(client, endpoint(), grant, observe)),
     refreshToken: async (grant, observe) =>

@@ -69,8 +69,10 @@ export function refreshLogin(
       thumbprint,
     };
     const refresh = { ...owner, refreshToken: providerToken.refreshToken, scope };
-    const refreshed = await refreshes.join(refresh, (grant) =>
-      registration.refreshToken(grant, recordCall(ctx)),
+    const refreshed = await refreshes.join(
+      refresh,
+      (grant) => registration.refreshToken(grant, recordCall(ctx)),
+      registration.isGood,
     );
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };

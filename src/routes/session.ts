@@ -56,8 +56,10 @@ async function refreshed(
   const { refreshToken, frontEnd, audience } = session;
   if (refreshToken === undefined) return undefined;
   const refresh = { registration: audience, frontEnd, refreshToken, scope: undefined };
-  const response = refreshes.join(refresh, (grant) =>
-    registration.refreshToken(grant, recordCall(ctx)),
+  const response = refreshes.join(
+    refresh,
+    (grant) => registration.refreshToken(grant, recordCall(ctx)),
+    registration.isGood,
   );
   return await response.catch((error: unknown) => {
     if (!(error instanceof RelayError) || error.code !== 'refresh_refused') throw error;

@@ -234,10 +234,10 @@ describe('a refresh', () => {
     it('follows a long chain', async () => {
       provider.expiresIn = 60;
       let newest = grant.refreshToken;
-      for (let n = 0; n < 4000; n += 1) {
+      for (let n = 0; n < 60; n += 1) {
         newest = (await refresh({ refreshToken: newest })).refreshToken;
       }
-      expect((await refresh()).refreshToken).to.equal('refresh 4000');
+      expect((await refresh()).refreshToken).to.equal('refresh 60');
     });
   });
 
@@ -307,6 +307,40 @@ describe('a refresh', () => {
       expect(await narrow.catch(codeOf)).to.equal('refresh_refused');
       expect(await refreshes.join(newest, neverCalled).catch(codeOf)).to.equal('refresh_refused');
     });
+
+    it('is a new call if the provider refuses the access token that would be repeated', async () => {
+      const { refreshToken } = await refresh();
+      const newest = { ...grant, refreshToken };
+      await refreshes.join(newest, neverCalled, () => true);
+      const next = await refreshes.join(newest, provider.call, (token) => token !== 'access 1');
+      expect(next.accessToken).to.equal('access 2');
+    });
+
+    for (const [what, step] of [
+      ['other scopes', async (time: number) => ({ scope: time % 2 ? 'read' : 'write' })],
+      [
+        'revocations that the provider does not make',
+        async (_time: number, newest: FrontEndRefresh) => {
+          await refreshes.end(newest);
+          return {};
+        },
+      ],
+    ] as const) {
+      it(`is a call sixty times in ten minutes at most, also with ${what} in between`, async () => {
+        let newest = grant;
+        for (let time = 0; time < 60; time += 1) {
+          const changes = await step(time, newest);
+          const { refreshToken } = await refreshes.join({ ...newest, ...changes }, provider.call);
+          newest = { ...grant, refreshToken };
+          pass(100);
+        }
+        expect(provider.calls).to.have.length(60);
+        const more = refreshes.join({ ...newest, scope: 'other' }, neverCalled);
+        expect(await more.catch(codeOf)).to.equal('rate_limited');
+        pass(600_000);
+        expect((await refresh(newest)).accessToken).to.equal('access 61');
+      });
+    }
 
     it('is a new call once its login is to be revoked', async () => {
       const { refreshToken } = await refresh();

@@ -9,6 +9,7 @@ import {
   sessionFlags,
   sessionOf,
 } from '../harness/login/session-page.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import type { Relay } from '../harness/relay/relay-under-test.ts';
@@ -60,6 +61,17 @@ describe('the refresh of a session', () => {
     for (let time = 0; time < 40; time += 1) sessionOf(await page.refresh());
     expect(provider.credentials('refresh')).to.have.lengthOf(1);
     expect((await page.lookUp()).status).to.equal(200);
+  });
+
+  it('is another call if the provider refuses the new token in the meantime', async () => {
+    sessionOf(await page.refresh());
+    const { onUser } = provider;
+    provider.onUser = json({}, 401);
+    expect((await page.lookUp()).status).to.equal(401);
+    provider.onUser = onUser;
+    const refused = provider.credentials('user').at(-1);
+    sessionOf(await page.refresh());
+    expect(await tokenOf()).not.to.equal(refused);
   });
 
   it('can be repeated with the newest cookie', async () => {

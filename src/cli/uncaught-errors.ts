@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { stackFrames } from '../http/stack-frames.ts';
+import { stackFrames } from '../http/error-responder.ts';
 
 /** Logs an uncaught error and ends the process: its state is unknown then. */
 export function endOnUncaughtErrors(logger: Logger): void {

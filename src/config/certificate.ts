@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../secret.ts';
-import type { Certificate } from '../server/certificate.ts';
+import type { Certificate } from '../server/tls.ts';
 import { readSecretFile } from './files.ts';
 import { type Reading, standIn } from './reading.ts';
 

@@ -1,5 +1,5 @@
 import type { Secret } from '../secret.ts';
-import type { Certificate } from '../server/certificate.ts';
+import type { Certificate } from '../server/tls.ts';
 import { ConfigError } from '../start-errors.ts';
 import { type ApiConfig, readApis, reportApiPaths } from './checks/apis.ts';
 import { reportCmses } from './checks/cms.ts';

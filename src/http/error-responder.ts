@@ -1,7 +1,9 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from './context.ts';
-import { stackFrames } from './stack-frames.ts';
+
+const badGateway = 502;
+const tooManyRequests = 429;
 
 /** Answers a failure: status, headers and body. */
 export type AnswerFailure = (ctx: Context, failure: RelayError) => void;
@@ -40,4 +42,25 @@ export function errorResponder(answer: AnswerFailure): Middleware<RequestState> 
       (ctx.state.answerFailure ?? answer)(ctx, failure);
     }
   };
+}
+
+/**
+ * Where an unexpected error was thrown. The message is left out: those of URL, header and JSON errors
+ * quote input that must not reach a log.
+ */
+export function stackFrames(error: unknown): string {
+  if (!(error instanceof Error) || error.stack === undefined) return 'not an Error';
+  const frames = error.stack.split('\n').filter((line) => /^ {4}at /.test(line));
+  return [error.name, ...frames].join('\n');
+}
+
+/**
+ * Answers a failure for programs. The contract's callback answers with 400 if the provider fails or has refused the
+ * relay itself: programs get 502.
+ */
+export function answerProgram(ctx: Context, failure: RelayError, body: object): void {
+  answerWith(ctx, failure, body);
+  const { oauthError } = failure;
+  const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
+  if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
 }

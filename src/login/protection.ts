@@ -1,12 +1,11 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import { showsSignOfBrowser } from './browser-signs.ts';
-import { createLoginCookies, type LoginCookies, loginLifetime } from './cookies.ts';
+import { createLoginCookies, hasRelayCookie, type LoginCookies, loginLifetime } from './cookies.ts';
 import type { FrontEndRequest } from './front-end.ts';
-import type { Login } from './login.ts';
 import { codeVerifier } from './pkce.ts';
-import { type LoginState, loginIdOf, type States } from './state.ts';
+import { type Login, type LoginState, loginIdOf, type States } from './state.ts';
 
 const clockSkew = 60;
 const browserSecretLength = 32;
@@ -113,4 +112,29 @@ function secretOf(
   // The name of the cookie has only a part of the id.
   if (!timingSafeEqual(loginIdOf(browserSecret), id)) throw new RelayError('state_altered');
   return browserSecret;
+}
+
+const telling = [
+  'sec-fetch-site',
+  'sec-fetch-dest',
+  'sec-fetch-user',
+  'origin',
+  'referer',
+  'upgrade-insecure-requests',
+] as const;
+
+/**
+ * Whether a request shows any sign of a browser. A page cannot remove all of these headers from the
+ * requests that it triggers. `Sec-Fetch-Mode` alone is no sign: Node's `fetch` sends it too.
+ *
+ * @see https://www.w3.org/TR/fetch-metadata/
+ */
+function showsSignOfBrowser({ headers }: IncomingMessage): boolean {
+  return (
+    telling.some((name) => headers[name] !== undefined) ||
+    headers['sec-fetch-mode'] === 'navigate' ||
+    headers['user-agent']?.includes('Mozilla/') === true ||
+    headers.accept?.includes('text/html') === true ||
+    hasRelayCookie(headers.cookie)
+  );
 }

@@ -1,6 +1,6 @@
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { type FailureCode, RelayError } from '../errors.ts';
-import { createRateLimitCounters } from '../http/rate-limit-counters.ts';
+import { createRateLimitCounters } from '../http/rate-limit.ts';
 
 const windowSeconds = 600;
 const mostWaiting = 1024;

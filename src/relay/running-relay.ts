@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
-import { unixSocket } from '../http/client-address.ts';
-import { loggedAddresses } from '../http/logged-address.ts';
+import { loggedAddresses, unixSocket } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
 import { longestWait } from '../login/refused-exchanges.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
-import { limitLog } from '../server/limit-log.ts';
-import type { PassedSocket } from '../server/passed-socket.ts';
+import { limitLog } from '../observability/occasional-warnings.ts';
+import type { PassedSocket } from '../server/port.ts';
 import { listen, type ServerObserver } from '../server/server.ts';
 import { settleEngine } from './engine.ts';
 import { createMemory, forgetOthers } from './memory.ts';

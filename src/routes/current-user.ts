@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
 import { type FailureCode, RelayError } from '../errors.ts';
-import { clientGone } from '../http/client-gone.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { clientGone, recordCall } from '../http/provider-call.ts';
 import { readQuery } from '../http/query.ts';
-import { recordCall } from '../http/record-call.ts';
 import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';

@@ -1,11 +1,11 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Context, RequestState } from '../http/context.ts';
+import { recordCall } from '../http/provider-call.ts';
 import { readQuery } from '../http/query.ts';
-import { recordCall } from '../http/record-call.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
-import type { Login } from '../login/login.ts';
 import type { Registration } from '../login/registration.ts';
+import type { Login } from '../login/state.ts';
 import {
   type AuthorizationResponse,
   authorizationCode,

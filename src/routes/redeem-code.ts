@@ -8,9 +8,7 @@ import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
-import { withoutRefreshToken, withRefreshToken } from './granted-token.ts';
-import { proofOf } from './proof.ts';
-import type { ServeGrant } from './token.ts';
+import { proofOf, type ServeGrant, withoutRefreshToken, withRefreshToken } from './token.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes

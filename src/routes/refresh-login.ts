@@ -8,14 +8,12 @@ import {
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
 import type { Context } from '../http/context.ts';
-import { recordCall } from '../http/record-call.ts';
+import { recordCall } from '../http/provider-call.ts';
 import type { FrontEnd } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
-import { withRefreshToken } from './granted-token.ts';
-import { proofOf } from './proof.ts';
-import type { ServeGrant } from './token.ts';
+import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,

@@ -3,7 +3,7 @@ import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { RequestState } from '../http/context.ts';
-import { recordCall } from '../http/record-call.ts';
+import { recordCall } from '../http/provider-call.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';

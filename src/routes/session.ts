@@ -2,11 +2,10 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { AnswerFailure } from '../http/error-responder.ts';
-import { recordCall } from '../http/record-call.ts';
+import { type AnswerFailure, answerProgram } from '../http/error-responder.ts';
+import { recordCall } from '../http/provider-call.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { type OpenSession, openSession, type SessionAccess } from './open-session.ts';
-import { answerProgram } from './program-failure.ts';
 
 /** Answers failures with their codes, for pages that tell them apart. */
 const answerSessionFailure: AnswerFailure = (ctx, failure) => {

@@ -1,12 +1,14 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
+import type { Grants } from '../grants/grants.ts';
 import type { Nonces } from '../grants/proofs.ts';
+import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
-import type { GrantedToken } from './granted-token.ts';
 
 /** Serves the token requests of one `grant_type`. */
 export type ServeGrant = (
@@ -60,4 +62,55 @@ export function tokenEndpoint(
 
 function isGrantType(type: string): type is keyof ServedGrants {
   return type === 'authorization_code' || type === 'refresh_token';
+}
+
+/** A token for the front end. Its refresh token, if it has one, is one of the relay. */
+export type GrantedToken = TokenResponse;
+
+/** The provider's own refresh token stays in the relay. */
+type WithoutRefreshToken = Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
+
+/** Grants a token alone. */
+export function withoutRefreshToken(token: WithoutRefreshToken): GrantedToken {
+  return { ...token, refreshToken: undefined, refreshExpiresIn: undefined };
+}
+
+/**
+ * Grants a token, and a refresh token if there is one that is not over already.
+ *
+ * @param issue gives undefined for a content that is too long
+ * @param content what the refresh token holds; undefined: there is none
+ * @param now milliseconds since 1970
+ */
+export function withRefreshToken(
+  issue: (content: RefreshTokenContent) => string | undefined,
+  token: WithoutRefreshToken,
+  content: RefreshTokenContent | undefined,
+  now: () => number,
+): GrantedToken {
+  if (content === undefined) return withoutRefreshToken(token);
+  const refreshExpiresIn = Math.floor(content.endsAt - now() / 1000);
+  const refreshToken = refreshExpiresIn > 0 ? issue(content) : undefined;
+  if (refreshToken === undefined) return withoutRefreshToken(token);
+  return { ...token, refreshToken, refreshExpiresIn };
+}
+
+/**
+ * Verifies the DPoP proof of a request, if it has one.
+ *
+ * @param url the endpoint's public address
+ * @returns the thumbprint of the proved key
+ * @throws {RelayError} `proof_invalid`, `nonce_required`
+ * @see RFC 9449 §4.3
+ */
+export async function proofOf(
+  ctx: Context,
+  { proofs, nonces }: Pick<Grants, 'proofs' | 'nonces'>,
+  url: string,
+): Promise<string | undefined> {
+  const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
+  if (others.length > 0) throw new RelayError('proof_invalid');
+  return proof === undefined
+    ? undefined
+    : await proofs.verify(proof, { method: ctx.method, url, nonces });
 }

@@ -2,13 +2,10 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { type CountedLimit, limits, type ServerLimits } from '../limits.ts';
-import type { Certificate } from './certificate.ts';
 import { close } from './close.ts';
 import { type Connections, limitConnections } from './connections.ts';
-import { listenError } from './listen-error.ts';
-import type { PassedSocket } from './passed-socket.ts';
-import type { Port } from './port.ts';
-import { tlsOptions } from './tls-options.ts';
+import { listenError, type PassedSocket, type Port } from './port.ts';
+import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
 // Milliseconds between two checks for slow requests. Node's default of 30 s would stretch every limit.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FailureCode, RelayError } from '../errors.ts';
-import { closeLingering } from '../http/linger.ts';
+import { closeLingering } from '../http/body.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 
 /** A request that was answered without ever reaching the application. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { cors } from '../../src/http/cors.ts';
-import { reportForeignOrigin } from '../../src/http/foreign-origin.ts';
+import { reportForeignOrigin } from '../../src/http/other-origins.ts';
 import { matchesAny } from '../../src/origins/origin-pattern.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 

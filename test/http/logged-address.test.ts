@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { loggedAddresses } from '../../src/http/logged-address.ts';
+import { loggedAddresses } from '../../src/http/client-address.ts';
 
 const trustedProxies = ['10.0.0.0/8'];
 

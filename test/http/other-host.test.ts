@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { reportOtherHost } from '../../src/http/other-host.ts';
+import { reportOtherHost } from '../../src/http/other-origins.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
 describe('a login that starts under another host name', () => {

@@ -1,4 +1,4 @@
-import { readBody } from '../../src/http/read-body.ts';
+import { readBody } from '../../src/http/body.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { serve } from '../harness/provider/serve.ts';

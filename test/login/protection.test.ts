@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
-import type { Login } from '../../src/login/login.ts';
 import { createLoginProtection } from '../../src/login/protection.ts';
-import { createStates } from '../../src/login/state.ts';
+import { createStates, type Login } from '../../src/login/state.ts';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 

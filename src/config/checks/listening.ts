@@ -1,5 +1,5 @@
 import { exampleOf } from '../../origins/origin-pattern.ts';
-import type { Certificate } from '../../server/certificate.ts';
+import type { Certificate } from '../../server/tls.ts';
 import { isLoopback } from '../../urls.ts';
 import { readCertificate } from '../certificate.ts';
 import type { Reading } from '../reading.ts';

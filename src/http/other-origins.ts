@@ -1,5 +1,17 @@
 import type { Middleware } from 'koa';
 
+/** Reports the `Origin` of each request that does not come from a front end. */
+export function reportForeignOrigin(
+  isFrontEnd: (origin: string) => boolean,
+  report: (origin: string) => void,
+): Middleware {
+  return (ctx, next) => {
+    const { origin } = ctx.req.headers;
+    if (origin !== undefined && !isFrontEnd(origin)) report(origin);
+    return next();
+  };
+}
+
 /** What browsers have as the host of an address: a name or an IP address, with a port if it has one. */
 const hostForm = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
 

@@ -8,3 +8,11 @@ export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   if (/\b(prefetch|prerender|preview)\b/i.test(purposes)) throw new RelayError('prefetch_refused');
   return next();
 }
+
+const framed: ReadonlySet<string> = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
+
+/** Refuses requests from frames: the person cannot see which site the page belongs to. */
+export function refuseFrames(ctx: Context, next: Next): Promise<void> {
+  if (framed.has(ctx.get('Sec-Fetch-Dest'))) throw new RelayError('callback_framed');
+  return next();
+}

@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
-import type { Certificate } from './certificate.ts';
+import type { Secret } from '../secret.ts';
 
 // The first three belong to TLS 1.3. Without them Node would disable TLS 1.3.
 const cipherSuites = [
@@ -26,4 +26,13 @@ export function tlsOptions({ chain, key }: Certificate): SecureContextOptions {
     minVersion: 'TLSv1.2',
     ciphers: cipherSuites.join(':'),
   };
+}
+
+/** The certificate and key for serving https. */
+export interface Certificate {
+  /** The certificate and its intermediates, as PEM. */
+  readonly chain: string;
+  readonly key: Secret;
+  /** The files that both were read from. */
+  readonly files: readonly string[];
 }

@@ -1,5 +1,8 @@
+import type { Socket } from 'node:net';
+import type { Next } from 'koa';
 import getRawBody from 'raw-body';
 import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
 /** Asks for the body of a request whose client waits for that. @see RFC 9110 §10.1.1 */
@@ -35,4 +38,24 @@ export async function readBody(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Answers a request without reading its body. The connection ends after the response. */
+export async function ignoreBody(ctx: Context, next: Next): Promise<void> {
+  await next();
+  if (ctx.req.complete) return;
+  ctx.set('Connection', 'close');
+  const { socket } = ctx.req;
+  // Node calls destroySoon after the last response of a connection.
+  socket.destroySoon = () => closeLingering(socket);
+}
+
+/**
+ * Closes a connection whose client may still be sending. The client gets the FIN at once, and time to
+ * read the response before the reset. @see RFC 9112 §9.6
+ */
+export function closeLingering(socket: Socket): void {
+  socket.end();
+  socket.pause();
+  setTimeout(() => socket.destroy(), limits.lingerTime).unref();
 }

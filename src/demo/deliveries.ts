@@ -1,60 +1,64 @@
-import type { DemoFrontEnd } from './configuration.ts';
+/** A front end, as a configuration file describes it. */
+export type FrontEndSettings = Readonly<Record<string, string | readonly string[]>>;
 
 /** A delivery as the demo shows it: a front end of its name, with a page of its own. */
 export interface Delivery {
   readonly name: string;
-  /** Where its page is. */
+  /** The path of its page. */
   readonly path: string;
-  /** What the link to it says. */
+  /** The text of the link to it. */
   readonly title: string;
   /** What it does, and for whom it is. */
   readonly lead: string;
   /** The document that says how to do this in a page of one's own. */
   readonly guide: string;
+  /** The script of its page, in `front-end/`. */
+  readonly script: string;
   /** What its front end has in the configuration file, besides origin and page. */
-  readonly settings: DemoFrontEnd;
+  readonly settings: FrontEndSettings;
 }
 
-const oauth: Delivery = {
-  name: 'oauth',
-  path: '/',
-  title: 'OAuth',
-  lead: 'The page gets a code, and trades it for the token. No token is ever in an address. This is for any page, with the relay’s client or any OAuth library.',
-  guide: 'docs/front-end.md#log-in-with-five-lines',
-  settings: { 'token-delivery': 'code' },
-};
-
-const contract: Delivery = {
-  name: 'contract',
-  path: '/contract',
-  title: 'Token in the address',
-  lead: 'The relay returns the token in the address of the page. This is the plain way: the page needs no library.',
-  guide: 'docs/front-end.md#the-plain-way',
-  settings: { 'error-delivery': 'page' },
-};
-
-const session: Delivery = {
-  name: 'session',
-  path: '/session',
-  title: 'Session',
-  lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
-  guide: 'docs/front-end.md#sessions',
-  settings: { 'token-delivery': 'session' },
-};
-
-const cms: Delivery = {
-  name: 'cms',
-  path: '/cms',
-  title: 'CMS popup',
-  lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, unchanged.',
-  guide: 'docs/cms.md',
-  settings: { 'token-delivery': 'cms' },
-};
-
 /** The deliveries that the demo shows, in the order of the links. */
-export const deliveries = { oauth, session, contract, cms };
+export const deliveries = {
+  oauth: {
+    name: 'oauth',
+    path: '/',
+    title: 'OAuth',
+    lead: 'The page gets a code, and trades it for the token. No token is ever in an address. This is for any page, with the relay’s client or any OAuth library.',
+    guide: 'docs/front-end.md#log-in-with-five-lines',
+    script: 'with-client.js',
+    settings: { 'token-delivery': 'code' },
+  },
+  session: {
+    name: 'session',
+    path: '/session',
+    title: 'Session',
+    lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
+    guide: 'docs/front-end.md#sessions',
+    script: 'with-client.js',
+    settings: { 'token-delivery': 'session' },
+  },
+  contract: {
+    name: 'contract',
+    path: '/contract',
+    title: 'Token in the address',
+    lead: 'The relay returns the token in the address of the page. This is the plain way: the page needs no library.',
+    guide: 'docs/front-end.md#the-plain-way',
+    script: 'contract.js',
+    settings: { 'error-delivery': 'page' },
+  },
+  cms: {
+    name: 'cms',
+    path: '/cms',
+    title: 'CMS popup',
+    lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, unchanged.',
+    guide: 'docs/cms.md',
+    script: 'cms.js',
+    settings: { 'token-delivery': 'cms' },
+  },
+} as const satisfies Record<string, Delivery>;
 
 /** The front end of a delivery at that origin, as a configuration file describes it. */
-export function frontEndOf({ path, settings }: Delivery, origin: string): DemoFrontEnd {
+export function frontEndOf({ path, settings }: Delivery, origin: string): FrontEndSettings {
   return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };
 }

@@ -1,5 +1,8 @@
-import type { DemoDescription } from './demo.ts';
+import type { Demo } from './demo.ts';
 import type { OwnPage } from './own-page.ts';
+
+/** What a running demo says about itself. */
+type DemoDescription = Omit<Demo, 'close'>;
 
 /** The text for the terminal once the demo has started. It ends with a newline. */
 export function describeDemo(demo: DemoDescription): string {

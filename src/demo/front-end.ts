@@ -1,22 +1,29 @@
+import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { escapeHtml, html } from '../delivery/html.ts';
-import { assets } from './assets.ts';
 import type { Delivery } from './deliveries.ts';
 import type { Steps } from './steps.ts';
 
-/** A page of a front end. */
-export interface Page {
-  readonly delivery: Delivery;
-  /** The name of the front end at the relay. */
-  readonly clientId: string;
-}
+/** The HTML of every page. */
+const template = readFileSync(new URL('./front-end/index.html', import.meta.url), 'utf8');
+
+/** The other files, by path. */
+const files = {
+  '/style.css': readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
+  '/page.js': readFileSync(new URL('./front-end/page.js', import.meta.url), 'utf8'),
+  '/steps.js': readFileSync(new URL('./front-end/steps.js', import.meta.url), 'utf8'),
+  '/with-client.js': readFileSync(new URL('./front-end/with-client.js', import.meta.url), 'utf8'),
+  '/contract.js': readFileSync(new URL('./front-end/contract.js', import.meta.url), 'utf8'),
+  '/cms.js': readFileSync(new URL('./front-end/cms.js', import.meta.url), 'utf8'),
+};
 
 /** What the pages of a front end are made for. */
 export interface FrontEndOptions {
   /** The relay the pages talk to. */
   readonly relayUrl: string;
   /** The name of the provider in the relay's paths. */
-  readonly registration: string;
+  readonly provider: string;
+  /** A page for each delivery, and the name of its front end at the relay. */
   readonly pages: readonly Page[];
   /** The only origin besides the relay's that they may load pictures from. */
   readonly pictureOrigin: string;
@@ -24,14 +31,17 @@ export interface FrontEndOptions {
   readonly steps?: Steps;
 }
 
+interface Page {
+  readonly delivery: Delivery;
+  readonly clientId: string;
+}
+
 /** Serves a front end of the demo: a page for each delivery, and their files. */
 export function createFrontEnd(options: FrontEndOptions): RequestListener {
   const { relayUrl, pages, pictureOrigin, steps } = options;
   const relayOrigin = new URL(relayUrl).origin;
-  const files = new Map([
-    ...Object.entries(assets.files).map(([name, text]) => [`/${name}`, text] as const),
-    ...pages.map((page) => [page.delivery.path, pageOf(page, options)] as const),
-  ]);
+  const served = new Map(Object.entries(files));
+  for (const page of pages) served.set(page.delivery.path, pageOf(page, options));
   const headers = {
     'Cache-Control': 'no-store',
     'Content-Security-Policy': [
@@ -51,7 +61,7 @@ export function createFrontEnd(options: FrontEndOptions): RequestListener {
 
   return (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
-    const file = files.get(path);
+    const file = served.get(path);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (path === '/steps' && steps !== undefined && request.method === 'GET') {
       response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
@@ -80,34 +90,31 @@ function mediaTypeOf(path: string): string {
 /** The HTML of a page. */
 function pageOf(
   { delivery, clientId }: Page,
-  { relayUrl, registration, pages, steps }: FrontEndOptions,
+  { relayUrl, provider, pages, steps }: FrontEndOptions,
 ): string {
   const links = pages.map(({ delivery: { path, title } }) => {
     const current = path === delivery.path ? ' aria-current="page"' : '';
     return html`<a href="${path}"${{ markup: current }}>${title}</a>`.markup;
   });
-  const scripts = [delivery.name, ...(steps === undefined ? [] : ['steps'])].map(
-    (name) => html`<script type="module" src="/${name}.js"></script>`.markup,
+  const scripts = [delivery.script, ...(steps === undefined ? [] : ['steps.js'])].map(
+    (name) => html`<script type="module" src="/${name}"></script>`.markup,
   );
-  return fillIn(assets.page, {
+  const texts: Readonly<Record<string, string>> = {
     settings: html`<meta name="login-relay" content="${relayUrl}">
-<meta name="provider" content="${registration}">
-<meta name="client-id" content="${clientId}">`.markup,
+<meta name="provider" content="${provider}">
+<meta name="client-id" content="${clientId}">
+<meta name="delivery" content="${delivery.name}">`.markup,
     scripts: scripts.join('\n'),
     links: pages.length > 1 ? `<nav aria-label="Deliveries">\n${links.join('\n')}\n</nav>` : '',
     steps: steps === undefined ? '' : stepsPanel,
     lead: escapeHtml(delivery.lead),
     guide: escapeHtml(delivery.guide),
     relay: escapeHtml(relayUrl),
-  });
+  };
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? '');
 }
 
 const stepsPanel = `<aside aria-labelledby="what-happens">
 <h2 id="what-happens">What happens</h2>
 <ol id="steps"><li class="none">Each request to the relay appears here.</li></ol>
 </aside>`;
-
-/** Replaces `{{name}}` by the text of that name. */
-function fillIn(template: string, texts: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? '');
-}

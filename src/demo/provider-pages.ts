@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { html, type Markup } from '../delivery/html.ts';
-import { maxNameLength } from './account.ts';
 
 const style = `
 :root { color-scheme: light dark; --ground: #e9edf5; --sheet: #fff; --ink: #161b2c; --soft: #525b73;
@@ -34,19 +33,11 @@ a { color: var(--accent); }
 /** The `style-src` source that allows the pages' one style sheet. */
 export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`;
 
+/** The longest name that the login page takes, in UTF-16 code units. */
+export const maxNameLength = 60;
+
 /** The pages of a provider. */
-export interface ProviderPages {
-  /**
-   * The form a person logs in with.
-   *
-   * @param problem what was wrong with the name last sent
-   */
-  login(problem?: string): string;
-  /** A page that says one thing. */
-  message(title: string, text: string): string;
-  /** The page for an error of the provider itself. */
-  broken(): string;
-}
+export type ProviderPages = ReturnType<typeof createProviderPages>;
 
 /**
  * Creates the pages of a provider.
@@ -59,7 +50,7 @@ export function createProviderPages(look: {
   readonly brand: string;
   readonly clientName: string;
   readonly homeUrl: string | undefined;
-}): ProviderPages {
+}) {
   const { brand, clientName, homeUrl } = look;
   const message = (title: string, text: string) => {
     const link =
@@ -67,8 +58,11 @@ export function createProviderPages(look: {
     return page(brand, title, html`<h1>${title}</h1><p>${text}</p>${link}`);
   };
   return {
-    login: (problem) => page(brand, 'Log in', loginForm(clientName, problem)),
+    /** The form a person logs in with, and what was wrong with the name last sent. */
+    login: (problem?: string) => page(brand, 'Log in', loginForm(clientName, problem)),
+    /** A page that says one thing. */
     message,
+    /** The page for an error of the provider itself. */
     broken: () => message('The demo provider failed', 'Please start again.'),
   };
 }

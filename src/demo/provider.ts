@@ -5,9 +5,8 @@ import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 // not marked LTS.
 import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import { nameOf } from './account.ts';
+import { answerFailures, loginRoutes, nameOf } from './provider-login.ts';
 import { createProviderPages, type ProviderPages } from './provider-pages.ts';
-import { answerFailures, loginRoutes } from './provider-routes.ts';
 import { createMemoryStore } from './store.ts';
 
 /** What {@link createDemoProvider} is made from. */

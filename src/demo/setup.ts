@@ -1,93 +1,122 @@
 import { randomBytes } from 'node:crypto';
-import type { DemoFrontEnd, DemoSetup } from './configuration.ts';
-import { deliveries, frontEndOf } from './deliveries.ts';
-import type { Page } from './front-end.ts';
-import type { OpenPort } from './open-port.ts';
-import type { DemoPorts } from './open-ports.ts';
+import { stringify } from 'yaml';
+import { type Config, readConfig } from '../config/config.ts';
+import { type Delivery, deliveries, type FrontEndSettings, frontEndOf } from './deliveries.ts';
 import type { OwnPage } from './own-page.ts';
+import type { DemoPorts, OpenPort } from './ports.ts';
 
-/** A provider of the demo. */
-interface SiteOfProvider {
-  /** Its name in the relay's paths. */
-  readonly name: string;
-  /** The heading of its pages. */
-  readonly brand: string;
-  readonly port: OpenPort;
-  /** Where its pages lead back to. */
-  readonly homeUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** CMSes log in only at the presets that they have a backend for. */
-  readonly preset?: 'github';
-}
+/** A front end of the demo: a page for each of its deliveries, and the provider that it uses. */
+type Site = ReturnType<typeof sitesOf>[number];
 
-/** A front end of the demo: a site with a page for each of its deliveries. */
-interface SiteOfFrontEnd {
-  readonly port: OpenPort;
-  readonly pages: readonly Page[];
-  /** The provider that its pages use. */
-  readonly provider: SiteOfProvider;
-}
-
-/** The servers of the demo besides its relay. */
-interface Sites {
-  readonly providers: readonly SiteOfProvider[];
-  readonly frontEnds: readonly [SiteOfFrontEnd, ...SiteOfFrontEnd[]];
-}
-
-/** Distributes the ports among the providers and the front ends. */
-export function sitesOf({ provider, frontEnd, second }: DemoPorts): Sites {
-  // The name that the documents use in paths: `/auth/provider`.
-  const first: SiteOfProvider = {
-    ...providerAt(provider, 'provider', 'Demo provider', frontEnd),
-    preset: 'github',
+/** Distributes the ports among the front ends and the providers. */
+export function sitesOf({ provider, frontEnd, second }: DemoPorts) {
+  const demo = {
+    port: frontEnd,
+    pages: Object.values(deliveries).map((delivery) => ({ delivery, clientId: delivery.name })),
+    // The name that the documents use in paths: `/auth/provider`.
+    provider: providerAt(provider, 'provider', 'Demo provider', frontEnd),
   };
-  const pages = Object.values(deliveries).map((delivery) => ({
-    delivery,
-    clientId: delivery.name,
-  }));
-  const site = { port: frontEnd, pages, provider: first };
-  if (second === undefined) return { providers: [first], frontEnds: [site] };
-  const staff = providerAt(second.provider, 'staff', 'Staff provider', second.frontEnd);
-  const intranet = [{ delivery: deliveries.oauth, clientId: 'intranet' }];
+  if (second === undefined) return [demo];
+  const intranet = {
+    port: second.frontEnd,
+    pages: [{ delivery: deliveries.oauth, clientId: 'intranet' }],
+    provider: providerAt(second.provider, 'staff', 'Staff provider', second.frontEnd),
+  };
+  return [demo, intranet];
+}
+
+function providerAt(port: OpenPort, name: string, brand: string, home: OpenPort) {
   return {
-    providers: [first, staff],
-    frontEnds: [site, { port: second.frontEnd, pages: intranet, provider: staff }],
+    port,
+    /** Its name in the relay's paths. */
+    name,
+    /** The heading of its pages. */
+    brand,
+    /** Where its pages lead back to. */
+    homeUrl: home.url,
+    clientId: 'login-relay-demo',
+    clientSecret: randomBytes(32).toString('base64url'),
   };
 }
 
-function providerAt(port: OpenPort, name: string, brand: string, home: OpenPort): SiteOfProvider {
-  const clientSecret = randomBytes(32).toString('base64url');
-  return { name, brand, port, homeUrl: home.url, clientId: 'login-relay-demo', clientSecret };
+/** The configuration file of the demo's relay. It names the files of the secrets. */
+export function configurationFile(
+  { url, port }: OpenPort,
+  sites: readonly Site[],
+  own: OwnPage | undefined,
+): string {
+  const [demo, intranet] = sites;
+  if (demo === undefined) throw new Error('the demo has no front end');
+  const settings = {
+    'base-url': url,
+    port,
+    providers: {
+      // CMSes log in only at the presets that they have a backend for.
+      [demo.provider.name]: { provider: 'github', ...settingsOf(demo.provider) },
+      ...(intranet && { [intranet.provider.name]: settingsOf(intranet.provider) }),
+    },
+    'front-ends': frontEndsOf(demo, intranet, own),
+  };
+  return stringify(settings, { lineWidth: 0 });
 }
 
-/** What the demo's relay is configured with. */
-export function setupOf(relay: OpenPort, sites: Sites, own: OwnPage | undefined): DemoSetup {
-  const [site, intranet] = sites.frontEnds;
+function settingsOf({ name, port: { port, url }, clientId }: Site['provider']) {
+  // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
+  const backChannel = `http://127.0.0.1:${port}`;
+  return {
+    'authorize-url': `${url}/authorize`,
+    'token-url': `${backChannel}/token`,
+    'user-url': `${backChannel}/me`,
+    'revocation-url': `${backChannel}/revoke`,
+    'client-id': clientId,
+    'client-secret-file': secretFileOf(name),
+    'token-request': 'body',
+    scope: 'openid profile',
+  };
+}
+
+const secretFileOf = (provider: string) => `./${provider}-secret`;
+
+/** A login that names no front end, as in the contract, belongs to the first one that can do so. */
+function frontEndsOf(
+  demo: Site,
+  intranet: Site | undefined,
+  own: OwnPage | undefined,
+): Readonly<Record<string, FrontEndSettings>> {
   const { contract, ...others } = deliveries;
   const shown = [contract, ...Object.values(others)];
-  // A login that names no front end, as in the contract, belongs to the first one of these that can do so.
-  const frontEnds: Record<string, DemoFrontEnd> = {
-    ...(own && { app: settingsOf(own) }),
-    ...Object.fromEntries(shown.map((one) => [one.name, frontEndOf(one, site.port.url)])),
+  const at = ({ port, provider }: Site, delivery: Delivery): FrontEndSettings => ({
+    ...frontEndOf(delivery, port.url),
+    providers: [provider.name],
+  });
+  return {
+    ...(own && { app: settingsOfOwn(own) }),
+    ...Object.fromEntries(shown.map((one) => [one.name, frontEndOf(one, demo.port.url)])),
     ...(intranet && {
-      cms: withOnly(site.provider, frontEndOf(deliveries.cms, site.port.url)),
-      intranet: withOnly(intranet.provider, frontEndOf(deliveries.oauth, intranet.port.url)),
+      cms: at(demo, deliveries.cms),
+      intranet: at(intranet, deliveries.oauth),
     }),
   };
-  const registrations = sites.providers.map(({ port: { url, port }, ...provider }) => ({
-    ...provider,
-    url,
-    port,
-  }));
-  return { relay, registrations, frontEnds };
 }
 
-function withOnly({ name }: SiteOfProvider, frontEnd: DemoFrontEnd): DemoFrontEnd {
-  return { ...frontEnd, providers: [name] };
-}
-
-function settingsOf({ origin, tokenDelivery }: OwnPage): DemoFrontEnd {
+function settingsOfOwn({ origin, tokenDelivery }: OwnPage): FrontEndSettings {
   const settings = { origin, 'token-delivery': tokenDelivery };
   return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };
+}
+
+/** Reads the configuration file of the demo as a relay does. The file and the secrets stay in memory. */
+export function readDemoConfig(file: string, sites: readonly Site[]): Config {
+  const path = './demo.yaml';
+  const files = new Map([[path, file]]);
+  for (const { provider } of sites) files.set(secretFileOf(provider.name), provider.clientSecret);
+  const { config } = readConfig({
+    flags: { config: [path] },
+    environment: {},
+    readFile(name) {
+      const text = files.get(name);
+      if (text === undefined) throw new Error('the demo reads only its own files');
+      return { text, readableByOthers: false };
+    },
+  });
+  return config;
 }

@@ -1,4 +1,4 @@
-import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider';
+import type { AdapterFactory, AdapterPayload } from 'oidc-provider';
 
 interface Entry {
   readonly payload: AdapterPayload;
@@ -15,70 +15,36 @@ const maxEntries = 10_000;
  */
 export function createMemoryStore(): AdapterFactory {
   const models: Map<string, Entry>[] = [];
-
   return (model) => {
-    if (model === 'Session') return forgetful;
     const entries = new Map<string, Entry>();
     models.push(entries);
-    return new MemoryAdapter(entries, models);
+    const find = (id: string): AdapterPayload | undefined => {
+      const { payload, expiresAt } = entries.get(id) ?? {};
+      return expiresAt !== undefined && expiresAt > Date.now() ? payload : undefined;
+    };
+    return {
+      async upsert(id, payload, seconds = Number.POSITIVE_INFINITY) {
+        if (model === 'Session') return;
+        entries.delete(id);
+        entries.set(id, { payload, expiresAt: Date.now() + seconds * 1000 });
+        const [oldest] = entries.keys();
+        if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
+      },
+      find: async (id) => find(id),
+      async findByUid() {},
+      async findByUserCode() {},
+      async consume(id) {
+        const payload = find(id);
+        if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1000);
+      },
+      async destroy(id) {
+        entries.delete(id);
+      },
+      async revokeByGrantId(grantId) {
+        for (const kind of models) {
+          for (const [id, { payload }] of kind) if (payload.grantId === grantId) kind.delete(id);
+        }
+      },
+    };
   };
 }
-
-class MemoryAdapter implements Adapter {
-  readonly #entries: Map<string, Entry>;
-  readonly #models: readonly Map<string, Entry>[];
-
-  constructor(entries: Map<string, Entry>, models: readonly Map<string, Entry>[]) {
-    this.#entries = entries;
-    this.#models = models;
-  }
-
-  async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
-    const expiresAt = expiresIn === undefined ? Infinity : Date.now() + expiresIn * 1000;
-    this.#entries.delete(id);
-    this.#entries.set(id, { payload, expiresAt });
-    if (this.#entries.size > maxEntries) {
-      const [oldest] = this.#entries.keys();
-      if (oldest !== undefined) this.#entries.delete(oldest);
-    }
-  }
-
-  async find(id: string): Promise<AdapterPayload | undefined> {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return undefined;
-    if (entry.expiresAt > Date.now()) return entry.payload;
-    this.#entries.delete(id);
-    return undefined;
-  }
-
-  async findByUid(): Promise<undefined> {}
-
-  async findByUserCode(): Promise<undefined> {}
-
-  async consume(id: string): Promise<void> {
-    const payload = await this.find(id);
-    if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1000);
-  }
-
-  async destroy(id: string): Promise<void> {
-    this.#entries.delete(id);
-  }
-
-  async revokeByGrantId(grantId: string): Promise<void> {
-    for (const entries of this.#models) {
-      for (const [id, { payload }] of entries) {
-        if (payload.grantId === grantId) entries.delete(id);
-      }
-    }
-  }
-}
-
-const forgetful: Adapter = {
-  async upsert() {},
-  async find() {},
-  async findByUid() {},
-  async findByUserCode() {},
-  async consume() {},
-  async destroy() {},
-  async revokeByGrantId() {},
-};

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { parse } from 'yaml';
-import { type Demo, type DemoOptions, startDemo } from '../../src/demo/demo.ts';
+import { type Demo, startDemo } from '../../src/demo/demo.ts';
 import { describeDemo } from '../../src/demo/describe.ts';
-import { openFreePort, openPort } from '../../src/demo/open-port.ts';
 import { parseOwnPage } from '../../src/demo/own-page.ts';
+import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
 import { ConfigError, ListenError } from '../../src/start-errors.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
@@ -120,9 +120,9 @@ describe('demo', () => {
     });
 
     it('leaves the port of the page free', async () => {
-      const probe = await openFreePort(8000, 'a test');
+      const probe = await start({ port: undefined });
       await probe.close();
-      const own = `http://localhost:${probe.port}`;
+      const own = probe.relayUrl;
       const demo = await start({ port: undefined, own: { origin: own, tokenDelivery: 'query' } });
       await demo.close();
       const urls = [demo.relayUrl, demo.frontEndUrl, demo.providerUrl];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { deliveries } from '../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../src/demo/front-end.ts';
-import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
+import { type OpenPort, openPort } from '../../src/demo/ports.ts';
 import { projectRoot } from '../harness/project/run.ts';
 
 describe('demo front end', () => {
@@ -14,7 +14,7 @@ describe('demo front end', () => {
     port.serve(
       createFrontEnd({
         relayUrl: 'https://relay.example/?a="&b',
-        registration: 'provider',
+        provider: 'provider',
         pages: Object.values(deliveries).map((delivery) => ({ delivery, clientId: 'shop' })),
         pictureOrigin: 'https://pictures.example',
       }),

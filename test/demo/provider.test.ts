@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { type OpenPort, openPort } from '../../src/demo/open-port.ts';
+import { type OpenPort, openPort } from '../../src/demo/ports.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
 import { FakeBrowser, formWith, type Page } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/request.ts';

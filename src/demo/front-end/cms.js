@@ -1,6 +1,5 @@
 // CMS popup: what Decap CMS and Sveltia CMS do to log in.
-import { clientId, provider, relay, run } from './page.js';
-import { userOf } from './user-of-token.js';
+import { clientId, provider, relay, run, userOf } from './page.js';
 
 /** The name of the CMS's backend. The relay's messages carry it. */
 const backend = 'github';

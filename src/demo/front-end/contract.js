@@ -1,6 +1,5 @@
 // The contract: the token comes back in the address of the page.
-import { clientId, provider, relay, run, show } from './page.js';
-import { userOf } from './user-of-token.js';
+import { clientId, provider, relay, run, show, userOf } from './page.js';
 
 // Do this first: the token must not stay in the address bar or the history.
 const answer = takeAnswer();

@@ -9,6 +9,8 @@ export const relay = setting('login-relay').replace(/\/$/, '');
 export const provider = setting('provider');
 /** The name of this front end at the relay. */
 export const clientId = setting('client-id');
+/** The name of the delivery that the page shows. */
+export const delivery = setting('delivery');
 
 /**
  * Runs a page. What a delivery throws is for the reader.
@@ -71,6 +73,31 @@ export async function run({ begin, findUser, logIn, logOut, onChange = () => {} 
     if (isLoggedIn && !isShown) showUser();
     else if (!isLoggedIn && isShown) show('out');
   });
+}
+
+/** Looks up the user of a token. @throws an Error for the reader; with `isRefusal`, the token is useless */
+export async function userOf(token) {
+  let response;
+  let body;
+  try {
+    response = await fetch(`${relay}/api/user?provider=${provider}`, {
+      headers: { Authorization: `Bearer ${token}` },
+      cache: 'no-store',
+      signal: AbortSignal.timeout(20_000),
+    });
+    body = await response.json().catch(() => null);
+  } catch {
+    throw new Error(`The relay at ${relay} did not answer.`);
+  }
+  const detail = typeof body?.detail === 'string' ? body.detail : `status ${response.status}`;
+  if (response.status === 401) {
+    const refusal = new Error(`You were logged out. The relay says: ${detail}`);
+    throw Object.assign(refusal, { isRefusal: true });
+  }
+  if (!response.ok) throw new Error(`The lookup failed. The relay says: ${detail}`);
+  const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body);
+  if (!isRecord) throw new Error('The relay’s answer was not a user record.');
+  return body;
 }
 
 /** Shows one of the views. */

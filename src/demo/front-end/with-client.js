@@ -1,14 +1,15 @@
-import { clientId, provider, relay, run, show } from './page.js';
+// OAuth: the page gets a code, and trades it for the tokens.
+// Session: the relay keeps the tokens in a cookie. The page never has one.
+import { clientId, delivery, provider, relay, run, show } from './page.js';
 
-/** Runs the page of a front end that logs in with the relay's client. */
-export async function runWithClient(options) {
-  const client = await import(`${relay}/client.js`).catch(() => undefined);
-  if (client === undefined) {
-    show('out', '', `The relay at ${relay} did not answer. Reload the page to try again.`);
-    return;
-  }
-  const login = client.createLogin({ relay: `${relay}/auth/${provider}`, clientId, ...options });
-  await run({
+import(`${relay}/client.js`).then(runWith, () => {
+  show('out', '', `The relay at ${relay} did not answer. Reload the page to try again.`);
+});
+
+function runWith({ createLogin }) {
+  const options = delivery === 'session' ? { mode: 'session' } : {};
+  const login = createLogin({ relay: `${relay}/auth/${provider}`, clientId, ...options });
+  return run({
     begin: () => login.ready,
     async findUser() {
       // If the relay did not answer, nobody knows. Then the client asks again.

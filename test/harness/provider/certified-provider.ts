@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mock } from 'node:test';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import { openPort } from '../../../src/demo/open-port.ts';
+import { openPort } from '../../../src/demo/ports.ts';
 import type { FakeBrowser, Page } from '../browser/fake-browser.ts';
 import { type Client, redirectUri } from '../relay/relay-under-test.ts';
 

@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core';
 import { loginConfig } from '../../../src/check/login-config.ts';
 import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
-import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
+import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
 import { request } from '../client/request.ts';
 import { type HttpsProxy, startHttpsProxy } from '../provider/https-proxy.ts';
@@ -194,7 +194,7 @@ export class LoginSite {
     if (frontEnd === undefined) {
       return createFrontEnd({
         relayUrl: this.relay,
-        registration: 'provider',
+        provider: 'provider',
         pages: [{ delivery: { ...deliveries.contract, path: '/' }, clientId: 'app' }],
         pictureOrigin: this.provider,
       });

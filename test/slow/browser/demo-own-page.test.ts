@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
+import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { RelayProcess } from '../../harness/relay/relay-process.ts';
 

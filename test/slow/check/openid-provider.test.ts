@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type OpenPort, openPort } from '../../../src/demo/open-port.ts';
+import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
 import { check, clientSecret, redirectUri } from '../../check/support/check.ts';
 import { clientId } from '../../check/support/own-addresses.ts';

@@ -2,9 +2,11 @@ import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { SessionNotFound } from 'oidc-provider/lib/helpers/errors.js';
 import type { Provider } from 'oidc-provider/lib/provider.js';
-import { accountId, parseName } from './account.ts';
-import { readForm } from './form.ts';
-import { type ProviderPages, styleSource } from './provider-pages.ts';
+import getRawBody from 'raw-body';
+import { maxNameLength, type ProviderPages, styleSource } from './provider-pages.ts';
+
+/** A form of the login page is shorter. */
+const maxFormBytes = 4096;
 
 /** The picture of every user. */
 const picture =
@@ -30,14 +32,16 @@ export function loginRoutes(provider: Provider, pages: ProviderPages) {
 
   router.post('/login/:uid', async (ctx) => {
     await provider.interactionDetails(ctx.req, ctx.res);
-    const form = await readForm(ctx.req);
-    if (form === undefined) {
+    const body = await getRawBody(ctx.req, { limit: maxFormBytes, encoding: 'utf8' }).catch(
+      () => undefined,
+    );
+    if (body === undefined) {
       ctx.status = 413;
       ctx.set('Connection', 'close');
       ctx.body = pages.message('That was too much', 'The form is too long.');
       return;
     }
-    const result = resultOf(form);
+    const result = resultOf(new URLSearchParams(body));
     if (result === undefined) {
       ctx.status = 400;
       ctx.body = pages.login('Please enter a name of up to 60 characters.');
@@ -67,6 +71,27 @@ function resultOf(form: URLSearchParams) {
   }
   const name = parseName(form.get('name') ?? '');
   return name === undefined ? undefined : { login: { accountId: accountId(name) } };
+}
+
+/** Drops control and formatting characters, and collapses spaces; undefined if the name cannot be used. */
+function parseName(text: string): string | undefined {
+  const name = text
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/\s+/g, ' ')
+    .replace(/\p{C}/gu, '')
+    .trim();
+  return name === '' || name.length > maxNameLength ? undefined : name;
+}
+
+/** The subject identifier of a name. It encodes the name, so the provider stores no accounts. */
+function accountId(name: string): string {
+  return Buffer.from(name).toString('base64url');
+}
+
+/** The name behind a subject identifier. */
+export function nameOf(id: string): string {
+  return Buffer.from(id, 'base64url').toString();
 }
 
 /** Answers with a page whatever fails. */

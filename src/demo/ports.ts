@@ -1,0 +1,118 @@
+import { createServer, type RequestListener } from 'node:http';
+import { ConfigError, ListenError } from '../start-errors.ts';
+import type { OwnPage } from './own-page.ts';
+
+/** A port of this machine that is taken; requests to it wait for `serve`. */
+export type OpenPort = Awaited<ReturnType<typeof openPort>>;
+
+/**
+ * Opens a port on loopback before its server exists: each server of the demo needs the addresses of
+ * the others.
+ *
+ * @param port 0 takes any free port
+ * @param purpose what the port is for, as the error names it: `the relay`
+ * @throws {ListenError} if the port cannot be opened
+ */
+export async function openPort(port: number, purpose: string) {
+  const { promise: listener, resolve } = Promise.withResolvers<RequestListener>();
+  const server = createServer(async (request, response) => {
+    (await listener)(request, response);
+  });
+  await new Promise<void>((listening, reject) => {
+    server.once('error', (error) => reject(listenError(error, port, purpose)));
+    server.listen({ host: '127.0.0.1', port }, listening);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
+  return {
+    port: address.port,
+    /** Its address as a browser writes it, without a path. */
+    url: `http://localhost:${address.port}`,
+    /** Answers its requests from now on. Call it once. */
+    serve: (listener: RequestListener): void => resolve(listener),
+    /** Ends the server with every connection, busy or not. */
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listenError(error: Error, port: number, purpose: string): ListenError {
+  const code = 'code' in error ? error.code : undefined;
+  const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be opened (${code})`;
+  return new ListenError(`port ${port}, for ${purpose} of the demo, ${reason}`);
+}
+
+/** What the demo shows. */
+export interface DemoOptions {
+  /** The relay's port; the others follow. 0 takes any free ports (default: the first free ones from 8000 on). */
+  readonly port: number | undefined;
+  /** Whether there is a second provider, and a second front end that uses only that one. */
+  readonly several?: boolean;
+  /** A page of the user's own, which the relay serves as well. Its port stays free. */
+  readonly own?: OwnPage | undefined;
+}
+
+/** The ports of the demo's servers. */
+export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
+
+const usualPort = 8000;
+const highestPort = 65535;
+
+/**
+ * Opens the ports of the demo, one after the other.
+ *
+ * @throws {ConfigError} if the port is not a whole number, or too high
+ * @throws {ListenError} if one of the ports cannot be opened
+ */
+export async function openDemoPorts({ port: first, several = false, own }: DemoOptions) {
+  const highest = highestPort - (several ? 4 : 2);
+  const isUsable =
+    first === undefined || (Number.isInteger(first) && first >= 0 && first <= highest);
+  if (!isUsable) throw new ConfigError([`--port must be a whole number from 0 to ${highest}`]);
+
+  const opened: OpenPort[] = [];
+  let next = first ?? usualPort;
+  let movedOn = false;
+  const openFree = async (purpose: string): Promise<OpenPort> => {
+    if (own?.origin.endsWith(`:${next}`)) next += 1;
+    try {
+      return await openPort(next, purpose);
+    } catch (error) {
+      if (next === usualPort + 100) throw error;
+      movedOn = true;
+      next += 1;
+      return openFree(purpose);
+    }
+  };
+  const open = async (purpose: string): Promise<OpenPort> => {
+    const port = await (first === undefined ? openFree(purpose) : openPort(next, purpose));
+    if (next !== 0) next += 1;
+    opened.push(port);
+    return port;
+  };
+  const close = async () => {
+    await Promise.all(opened.map((port) => port.close()));
+  };
+  try {
+    return {
+      relay: await open('the relay'),
+      frontEnd: await open('the front end'),
+      provider: await open('the provider'),
+      second: several
+        ? {
+            frontEnd: await open('the second front end'),
+            provider: await open('the second provider'),
+          }
+        : undefined,
+      /** Whether one of the usual ports is in use. */
+      movedOn,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -31,9 +31,6 @@ const files: Record<string, Buffer> = {
   [`etc/${name}/config.yaml`]: readFileSync('deploy/config.yaml'),
   [`${documentation}/examples/config.yaml`]: readFileSync('deploy/config.yaml'),
   [`usr/share/man/man1/${name}.1.gz`]: compressed(readFileSync(`${dist}/share/man/man1/${name}.1`)),
-  [`usr/share/man/man5/${name}.yaml.5.gz`]: compressed(
-    readFileSync(`${dist}/share/man/man5/${name}.yaml.5`),
-  ),
   ...completion(`bash-completion/completions/${name}`),
   ...completion(`zsh/site-functions/_${name}`, `zsh/vendor-completions/_${name}`),
   ...completion(`fish/vendor_completions.d/${name}.fish`),

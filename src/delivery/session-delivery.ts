@@ -25,8 +25,10 @@ export function sessionDelivery(
   return {
     redirects: true,
     async succeed(ctx, { exchange }) {
+      // Discovery may find another provider during the exchange.
+      const audience = login.audience();
       const token = await exchange();
-      sessions.start(ctx, { ...login, audience: login.audience() }, token);
+      sessions.start(ctx, { ...login, audience }, token);
       redirect(ctx, page);
     },
     fail,

@@ -34,33 +34,38 @@ export type HeldAccessToken = v.InferOutput<typeof heldAccessToken>;
 /** What a refresh token of the relay holds. */
 export type RefreshTokenContent = v.InferOutput<typeof content>;
 
+/** The audiences of a refresh token's registration and front end. */
+interface Audiences {
+  readonly registration: string;
+  readonly frontEnd: string;
+}
+
 /** The refresh tokens that a registration issues to front ends. A token holds its login, sealed. */
 export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
 
 /**
  * @param keys the keys for refresh tokens
- * @param registration the audience of the registration. Throws as `provider` does
  * @param now milliseconds since 1970
  * @see RFC 6749 §1.5
  */
-export function createRefreshTokens(keys: KeyRing, registration: () => string, now: () => number) {
+export function createRefreshTokens(keys: KeyRing, now: () => number) {
   const seal = createSeal('refresh token', keys, content);
   /** The same as `open`, for a revocation: expired tokens too, because the provider's may be valid for longer. */
-  const openExpired = (refreshToken: string, frontEnd: string) =>
-    seal.open(refreshToken, registration(), frontEnd);
+  const openExpired = (refreshToken: string, owner: Audiences) =>
+    seal.open(refreshToken, owner.registration, owner.frontEnd);
   return {
     /**
-     * Issues a refresh token to the front end with this audience.
+     * Issues a refresh token to its owner.
      *
      * @returns undefined if the provider's token is so long that a token request could not send it back
      */
-    issue(issued: RefreshTokenContent, frontEnd: string): string | undefined {
-      const token = seal.seal(issued, registration(), frontEnd);
+    issue(issued: RefreshTokenContent, owner: Audiences): string | undefined {
+      const token = seal.seal(issued, owner.registration, owner.frontEnd);
       return token.length <= limits.sealedLength ? token : undefined;
     },
-    /** @returns undefined if the token is altered, expired, or not of this registration and front end */
-    open(refreshToken: string, frontEnd: string): RefreshTokenContent | undefined {
-      const opened = openExpired(refreshToken, frontEnd);
+    /** @returns undefined if the token is altered, expired, or not of this owner */
+    open(refreshToken: string, owner: Audiences): RefreshTokenContent | undefined {
+      const opened = openExpired(refreshToken, owner);
       return opened !== undefined && now() < opened.endsAt * 1000 ? opened : undefined;
     },
     openExpired,

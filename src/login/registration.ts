@@ -17,6 +17,11 @@ export interface Registration {
    * that gets what they hold. Throws as `provider` does.
    */
   audience(): string;
+  /**
+   * The registration with its present provider: what a request opened for one provider must not reach the next one,
+   * which discovery may find while the request waits. Throws as `provider` does.
+   */
+  pinned(): Registration;
   /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;
   /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */

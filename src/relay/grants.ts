@@ -26,7 +26,7 @@ export function createGrants(
     ...memory,
     codes: createCodes(keys.code, audience, now),
     nonces: createNonces(keys.nonce, now),
-    refreshTokens: createRefreshTokens(keys.refreshToken, audience, now),
+    refreshTokens: createRefreshTokens(keys.refreshToken, now),
     refreshPolicy: refreshes ? { mode, lifetime } : undefined,
   };
 }

@@ -12,16 +12,16 @@ import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { lookUpUser } from '../upstream/look-up-user.ts';
-import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
+import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import { revokeToken } from '../upstream/revoke-token.ts';
 import { exchangeCode, refreshToken } from '../upstream/token-endpoint.ts';
 import type { Memory } from './memory.ts';
+import { audienceOf } from './registration-config.ts';
 
 /**
  * Creates a configured registration.
  *
  * @param by.source what is known of its provider
- * @param by.audience throws as `provider` does
  * @param by.client makes the calls to its provider
  * @param by.now milliseconds since 1970
  */
@@ -31,13 +31,12 @@ export function createRegistration(
     readonly config: Config;
     readonly source: ProviderSource;
     readonly client: UpstreamClient;
-    readonly audience: () => string;
     readonly states: States;
     readonly memory: Memory;
     readonly now: () => number;
   },
 ): Registration {
-  const { config, source, client, audience, states, now } = by;
+  const { config, source, client, states, now } = by;
   const { logins, goodTokens } = by.memory;
   const { baseUrl } = config;
   const { name, clientId, clientSecret, redirectUri, stateCheck } = registration;
@@ -53,7 +52,10 @@ export function createRegistration(
   const limitLookup = limits(logins.refusedLookups);
   return {
     name,
-    audience,
+    audience: derivedFrom(source, (provider) => audienceOf(registration, provider)),
+    pinned: derivedFrom(source, (provider) =>
+      createRegistration(registration, { ...by, source: knownProvider(provider) }),
+    ),
     protection:
       stateCheck === 'off'
         ? undefined

@@ -79,7 +79,6 @@ export async function serveRegistration(
       config,
       source,
       client,
-      audience,
       states,
       memory,
       now,

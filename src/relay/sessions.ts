@@ -53,7 +53,7 @@ export function createSessionAccess(
     sessions,
     guard: createSessionGuard(baseUrl, frontEnds.filter(hasSessions)),
     registrationOf({ registration, audience }) {
-      const found = byName.get(registration);
+      const found = byName.get(registration)?.pinned();
       return found?.audience() === audience ? found : undefined;
     },
     now,

@@ -69,7 +69,8 @@ async function recordOfSession(
   named: Registration | undefined,
 ) {
   const { session, registration } = openSession(ctx, access);
-  if (named !== undefined && named !== registration) throw new RelayError('session_missing');
+  if (named !== undefined && named.name !== registration.name)
+    throw new RelayError('session_missing');
   const accessToken = usableToken(session, access.now);
   return await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
 }

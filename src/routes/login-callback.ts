@@ -16,12 +16,13 @@ import type { Provider } from '../providers/provider.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(
-  registration: Registration,
+  registered: Registration,
   frontEnds: FrontEnds,
 ): Middleware<RequestState> {
-  const { exchanges, protection } = registration;
+  const { exchanges, protection } = registered;
   return async (ctx: Context) => {
     const response = readAuthorizationResponse(readQuery(ctx));
+    const registration = registered.pinned();
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
     const frontEnd = frontEndOf(frontEnds, login);

@@ -19,13 +19,15 @@ import { proofOf, type ServeGrant, withoutRefreshToken, withRefreshToken } from 
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
 export function redeemCode(
-  registration: Registration,
+  registered: Registration,
   grants: Grants,
   tokenUrl: string,
   now: () => number,
 ): ServeGrant {
   const { codes, redeemedCodes, refreshPolicy, refreshTokens } = grants;
   return async (ctx, frontEnd, parameters) => {
+    const registration = registered.pinned();
+    const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
     const login = codes.open(required(parameters, 'code'), frontEnd.audience);
     if (login === undefined || !isSameRedirectUri(parameters, login)) throw invalid();
     // A reload may have removed it since the login.
@@ -36,8 +38,7 @@ export function redeemCode(
     const thumbprint = await proofOf(ctx, grants, tokenUrl);
 
     const { providerCode: code, codeVerifier } = login;
-    const owned = { registration: registration.audience(), providerCode: code };
-    const token = await redeemedCodes.redeem(owned, (sent) =>
+    const token = await redeemedCodes.redeem({ ...owner, providerCode: code }, (sent) =>
       registration.limitExchange(ctx.req, async () => {
         registration.expectRoom();
         return await registration.exchangeCode({ code, codeVerifier }, (call) => {
@@ -53,12 +54,7 @@ export function redeemCode(
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
     const content = firstRefreshToken(policy, token, thumbprint, now);
-    return withRefreshToken(
-      (issued) => refreshTokens.issue(issued, frontEnd.audience),
-      token,
-      content,
-      now,
-    );
+    return withRefreshToken((issued) => refreshTokens.issue(issued, owner), token, content, now);
   };
 }
 

@@ -25,7 +25,7 @@ import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
  * @see RFC 6749 §6, RFC 9449 §5
  */
 export function refreshLogin(
-  registration: Registration,
+  registered: Registration,
   grants: Grants,
   tokenUrl: string,
   now: () => number,
@@ -33,8 +33,13 @@ export function refreshLogin(
   const { refreshes, refreshPolicy, refreshTokens } = grants;
   if (refreshPolicy === undefined) return undefined;
 
-  const open = (refreshToken: string, frontEnd: FrontEnd): RefreshTokenContent => {
-    const login = refreshTokens.open(refreshToken, frontEnd.audience);
+  const open = (
+    refreshToken: string,
+    frontEnd: FrontEnd,
+    registration: string,
+  ): RefreshTokenContent => {
+    const owner = { registration, frontEnd: frontEnd.audience };
+    const login = refreshTokens.open(refreshToken, owner);
     if (login && isStillGranted(policyFor(refreshPolicy, frontEnd), login, now)) return login;
     throw new RelayError('grant_invalid');
   };
@@ -49,8 +54,10 @@ export function refreshLogin(
     if (given === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The refresh_token is missing.' });
     }
-    const login = open(given, frontEnd);
-    const issue = (content: RefreshTokenContent) => refreshTokens.issue(content, frontEnd.audience);
+    const registration = registered.pinned();
+    const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
+    const login = open(given, frontEnd, owner.registration);
+    const issue = (content: RefreshTokenContent) => refreshTokens.issue(content, owner);
     // Before the memory of refreshes gives tokens without a call.
     await checkKey(ctx, login);
     const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
@@ -61,12 +68,7 @@ export function refreshLogin(
       return withRefreshToken(issue, token, login, now);
     }
     const { thumbprint } = login;
-    const owner = {
-      registration: registration.audience(),
-      frontEnd: frontEnd.audience,
-      thumbprint,
-    };
-    const refresh = { ...owner, refreshToken: providerToken.refreshToken, scope };
+    const refresh = { ...owner, thumbprint, refreshToken: providerToken.refreshToken, scope };
     const refreshed = await refreshes.join(
       refresh,
       (grant) => registration.refreshToken(grant, recordCall(ctx)),

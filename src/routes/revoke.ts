@@ -4,7 +4,7 @@ import type { Grants } from '../grants/grants.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { RequestState } from '../http/context.ts';
 import { recordCall } from '../http/provider-call.ts';
-import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
+import type { FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
@@ -17,7 +17,7 @@ import { frontEndEndpoint } from './front-end-endpoint.ts';
  * @see RFC 7009
  */
 export function revocationEndpoint(
-  registration: Registration,
+  registered: Registration,
   frontEnds: FrontEnds,
   { refreshes, refreshTokens, revocations }: Grants,
 ): Middleware<RequestState> {
@@ -25,10 +25,12 @@ export function revocationEndpoint(
     if (token === undefined) {
       throw new RelayError('token_request_invalid', { detail: 'The token is missing.' });
     }
+    const registration = registered.pinned();
+    const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
     const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
-    const login = refreshTokens.openExpired(token, frontEnd.audience);
+    const login = refreshTokens.openExpired(token, owner);
     if (login !== undefined) {
-      const tokens = await newestTokens(login, frontEnd);
+      const tokens = await newestTokens(login, owner);
       await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.
@@ -44,16 +46,11 @@ export function revocationEndpoint(
   /** Another tab may have refreshed the login a moment ago: that must not save it. */
   async function newestTokens(
     { providerToken, thumbprint }: RefreshTokenContent,
-    frontEnd: FrontEnd,
+    owner: { readonly registration: string; readonly frontEnd: string },
   ): Promise<RevocableTokens> {
     if (!('refreshToken' in providerToken)) return providerToken;
     const { refreshToken } = providerToken;
-    const owner = {
-      registration: registration.audience(),
-      frontEnd: frontEnd.audience,
-      thumbprint,
-    };
-    return (await refreshes.end({ ...owner, refreshToken })) ?? providerToken;
+    return (await refreshes.end({ ...owner, thumbprint, refreshToken })) ?? providerToken;
   }
 }
 

@@ -13,7 +13,7 @@ const seconds = 1_800_000_000;
 const now = () => seconds * 1000;
 const url = 'https://login.example.com/auth/provider/token';
 const codes = createCodes([Buffer.alloc(32, 1), Buffer.alloc(32, 2)], () => 'provider', now);
-const refreshTokens = createRefreshTokens([Buffer.alloc(32, 3)], () => 'provider', now);
+const refreshTokens = createRefreshTokens([Buffer.alloc(32, 3)], now);
 const nonces = createNonces([Buffer.alloc(32, 4)], now);
 const nonce = nonces.current();
 
@@ -76,7 +76,7 @@ describe('with any input,', () => {
     fc.assert(
       fc.property(lookalikes, unicode, (text, frontEnd) => {
         assert.equal(codes.open(text, frontEnd), undefined);
-        assert.equal(refreshTokens.open(text, frontEnd), undefined);
+        assert.equal(refreshTokens.open(text, { registration: 'provider', frontEnd }), undefined);
       }),
       { numRuns },
     );
@@ -127,10 +127,11 @@ describe('with any input,', () => {
     );
     fc.assert(
       fc.property(content, unicode, alterations, (issued, frontEnd, alteration) => {
-        const token = refreshTokens.issue(issued, frontEnd) ?? '';
-        assert.deepEqual(refreshTokens.open(token, frontEnd), issued);
+        const owner = { registration: 'provider', frontEnd };
+        const token = refreshTokens.issue(issued, owner) ?? '';
+        assert.deepEqual(refreshTokens.open(token, owner), issued);
         const changed = altered(token, ...alteration);
-        if (changed !== token) assert.equal(refreshTokens.open(changed, frontEnd), undefined);
+        if (changed !== token) assert.equal(refreshTokens.open(changed, owner), undefined);
       }),
       { numRuns },
     );

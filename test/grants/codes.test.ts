@@ -84,9 +84,10 @@ describe('a code of the relay', () => {
     const token = { ...ends, providerToken: { refreshToken: 'token' } };
     // This must hold even if both have the same keys by mistake.
     for (const others of [keys, [randomBytes(32)] satisfies KeyRing]) {
-      const refreshTokens = createRefreshTokens(others, registration, () => time);
-      expect(refreshTokens.open(codes.issue(content, frontEnd), frontEnd)).to.equal(undefined);
-      expect(codes.open(refreshTokens.issue(token, frontEnd) ?? '', frontEnd)).to.equal(undefined);
+      const refreshTokens = createRefreshTokens(others, () => time);
+      const owner = { registration: registration(), frontEnd };
+      expect(refreshTokens.open(codes.issue(content, frontEnd), owner)).to.equal(undefined);
+      expect(codes.open(refreshTokens.issue(token, owner) ?? '', frontEnd)).to.equal(undefined);
     }
   });
 });

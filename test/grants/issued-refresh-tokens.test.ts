@@ -28,20 +28,17 @@ const token: TokenResponse = {
   scope: 'read write',
 };
 
+const owner = { registration: 'provider', frontEnd: 'app' };
 let time = 0;
-const refreshTokens = createRefreshTokens(
-  [randomBytes(32)],
-  () => 'provider',
-  () => time,
-);
+const refreshTokens = createRefreshTokens([randomBytes(32)], () => time);
 beforeEach(() => {
   time = loggedInAt * 1000;
 });
 
 /** The content after a refresh token with this content is opened. */
 async function opened(content: RefreshTokenContent | undefined): Promise<RefreshTokenContent> {
-  const issued = content && refreshTokens.issue(content, 'app');
-  const login = refreshTokens.open(issued ?? '', 'app');
+  const issued = content && refreshTokens.issue(content, owner);
+  const login = refreshTokens.open(issued ?? '', owner);
   if (login === undefined) throw new Error('there is no valid refresh token');
   return login;
 }

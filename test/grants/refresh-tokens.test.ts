@@ -8,8 +8,10 @@ import {
 import type { KeyRing } from '../../src/keys.ts';
 
 const keys: KeyRing = [randomBytes(32)];
-const registration = () => 'provider https://id.example - client-1';
-const frontEnd = 'app https://app.example';
+const owner = {
+  registration: 'provider https://id.example - client-1',
+  frontEnd: 'app https://app.example',
+};
 const loggedInAt = 1_800_000_000;
 const content: RefreshTokenContent = {
   thumbprint: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
@@ -24,11 +26,11 @@ describe('a refresh token of the relay', () => {
   let refreshTokens: RefreshTokens;
   beforeEach(() => {
     time = loggedInAt * 1000;
-    refreshTokens = createRefreshTokens(keys, registration, () => time);
+    refreshTokens = createRefreshTokens(keys, () => time);
   });
 
   function issue(issued: RefreshTokenContent): string {
-    const token = refreshTokens.issue(issued, frontEnd);
+    const token = refreshTokens.issue(issued, owner);
     if (token === undefined) throw new Error('no refresh token was issued');
     return token;
   }
@@ -51,26 +53,26 @@ describe('a refresh token of the relay', () => {
     ['no key and no scope', least],
   ] as const) {
     it(`holds ${what}`, () => {
-      expect(refreshTokens.open(issue(issued), frontEnd)).to.deep.equal(issued);
+      expect(refreshTokens.open(issue(issued), owner)).to.deep.equal(issued);
     });
   }
 
   it('is valid until its end', () => {
     const token = issue(content);
     time = content.endsAt * 1000 - 1;
-    expect(refreshTokens.open(token, frontEnd)).to.deep.equal(content);
+    expect(refreshTokens.open(token, owner)).to.deep.equal(content);
     time += 1;
-    expect(refreshTokens.open(token, frontEnd)).to.equal(undefined);
+    expect(refreshTokens.open(token, owner)).to.equal(undefined);
   });
 
   it('is opened with the previous key during a rotation, and not afterwards', () => {
     const [key] = keys;
     const token = issue(content);
-    const rotated = createRefreshTokens([randomBytes(32), key], registration, () => time);
-    expect(rotated.open(token, frontEnd)).to.deep.equal(content);
-    expect(
-      createRefreshTokens([randomBytes(32)], registration, () => time).open(token, frontEnd),
-    ).to.equal(undefined);
+    const rotated = createRefreshTokens([randomBytes(32), key], () => time);
+    expect(rotated.open(token, owner)).to.deep.equal(content);
+    expect(createRefreshTokens([randomBytes(32)], () => time).open(token, owner)).to.equal(
+      undefined,
+    );
   });
 
   it('is not issued if it is too long for a token request', () => {
@@ -78,13 +80,13 @@ describe('a refresh token of the relay', () => {
       ...content,
       providerToken: { accessToken: 'x'.repeat(length) },
     });
-    expect(refreshTokens.open(issue(holding(8192)), frontEnd)).to.deep.equal(holding(8192));
-    expect(refreshTokens.issue(holding(10_000), frontEnd)).to.equal(undefined);
+    expect(refreshTokens.open(issue(holding(8192)), owner)).to.deep.equal(holding(8192));
+    expect(refreshTokens.issue(holding(10_000), owner)).to.equal(undefined);
   });
 
   it('cannot be made from input of an attacker', () => {
     for (const text of ['', '.', '....', JSON.stringify(content), 'x'.repeat(1_000_000)]) {
-      expect(refreshTokens.open(text, frontEnd)).to.equal(undefined);
+      expect(refreshTokens.open(text, owner)).to.equal(undefined);
     }
   });
 });

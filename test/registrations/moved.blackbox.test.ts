@@ -19,24 +19,37 @@ import {
 import { metadata, openIdPath } from '../harness/provider/metadata.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { listening, Relay, secretFile } from '../harness/relay/relay-under-test.ts';
+import { eventually } from '../harness/system/eventually.ts';
 
 /** A provider at which every code and token is valid. `calls` are the paths of the calls to it. */
 async function startProvider() {
   const calls: string[] = [];
   const moved: { to?: string | undefined } = {};
-  const { port, close } = await serve((request, response) => {
+  const held = new Map<string, Promise<void>>();
+  const { port, close } = await serve(async ({ url = '' }, response) => {
     const issuer = `http://127.0.0.1:${port}`;
+    if (url !== openIdPath) calls.push(url);
+    await held.get(url);
     response.setHeader('Content-Type', 'application/json');
-    if (request.url === openIdPath) {
-      const endpoints = moved.to ? { token_endpoint: `${moved.to}/token` } : {};
+    if (url === openIdPath) {
+      const to = moved.to ?? issuer;
+      const endpoints = { token_endpoint: `${to}/token`, revocation_endpoint: `${to}/revoke` };
       response.end(JSON.stringify({ ...metadata(issuer), ...endpoints }));
       return;
     }
-    calls.push(request.url ?? '');
     const tokens = { access_token: canary('token'), refresh_token: canary('token') };
     response.end(JSON.stringify({ ...tokens, token_type: 'bearer', login: 'octocat' }));
   });
-  return { origin: `http://127.0.0.1:${port}`, calls, moved, close };
+  /** Answers this path no more. Returns a function that answers it again. */
+  const hold = (path: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.set(path, promise);
+    return () => {
+      held.delete(path);
+      resolve();
+    };
+  };
+  return { origin: `http://127.0.0.1:${port}`, calls, moved, hold, close };
 }
 
 type Provider = Awaited<ReturnType<typeof startProvider>>;
@@ -188,3 +201,96 @@ front-ends:
     });
   });
 }
+
+describe('a provider whose metadata move its endpoints during a request', () => {
+  let relay: Relay;
+  let one: Provider;
+  let other: Provider;
+  let page: SessionPage;
+  let move: () => Promise<void>;
+  const sessionStart = '/auth/staff/app';
+  const { parameters, codeVerifier } = oauthStart({ client_id: 'spa' });
+
+  before('start the relay and two providers', async () => {
+    [one, other] = await Promise.all([startProvider(), startProvider()]);
+    const config = await secretFile(`port: 0
+base-url: https://relay.example
+key-file: ${await secretFile('the line of a key file with 32 characters or more')}
+refresh-tokens: bearer
+providers:
+  staff: { issuer: '${one.origin}', client-id: login-relay, client-secret: s }
+front-ends:
+  spa: { origin: https://app.example }
+  app: { origin: ${sessionOrigin}, token-delivery: session }
+`);
+    const started = await listening({ flags: { config } });
+    relay = new Relay(started.relay, started.port);
+  });
+  beforeEach('read metadata that come later', async () => {
+    one.moved.to = undefined;
+    await relay.reload();
+    page = new SessionPage(() => relay, { authorize: () => 'any' });
+    const answerMetadata = one.hold(openIdPath);
+    await relay.reload();
+    other.calls.length = 0;
+    const seen = relay.process.logLines.length;
+    move = async () => {
+      one.moved.to = other.origin;
+      answerMetadata();
+      const isDiscovery = ({ msg }: { msg?: unknown }) => msg === 'provider discovery';
+      await relay.process.output(() => relay.process.logLines.slice(seen).find(isDiscovery));
+    };
+  });
+  after(async () => {
+    await relay.stop();
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  /** Lets the provider move while its token endpoint keeps a request waiting. */
+  async function moveDuring<Result>(request: () => Promise<Result>): Promise<Result> {
+    one.calls.length = 0;
+    const answerCall = one.hold('/token');
+    const result = request();
+    await eventually(async () => expect(one.calls).to.include('/token'));
+    await move();
+    answerCall();
+    return await result;
+  }
+
+  const ask = (request: Parameters) =>
+    requestToken(relay, { client_id: 'spa', ...request }, [], { path: '/auth/staff/token' });
+
+  it('gets no refresh of a session that began before', async () => {
+    await moveDuring(() => page.logIn(sessionStart));
+    expectSessionFailure(await page.refresh(), 'session_missing');
+    expect(other.calls).to.deep.equal([]);
+  });
+
+  it('gets no refresh token that was redeemed before', async () => {
+    const browser = new FakeBrowser(() => ({ port: relay.port }));
+    const request = expectRedirect(await browser.open(`/auth/staff?${encoded(parameters)}`));
+    const state = request.searchParams.get('state') ?? '';
+    const callback = `/auth/staff/callback?${encoded({ code: 'any', state })}`;
+    const code = expectRedirect(await browser.open(callback)).searchParams.get('code') ?? '';
+    const redemption = { grant_type: 'authorization_code', code, code_verifier: codeVerifier };
+    const { refresh_token } = JSON.parse(`${(await moveDuring(() => ask(redemption))).body}`);
+    expectOAuthError(await ask({ grant_type: 'refresh_token', refresh_token }), 'invalid_grant');
+    expect(other.calls).to.deep.equal([]);
+  });
+
+  it('gets no token of a log-out that waits for a refresh: the earlier one revokes it', async () => {
+    await page.logIn(sessionStart);
+    const { cookie } = page;
+    one.calls.length = 0;
+    const answerCall = one.hold('/token');
+    const refresh = page.refresh({ cookie });
+    await eventually(async () => expect(one.calls).to.include('/token'));
+    const logOut = page.logOut({ cookie });
+    await eventually(async () => expect((await page.describe({ cookie })).status).to.equal(401));
+    await move();
+    answerCall();
+    await Promise.all([refresh, logOut]);
+    expect(one.calls).to.include('/revoke');
+    expect(other.calls).to.deep.equal([]);
+  });
+});

@@ -60,15 +60,12 @@ export function sealRefreshToken(
 ): string {
   const { registration, frontEnd = `app ${frontendOrigin}`, ...changes } = sealing;
   const keys = keysFromFile([new Secret(key)]).refreshToken;
-  const refreshTokens = createRefreshTokens(
-    keys,
-    () => audienceAt(provider, registration),
-    Date.now,
-  );
+  const refreshTokens = createRefreshTokens(keys, Date.now);
+  const owner = { registration: audienceAt(provider, registration), frontEnd };
   const now = Math.floor(Date.now() / 1000);
   const usual = { loggedInAt: now, endsAt: now + 3600 };
   const providerToken = { refreshToken: canary('token') };
-  const refreshToken = refreshTokens.issue({ ...usual, providerToken, ...changes }, frontEnd);
+  const refreshToken = refreshTokens.issue({ ...usual, providerToken, ...changes }, owner);
   if (refreshToken === undefined) throw new Error('the token is too long');
   return refreshToken;
 }

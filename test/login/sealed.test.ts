@@ -79,7 +79,9 @@ describe('a sealed text', () => {
     if (one === undefined || other === undefined) throw new Error('nothing was sealed');
     for (const cut of one.keys()) {
       const mixed = Buffer.concat([one.subarray(0, cut), other.subarray(cut)]);
-      if (!mixed.equals(other)) expect(seal.open(mixed.toString('base64url'))).to.equal(undefined);
+      // The last bytes of both can be the same.
+      if (mixed.equals(one) || mixed.equals(other)) continue;
+      expect(seal.open(mixed.toString('base64url'))).to.equal(undefined);
     }
   });
 

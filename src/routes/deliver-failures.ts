@@ -48,5 +48,7 @@ function startedDelivery(ctx: Context, frontEnds: FrontEnds, states: States): De
   const frontEnd = frontEnds.find(login.frontEnd);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
-  return frontEnd.deliveryOf(login.request.oauth && login.request);
+  // A page with a session gets its state only with failures, so that is no proof of a login.
+  const isExpected = login.request.oauth !== undefined || frontEnd.sessionOrigin !== undefined;
+  return frontEnd.deliveryOf(isExpected ? login.request : undefined);
 }

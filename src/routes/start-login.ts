@@ -66,33 +66,36 @@ interface Start {
  * has a scope instead.
  */
 function startPlainLogin(start: Start): void {
-  const { query, registration, frontEnd } = start;
+  const { ctx, query, registration, frontEnd } = start;
   if (frontEnd.pkceRequired) throw new RelayError('pkce_required');
   const { sessionOrigin } = frontEnd;
+  const isCms = frontEnd.cmsBackend !== undefined;
+  const state = registration.protection && !isCms ? frontEndState(query) : undefined;
+  ctx.state.answerFailure = frontEnd.deliveryOf({ state }).fail;
   if (sessionOrigin !== undefined) {
-    startSession(start, sessionOrigin);
+    startSession(start, sessionOrigin, state);
     return;
   }
   const { scope: configured = registration.provider().scope } = frontEnd;
-  const isCms = frontEnd.cmsBackend !== undefined;
   const scope = isCms ? scopeForCms(query, configured) : configured;
   const url =
     frontEnd.scope === undefined && scope === configured
       ? registration.authorizationRequestUrl()
       : registration.authorizationRequestUrlFor({ scope, refresh: false });
-  const state = registration.protection && !isCms ? frontEndState(query) : undefined;
-  const request = { state, oauth: undefined, returnTo: undefined };
-  redirectToProvider(start, { url, scope }, request);
+  redirectToProvider(start, { url, scope }, { state });
 }
 
-/** The start of a session. The front end's own state comes back only with a failure. */
-function startSession(start: Start, origin: string): void {
+/**
+ * The start of a session.
+ *
+ * @param state the front end's own, which comes back only with a failure
+ */
+function startSession(start: Start, origin: string, state: string | undefined): void {
   const { query, registration, frontEnd } = start;
   const returnTo = pageToReturnTo(query, origin);
   const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
   const url = registration.authorizationRequestUrlFor({ scope, refresh });
-  const request = { state: frontEndState(query), oauth: undefined, returnTo };
-  redirectToProvider(start, { url, scope }, request);
+  redirectToProvider(start, { url, scope }, { state, returnTo });
 }
 
 /** Whether a start is of no CMS, or of a CMS that listens to messages with the backend's name. */

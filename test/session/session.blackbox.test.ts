@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { callback } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
@@ -220,7 +221,26 @@ describe('a front end with sessions', () => {
     const state = request.searchParams.get('state') ?? '';
     const denied = new URLSearchParams({ error: 'access_denied', state });
     const answer = await browser.open(`${loginPath}/callback?${denied}`);
-    const { error, state: own } = Object.fromEntries(expectRedirect(answer).searchParams);
-    expect({ error, own }).to.deep.equal({ error: 'access_denied', own: 'own' });
+    expect(failureIn(answer)).to.deep.equal({ error: 'access_denied', own: 'own' });
+    const forgetful = new SessionPage(() => redirecting, provider).browser;
+    const unknown = await forgetful.open(`${loginPath}/callback?${denied}`);
+    expect(failureIn(unknown)).to.deep.equal({ error: 'state_unknown', own: 'own' });
   });
+
+  it('returns a failure of the start with the state, too', async () => {
+    const undiscovered = await startRelay({
+      client: provider.registration,
+      flags: { ...(await sessionFlags()), issuer: provider.origin },
+    });
+    const { browser } = new SessionPage(() => undiscovered, provider);
+    const answer = await browser.open(`${loginPath}?state=own`);
+    expect(failureIn(answer)).to.deep.equal({ error: 'provider_undiscovered', own: 'own' });
+    const outside = await browser.open(`${loginPath}?state=own&return_to=https://evil.example/`);
+    expect(failureIn(outside)).to.deep.equal({ error: 'return_to_invalid', own: 'own' });
+  });
+
+  function failureIn(answer: Answer) {
+    const { error, state: own } = Object.fromEntries(expectRedirect(answer).searchParams);
+    return { error, own };
+  }
 });

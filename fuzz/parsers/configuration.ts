@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type LoginConfig, loginConfig } from '../../src/check/login-config.ts';
+import { type LoginConfig, loginConfig } from '../../src/check/context.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { type OptionName, options } from '../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';

@@ -5,9 +5,8 @@ import { examplePage } from '../origins/redirect-uri.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
-import { ask, type CheckContext, madeUpVerifier } from './context.ts';
+import { ask, type CheckContext, type LoginConfig, madeUpVerifier } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import type { LoginConfig } from './login-config.ts';
 
 const addresses = findingsOn('addresses');
 const base = findingsOn('base URL');

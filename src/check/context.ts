@@ -1,3 +1,4 @@
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { Naming } from '../config/reading.ts';
 import { RelayError } from '../errors.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
@@ -5,8 +6,22 @@ import type { Provider } from '../providers/provider.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
-import type { LoginConfig } from './login-config.ts';
 import { explainCall, type Unreached } from './unreached.ts';
+
+/** What the logins of one front end at one registration are configured with. */
+export type LoginConfig = ReturnType<typeof loginConfig>;
+
+/** Views a configuration as that of one registration and one front end: by default, the first ones. */
+export function loginConfig(
+  config: Config,
+  registration: RegistrationConfig = config.registrations[0],
+  frontEnd: FrontEndConfig = config.frontEnds[0],
+) {
+  const { registrations: _, frontEnds: __, ...relay } = config;
+  const { name: pathName, ...ofRegistration } = registration;
+  const { name, registrations: ___, ...ofFrontEnd } = frontEnd;
+  return Object.freeze({ ...relay, ...ofRegistration, ...ofFrontEnd, pathName, frontEnd: name });
+}
 
 /** What all checks of one login share. Advice names settings with `describe`. */
 export interface CheckContext extends Naming {

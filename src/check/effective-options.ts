@@ -2,7 +2,7 @@ import { providerValues } from '../config/provider-settings.ts';
 import type { Reading } from '../config/reading.ts';
 import { type OptionName, optionNames, options } from '../config/settings/settings.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { LoginConfig } from './login-config.ts';
+import type { LoginConfig } from './context.ts';
 
 /** One setting as it is in effect. */
 export interface EffectiveOption {

@@ -1,15 +1,13 @@
-import type { ConfigReading } from '../config/config.ts';
-import type { Naming } from '../config/reading.ts';
+import type { ConfigReading, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { frontEndsOf, registrationsOf } from '../relay/registration-config.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { userAgent } from '../version.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
-import type { CheckContext } from './context.ts';
+import { type CheckContext, loginConfig } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
-import { type LoginConfig, loginConfig } from './login-config.ts';
 import { checkProxy } from './proxy.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';
@@ -23,12 +21,18 @@ const atOnce = 20;
 /**
  * Checks the relay's own addresses, and calls the provider with a made-up code and token.
  *
- * @param naming names the settings of this login, for the advice
  * @param withFrontEnd whether to ask for the pages of the front end, too
- * @returns the provider, unless its issuer did not describe it
+ * @param registration by default, the first one
+ * @param frontEnd by default, the first one
+ * @returns the provider, too, unless its issuer did not describe it
  */
-export async function examine(config: LoginConfig, naming: Naming, withFrontEnd = true) {
-  return await inContext(config, naming, async (context, ofProxy) => {
+export async function examine(
+  reading: ConfigReading,
+  withFrontEnd = true,
+  registration?: RegistrationConfig,
+  frontEnd?: FrontEndConfig,
+) {
+  const run = async (context: CheckContext, ofProxy: readonly Finding[]) => {
     const ownAddresses = Promise.all([
       checkBaseUrl(context),
       withFrontEnd ? checkFrontEnd(context) : [],
@@ -51,39 +55,41 @@ export async function examine(config: LoginConfig, naming: Naming, withFrontEnd 
       ...ofEndpoints,
     ].flat();
     return { findings, provider };
-  });
+  };
+  return await inContext(reading, run, registration, frontEnd);
 }
 
 /**
  * Examines every registration and every front end of a configuration file, in its order. Each finding
  * names the one that it is about.
  */
-export async function examineAll({ config, namingOf }: ConfigReading): Promise<Finding[]> {
+export async function examineAll(reading: ConfigReading): Promise<Finding[]> {
+  const { config } = reading;
   const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
-    const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
-    const login = loginConfig(config, registration, frontEnd);
-    const naming = namingOf(registration.name, frontEnd.name);
-    return about(registration.name, (await examine(login, naming, false)).findings);
+    const [frontEnd] = frontEndsOf(config, registration);
+    const { findings } = await examine(reading, false, registration, frontEnd);
+    return about(registration.name, findings);
   });
   const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
-    const [registration = config.registrations[0]] = registrationsOf(config, frontEnd);
-    const login = loginConfig(config, registration, frontEnd);
-    const naming = namingOf(registration.name, frontEnd.name);
-    return about(frontEnd.name, await inContext(login, naming, checkFrontEnd));
+    const [registration] = registrationsOf(config, frontEnd);
+    return about(frontEnd.name, await inContext(reading, checkFrontEnd, registration, frontEnd));
   });
   // At once, because each may wait until the time for a call is over.
   return (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
 }
 
 async function inContext<Result>(
-  config: LoginConfig,
-  naming: Naming,
+  reading: ConfigReading,
   run: (context: CheckContext, ofProxy: readonly Finding[]) => Promise<Result>,
+  registration: RegistrationConfig = reading.config.registrations[0],
+  frontEnd: FrontEndConfig = reading.config.frontEnds[0],
 ): Promise<Result> {
+  const config = loginConfig(reading.config, registration, frontEnd);
   const { providerTimeout: timeout, proxy } = config;
   const client = createUpstreamClient(userAgent, { timeout, concurrentCalls }, proxy);
   try {
     const { findings, proxyError } = await checkProxy(proxy, timeout);
+    const naming = reading.namingOf(registration.name, frontEnd.name);
     return await run({ ...naming, config, client, proxyError }, findings);
   } finally {
     client.close();

@@ -1,7 +1,6 @@
 import { isHtml, providerInTrouble, redirectTarget } from './answer.ts';
-import { ask, type CheckContext } from './context.ts';
+import { ask, type CheckContext, type LoginConfig } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
-import type { LoginConfig } from './login-config.ts';
 import { checkSession } from './tokens.ts';
 
 /**

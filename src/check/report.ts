@@ -16,11 +16,6 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
 }
 
-/** The report for scripts. */
-export function reportAsJson(report: CheckReport): string {
-  return `${JSON.stringify(report, undefined, 2)}\n`;
-}
-
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
 export function reportAsText(report: CheckReport): string {
   const { options, callbackUrl, callbackUrls = {}, cms = [], findings } = report;

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
-import { loginConfig } from '../../src/check/login-config.ts';
+import { loginConfig } from '../../src/check/context.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { TextFile } from '../../src/config/files.ts';
 import { ConfigError } from '../../src/start-errors.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { LoginConfig } from '../../src/check/login-config.ts';
+import type { LoginConfig } from '../../src/check/context.ts';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';

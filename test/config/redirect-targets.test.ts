@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { loginConfig } from '../../src/check/login-config.ts';
+import { loginConfig } from '../../src/check/context.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';

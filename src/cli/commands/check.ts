@@ -1,9 +1,9 @@
 import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms.ts';
+import { loginConfig } from '../../check/context.ts';
 import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine, examineAll } from '../../check/examine.ts';
 import { findingsOn } from '../../check/finding.ts';
-import { loginConfig } from '../../check/login-config.ts';
-import { type CheckReport, reportAsJson, reportAsText } from '../../check/report.ts';
+import { type CheckReport, reportAsText } from '../../check/report.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { placedTexts } from '../../config/file/config-file.ts';
 import type { ReadFile } from '../../config/files.ts';
@@ -22,7 +22,7 @@ import { expectCreatable, readTextFile } from '../text-files.ts';
  */
 export async function check(sources: OptionSources, json: boolean): Promise<0 | 1 | 2> {
   const { report, code } = await diagnose(sources);
-  await print(json ? reportAsJson(report) : reportAsText(report));
+  await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report));
   return code;
 }
 
@@ -63,11 +63,10 @@ export async function diagnose(
   return { report: { ...shown, ...(cms.length > 0 && { cms }), findings }, code };
 }
 
-async function examineOptions({ config, namingOf, readings }: ConfigReading): Promise<CheckReport> {
-  const login = loginConfig(config);
-  const naming = namingOf(login.pathName, login.frontEnd);
-  const { findings, provider } = await examine(login, naming);
-  const options = effectiveOptions(readings.relay, login, provider);
+async function examineOptions(reading: ConfigReading): Promise<CheckReport> {
+  const { findings, provider } = await examine(reading);
+  const login = loginConfig(reading.config);
+  const options = effectiveOptions(reading.readings.relay, login, provider);
   return { options, callbackUrl: login.redirectUri, findings };
 }
 

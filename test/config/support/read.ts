@@ -1,4 +1,4 @@
-import { type LoginConfig, loginConfig } from '../../../src/check/login-config.ts';
+import { type LoginConfig, loginConfig } from '../../../src/check/context.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import type { NewFiles, ReadFile, TextFile } from '../../../src/config/files.ts';
 import type { Naming } from '../../../src/config/reading.ts';

@@ -7,7 +7,7 @@ import type {
 } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
-import { loginConfig } from '../../../src/check/login-config.ts';
+import { loginConfig } from '../../../src/check/context.ts';
 import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';

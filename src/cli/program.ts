@@ -3,10 +3,20 @@ import type { Option } from '../config/settings/setting.ts';
 import { type OptionName, options } from '../config/settings/settings.ts';
 import { version } from '../version.ts';
 import type { DemoFlags } from './commands/demo.ts';
-import { type Shell, shells } from './completions/shells.ts';
-import { type ConfigAction, configActions } from './config-actions.ts';
 import { helpLayout } from './help.ts';
 import { print } from './print.ts';
+
+/** The shells that the command line can be completed in. */
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** The name of such a shell. */
+export type Shell = (typeof shells)[number];
+
+/** What `login-relay config` can do. */
+const configActions = ['check', 'print', 'schema'] as const;
+
+/** The name of such an action. */
+export type ConfigAction = (typeof configActions)[number];
 
 /** What each flag was given, in order. */
 type Flags = Partial<Record<OptionName, readonly string[]>>;

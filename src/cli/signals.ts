@@ -1,3 +1,6 @@
+import type { Logger } from 'pino';
+import { stackFrames } from '../http/error-responder.ts';
+
 /** The signals that a running command handles. */
 export interface Signals {
   /** Resolves with the first SIGINT or SIGTERM; the second one ends the process at once. */
@@ -23,3 +26,12 @@ export const processSignals: Signals = {
     process.on('SIGHUP', reload);
   },
 };
+
+/** Logs an uncaught error and ends the process: its state is unknown then. */
+export function endOnUncaughtErrors(logger: Logger): void {
+  process.on('uncaughtException', (error) => {
+    logger.fatal({ stack: stackFrames(error) }, 'uncaught error');
+    logger.flush();
+    process.exit(1);
+  });
+}

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { bashCompletion } from '../completions/bash.ts';
 import { fishCompletion } from '../completions/fish.ts';
-import type { Shell } from '../completions/shells.ts';
 import { zshCompletion } from '../completions/zsh.ts';
 import { describeProgram } from '../description.ts';
+import type { Shell } from '../program.ts';
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 

@@ -3,8 +3,8 @@ import { readConfig } from '../../config/config.ts';
 import { printFile } from '../../config/file/print.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
 import type { OptionSources } from '../../config/sources.ts';
-import type { ConfigAction } from '../config-actions.ts';
 import { print } from '../print.ts';
+import type { ConfigAction } from '../program.ts';
 import { expectCreatable, readTextFile } from '../text-files.ts';
 
 /**

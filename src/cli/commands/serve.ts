@@ -10,14 +10,12 @@ import {
   type ServiceManager,
   type SystemdEnvironment,
 } from '../../systemd.ts';
-import { Alarm } from '../alarm.ts';
 import { configReader } from '../config-reader.ts';
 import { printError } from '../print.ts';
-import { reload } from '../reload.ts';
+import { Alarm, reload } from '../reload.ts';
 import { restartWarnings } from '../restart-warnings.ts';
-import type { Signals } from '../signals.ts';
+import { endOnUncaughtErrors, type Signals } from '../signals.ts';
 import { createTextFile, expectCreatable, readTextFile } from '../text-files.ts';
-import { endOnUncaughtErrors } from '../uncaught-errors.ts';
 import { watchFiles } from '../watch-files.ts';
 
 const newFiles = { expect: expectCreatable, create: createTextFile };

@@ -79,9 +79,14 @@ function commands(environment: OptionSources['environment']): Commands {
       await systemd(file);
       return 0;
     },
-    async completion(shell, program) {
+    async completion(shell) {
       const { completion } = await import('./commands/completion.ts');
-      await print(completion(shell, program));
+      await print(completion(shell));
+      return 0;
+    },
+    async complete(words, program) {
+      const { complete } = await import('./commands/completion.ts');
+      await print(complete(words, program));
       return 0;
     },
     async man(program) {

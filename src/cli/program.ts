@@ -30,7 +30,8 @@ export interface Commands {
   providers(): Promise<number>;
   demo(flags: DemoFlags): Promise<number>;
   systemd(file: 'service' | 'template' | 'socket' | 'settings'): Promise<number>;
-  completion(shell: Shell, program: Command): Promise<number>;
+  completion(shell: Shell): Promise<number>;
+  complete(words: readonly string[], program: Command): Promise<number>;
   man(program: Command): Promise<number>;
 }
 
@@ -126,7 +127,11 @@ Exit codes:
   add('completion', 'Print the completion script of a shell.')
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', completionExamples)
-    .action(async (shell: Shell) => exit(await commands.completion(shell, program)));
+    .action(async (shell: Shell) => exit(await commands.completion(shell)));
+  program
+    .command('complete', { hidden: true })
+    .argument('[words...]')
+    .action(async (words: string[]) => exit(await commands.complete(words, program)));
   add('man', 'Print the manual page: login-relay man | man -l -').action(async () =>
     exit(await commands.man(program)),
   );

@@ -1,13 +1,113 @@
 import type { Command } from 'commander';
-import { bashCompletion } from '../completions/bash.ts';
-import { fishCompletion } from '../completions/fish.ts';
-import { zshCompletion } from '../completions/zsh.ts';
-import { describeProgram } from '../description.ts';
+import {
+  type CommandDescription,
+  describeProgram,
+  type FlagDescription,
+  type ProgramDescription,
+} from '../description.ts';
 import type { Shell } from '../program.ts';
 
-const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
+// Each script passes the words up to the cursor, and the command that was typed. It gets the words to offer, each with
+// its help after a tab, or a colon: files.
+const scripts: Readonly<Record<Shell, string>> = {
+  bash: `# bash completion for login-relay
+_login_relay() {
+  local current=\${COMP_WORDS[COMP_CWORD]} word help
+  [[ $current == = ]] && current=
+  COMPREPLY=()
+  while IFS=$'\\t' read -r word help; do
+    if [[ $word != : ]]; then
+      COMPREPLY+=("$word")
+      continue
+    fi
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
+  done < <("\${COMP_WORDS[0]/#~/$HOME}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+} &&
+  complete -F _login_relay login-relay
+`,
+  zsh: `#compdef login-relay
+_login-relay() {
+  local -a found=("\${(@f)$(\${~words[1]} complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  [[ $words[CURRENT] == --*=* ]] && compset -P '*='
+  if [[ $found[1] == : ]]; then
+    _files
+  elif [[ -n $found[1] ]]; then
+    local -a names=("\${(@)found%%$'\\t'*}") shown=("\${(@)found//$'\\t'/  -- }")
+    compadd -l -d shown -a names
+  fi
+}
+
+if [[ $funcstack[1] == _login-relay ]]; then
+  _login-relay "$@"
+else
+  compdef _login-relay login-relay
+fi
+`,
+  fish: `# fish completion for login-relay
+function __fish_login_relay
+    set -l typed (commandline -opc)
+    set -l current (commandline -ct)
+    set -l prefix (string match -r '^--[^=]*=' -- "$current")
+    set -l found ($typed[1] complete -- $typed[2..-1] "$current" 2>/dev/null)
+    if test "$found[1]" = :
+        __fish_complete_path (string replace -r '^--[^=]*=' '' -- "$current")
+    else if set -q found[1]
+        printf '%s\\n' "$prefix"$found
+    end
+end
+
+complete -c login-relay -f -a '(__fish_login_relay)'
+`,
+};
 
 /** `login-relay completion <shell>`: the script by which the shell completes this program. */
-export function completion(shell: Shell, program: Command): string {
-  return scripts[shell](describeProgram(program));
+export function completion(shell: Shell): string {
+  return scripts[shell];
+}
+
+/**
+ * `login-relay complete`: what the scripts ask.
+ *
+ * @param words those after the program, up to the cursor: the last one is to be completed. Bash has an equals sign as a
+ *   word of its own
+ * @returns a line for each word to offer
+ */
+export function complete(words: readonly string[], program: Command): string {
+  const split = words.flatMap((word, index) =>
+    index === words.length - 1 && /^--[^=]+=/.test(word)
+      ? [word.slice(0, word.indexOf('=')), '=', word.slice(word.indexOf('=') + 1)]
+      : [word],
+  );
+  const current = split.at(-1) === '=' ? '' : (split.at(-1) ?? '');
+  const before = split.slice(0, -1).filter((word) => word !== '=');
+  const offered = offer(describeProgram(program), before, current);
+  return offered
+    .filter((line) => line.startsWith(current) || line === ':')
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Candidates that may not begin with what was typed. */
+function offer(
+  { main, commands }: ProgramDescription,
+  before: readonly string[],
+  current: string,
+): readonly string[] {
+  const [name] = before;
+  const command = commands.find((one) => one.name === name) ?? main;
+  const previous = before.at(-1);
+  const flag = command.flags.find(({ long, argument }) => argument && long === previous);
+  if (flag) return flag.takesFile ? [':'] : flag.words;
+  if (current.startsWith('-')) return command.flags.flatMap(flagLines);
+  if (name === undefined) return commands.map(commandLine);
+  return before.length === 1 ? (command.argument?.words ?? []) : [];
+}
+
+function flagLines({ short, long, help }: FlagDescription): string[] {
+  return [long, short].filter((form) => form !== undefined).map((form) => `${form}\t${help}`);
+}
+
+function commandLine({ name, help }: CommandDescription): string {
+  return `${name}\t${help}`;
 }

@@ -37,6 +37,11 @@ describe('completions', () => {
       expect(code).to.equal(0);
       writeFileSync(file, stdout);
     }
+    // The scripts ask the program itself.
+    mkdirSync(join(directory, 'bin'));
+    const asked = [relay, ...words].map((word) => `'${word}'`).join(' ');
+    const program = `#!/bin/sh\nexec ${asked} "$@"\n`;
+    writeFileSync(join(directory, 'bin/login-relay'), program, { mode: 0o755 });
     mkdirSync(join(directory, 'secrets of mine'));
     writeFileSync(join(directory, 'secret-key'), '');
   });
@@ -47,10 +52,11 @@ describe('completions', () => {
   function complete(shell: Shell, line: string): string[] {
     const script = fileURLToPath(new URL(`support/complete.${shell}`, import.meta.url));
     const words = shell === 'bash' ? line.split(/(?<==)| |(?==)/) : [line];
+    const path = `${join(directory, 'bin')}:${process.env['PATH']}`;
     const bare = { bash: [], zsh: ['-f'], fish: ['--no-config'] }[shell];
     const { stdout, stderr } = run(shell, [...bare, script, directory, ...words], {
       cwd: directory,
-      env: { HOME: directory, TERM: 'dumb', LC_ALL: 'C.UTF-8' },
+      env: { HOME: directory, PATH: path, TERM: 'dumb', LC_ALL: 'C.UTF-8' },
     });
     expect(stderr).to.equal('');
     const marked = /BEGIN\r?\n([\s\S]*?)END\r?\n/.exec(stdout)?.[1];

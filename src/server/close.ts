@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
-import type { ServerLimits } from '../limits.ts';
+import type { Limits } from '../limits.ts';
 
 // Milliseconds between two searches for idle connections, while the server closes.
 const idleSweep = 100;
@@ -12,7 +12,7 @@ const idleSweep = 100;
  */
 export async function close(
   server: Server | SecureServer,
-  { stopTime, stopIdleTime }: Pick<ServerLimits, 'stopTime' | 'stopIdleTime'>,
+  { stopTime, stopIdleTime }: Pick<Limits, 'stopTime' | 'stopIdleTime'>,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     // http.Server's own close() would close idle connections at once.

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { type CountedLimit, limits, type ServerLimits } from '../limits.ts';
+import { type CountedLimit, type Limits, limits } from '../limits.ts';
 import { close } from './close.ts';
 import { type Connections, limitConnections } from './connections.ts';
 import { listenError, type PassedSocket, type Port } from './port.ts';
@@ -53,7 +53,7 @@ export interface ListeningServer {
 export async function listen(
   firstListener: RequestListener,
   where: Port | PassedSocket,
-  most: ServerLimits & { readonly connections: number },
+  most: Limits & { readonly connections: number },
   observer: ServerObserver,
   certificate?: Certificate,
 ): Promise<ListeningServer> {

@@ -28,21 +28,27 @@ export function html(strings: TemplateStringsArray, ...values: (string | Markup)
   return { markup: parts.join('') };
 }
 
-const style = `
-:root { color-scheme: light dark; --ground: #f3f0e8; --sheet: #fffdf8; --ink: #1c2420; --soft: #58625b; --line: #ddd7c8; --accent: #0f6b55; --strong: #0b5544; --on-accent: #fff }
+/** Colours, texts and the sheet of the relay's pages and the demo's front end. */
+export const commonStyle = `
+:root { color-scheme: light dark; --ground: #f3f0e8; --sheet: #fffdf8; --ink: #1c2420; --soft: #58625b; --line: #ddd7c8; --accent: #0f6b55; --strong: #0b5544; --on-accent: #fff; --serif: ui-serif, 'Iowan Old Style', Palatino, Georgia, serif }
 @media (prefers-color-scheme: dark) {
   :root { --ground: #121715; --sheet: #1a211e; --ink: #ebeee7; --soft: #a7b1a9; --line: #303a35; --accent: #84d8bc; --strong: #a3e5cf; --on-accent: #08281f }
 }
 * { box-sizing: border-box; margin: 0 }
-body { min-height: 100svh; padding: clamp(1.5rem, 16svh, 9rem) 1.25rem 1.5rem; display: grid; align-content: start; justify-items: center; background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
-main { width: min(100%, 28rem); padding: clamp(1.5rem, 7vw, 2.5rem); background: var(--sheet); border: 1px solid var(--line); border-radius: 1rem }
-h1 { font: 500 clamp(1.75rem, 7vw, 2.25rem)/1.15 ui-serif, 'Iowan Old Style', Palatino, Georgia, serif; text-wrap: balance }
+body { min-height: 100svh; padding: clamp(1.5rem, 16svh, 9rem) 1.25rem 1.5rem; background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
+main { padding: clamp(1.5rem, 7vw, 2.5rem); background: var(--sheet); border: 1px solid var(--line); border-radius: 1rem }
+h1 { font: 500 clamp(1.75rem, 7vw, 2.25rem)/1.15 var(--serif); text-wrap: balance }
+a { color: var(--accent); text-underline-offset: 0.2em }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+`;
+
+const style = `${commonStyle}
+body { display: grid; align-content: start; justify-items: center }
+main { width: min(100%, 28rem) }
 p { margin-top: 1rem }
 nav { margin-top: 1.75rem; display: flex; flex-wrap: wrap; align-items: center; gap: 1rem 1.5rem }
-a { color: var(--accent); text-underline-offset: 0.2em }
 a:first-child { padding: 0.75rem 1.5rem; border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none }
 a:first-child:hover { background: var(--strong) }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
 small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem }
 `;
 

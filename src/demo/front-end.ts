@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { escapeHtml, html } from '../delivery/html.ts';
+import { commonStyle, escapeHtml, html } from '../delivery/html.ts';
 import type { Delivery } from './deliveries.ts';
 import type { Steps } from './steps.ts';
 
@@ -9,9 +9,9 @@ const template = readFileSync(new URL('./front-end/index.html', import.meta.url)
 
 /** The other files, by path. */
 const files = {
-  '/style.css': readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
+  '/style.css':
+    commonStyle + readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
   '/page.js': readFileSync(new URL('./front-end/page.js', import.meta.url), 'utf8'),
-  '/steps.js': readFileSync(new URL('./front-end/steps.js', import.meta.url), 'utf8'),
   '/with-client.js': readFileSync(new URL('./front-end/with-client.js', import.meta.url), 'utf8'),
   '/contract.js': readFileSync(new URL('./front-end/contract.js', import.meta.url), 'utf8'),
   '/cms.js': readFileSync(new URL('./front-end/cms.js', import.meta.url), 'utf8'),
@@ -96,15 +96,12 @@ function pageOf(
     const current = path === delivery.path ? ' aria-current="page"' : '';
     return html`<a href="${path}"${{ markup: current }}>${title}</a>`.markup;
   });
-  const scripts = [delivery.script, ...(steps === undefined ? [] : ['steps.js'])].map(
-    (name) => html`<script type="module" src="/${name}"></script>`.markup,
-  );
   const texts: Readonly<Record<string, string>> = {
     settings: html`<meta name="login-relay" content="${relayUrl}">
 <meta name="provider" content="${provider}">
 <meta name="client-id" content="${clientId}">
 <meta name="delivery" content="${delivery.name}">`.markup,
-    scripts: scripts.join('\n'),
+    script: delivery.script,
     links: pages.length > 1 ? `<nav aria-label="Deliveries">\n${links.join('\n')}\n</nav>` : '',
     steps: steps === undefined ? '' : stepsPanel,
     lead: escapeHtml(delivery.lead),

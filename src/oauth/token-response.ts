@@ -1,7 +1,8 @@
+import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isObject, parseJsonObject } from './json.ts';
-import { type GrantType, tokenError } from './token-error.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
 export interface TokenResponse {
@@ -76,4 +77,132 @@ function scope(value: unknown, separator = ' '): string | undefined {
 
 function isKnown<Value>(value: Value | undefined): value is Value {
   return value !== undefined;
+}
+
+const tooManyRequests = 429;
+
+/** The statuses of refusals, for any reason. @see RFC 6749 §5.2; GitHub and Slack refuse with 200 */
+const refusalStatuses: ReadonlySet<number> = new Set([200, 400, 401]);
+
+/** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
+export type GrantType = 'authorization_code' | 'refresh_token';
+
+/** Error codes that say more than that the request was refused. */
+const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
+  bad_refresh_token: 'code_refused',
+  bad_verification_code: 'code_refused',
+  code_already_used: 'code_refused',
+  invalid_code: 'code_refused',
+  invalid_grant: 'code_refused',
+  invalid_refresh_token: 'code_refused',
+
+  bad_client_secret: 'client_refused',
+  deleted_client: 'client_refused',
+  disabled_client: 'client_refused',
+  incorrect_client_credentials: 'client_refused',
+  invalid_client: 'client_refused',
+  invalid_client_id: 'client_refused',
+  unauthorized_client: 'client_refused',
+
+  bad_redirect_uri: 'redirect_uri_refused',
+  invalid_redirect_uri: 'redirect_uri_refused',
+  redirect_uri_mismatch: 'redirect_uri_refused',
+
+  fatal_error: 'token_endpoint_failed',
+  internal_error: 'token_endpoint_failed',
+  ratelimited: 'token_endpoint_failed',
+  request_timeout: 'token_endpoint_failed',
+  server_error: 'token_endpoint_failed',
+  service_unavailable: 'token_endpoint_failed',
+  temporarily_unavailable: 'token_endpoint_failed',
+};
+
+/** Twitch sends no codes, only these messages. */
+const messages: ReadonlyMap<unknown, FailureCode> = new Map([
+  ['Invalid authorization code', 'code_refused'],
+  ['invalid client', 'client_refused'],
+  ['invalid client secret', 'client_refused'],
+]);
+
+/** Gitea and Forgejo call a wrong code or refresh token `unauthorized_client`, with these descriptions. */
+const wrongGrants: ReadonlySet<string> = new Set([
+  'client is not authorized',
+  'unable to parse refresh token',
+  'token was already used',
+]);
+
+/** Descriptions of a wrong redirect URI. A description that names other causes too says nothing. */
+const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
+const namesOthers = /\bcode\b|expired/i;
+
+/** The body of a token response. */
+type Answer = Readonly<Record<string, unknown>>;
+
+/**
+ * Why a token response holds no token.
+ *
+ * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`,
+ *   or else `token_refused` for an error status and `token_missing` for a 200. For a refresh token,
+ *   `client_refused`, `token_endpoint_failed`, `scope_refused`, `token_missing` for a 200 without an
+ *   error, and else `refresh_refused`
+ * @see RFC 6749 §5.2
+ */
+export function tokenError(
+  { status, body }: { readonly status: number; readonly body: Uint8Array },
+  grant: GrantType = 'authorization_code',
+): RelayError {
+  const answer = parseJsonObject(body) ?? {};
+  const providerError = providerErrorCode(answer['error']);
+  const failed = status >= 500 || status === tooManyRequests;
+  const meaning = failed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
+  if (grant === 'refresh_token') {
+    return refreshError(meaningOfRefresh(status, meaning, providerError, answer), providerError);
+  }
+  if (status !== 200) return new RelayError(meaning ?? 'token_refused', { providerError });
+  if (meaning === undefined) return new RelayError('token_missing', { providerError });
+  // GitHub and Slack refuse with status 200.
+  const { detail } = new RelayError(meaning);
+  return new RelayError(meaning, {
+    detail: detail.replace('Token retrieval failed', 'The access token is empty'),
+    providerError,
+  });
+}
+
+function meaningOf(
+  code: ProviderErrorCode | undefined,
+  { error_description: description, message }: Answer,
+): FailureCode | undefined {
+  if (code === undefined) return messages.get(message);
+  const text = typeof description === 'string' ? description : '';
+  if (namesRedirectUri.test(text) && !namesOthers.test(text)) return 'redirect_uri_refused';
+  if (code === 'unauthorized_client' && wrongGrants.has(text)) return 'code_refused';
+  return meanings[code] ?? messages.get(message);
+}
+
+function meaningOfRefresh(
+  status: number,
+  meaning: FailureCode | undefined,
+  code: ProviderErrorCode | undefined,
+  { error, message }: Answer,
+): FailureCode {
+  if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
+  if (error === 'invalid_scope') return 'scope_refused';
+  const saysWhy = (error ?? message) !== undefined;
+  if (status === 200 && !saysWhy) return 'token_missing';
+  // Neither a firewall nor a rate limit may end the login. GitHub's rate limit answers 403 with a message.
+  const isKnown = code !== undefined && code !== 'other';
+  const isRefusal = refusalStatuses.has(status) ? saysWhy : isKnown;
+  return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
+}
+
+/** The details for a refresh, because it is not a login. */
+const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
+  scope_refused: 'The provider does not renew the login for this scope.',
+  token_endpoint_failed: 'The provider reports an internal problem. Try again in a moment.',
+  token_missing: 'The provider answered the refresh without a usable token. Try again in a moment.',
+};
+
+function refreshError(code: FailureCode, providerError: ProviderErrorCode | undefined): RelayError {
+  const detail = refreshDetails[code];
+  return new RelayError(code, { ...(detail !== undefined && { detail }), providerError });
 }

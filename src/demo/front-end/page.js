@@ -141,3 +141,41 @@ function firstText(record, ...fields) {
 function webAddress(text) {
   return typeof text === 'string' && /^https?:\/\//i.test(text) ? text : undefined;
 }
+
+let source;
+
+/** Shows the requests to the relay, as they happen. */
+function followSteps() {
+  source?.close();
+  source = undefined;
+  // A browser has few connections to one server, so hidden tabs give theirs back.
+  if (document.hidden) return;
+  source = new EventSource('/steps');
+  source.onmessage = ({ data }) => showSteps(JSON.parse(data));
+}
+
+function showSteps(steps) {
+  const shown = steps.filter((step) => step.frontEnd === undefined || step.frontEnd === clientId);
+  if (shown.length > 0) element('steps').replaceChildren(...shown.map(stepItem));
+}
+
+function stepItem({ request, status, effect, call, failed }) {
+  const li = document.createElement('li');
+  li.className = failed ? 'failed' : '';
+  const code = document.createElement('code');
+  code.textContent = request;
+  li.append(code, ...[`${status}: ${effect}`, call].filter(Boolean).map(stepDetail));
+  return li;
+}
+
+function stepDetail(text) {
+  const span = document.createElement('span');
+  span.className = 'detail';
+  span.textContent = text;
+  return span;
+}
+
+if (element('steps')) {
+  document.addEventListener('visibilitychange', followSteps);
+  followSteps();
+}

@@ -84,7 +84,11 @@ function withoutPort(address: string | undefined): string {
 function subscriber(address: string): string {
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
-  return Buffer.from(parsed.toByteArray().slice(0, 8)).toString('hex');
+  const bytes = parsed.toByteArray();
+  // In a network of IPv6 alone, a translator has one /64 for all of IPv4. @see RFC 6052 §2.2, RFC 7755
+  const isTranslated = parsed.range() === 'rfc6052' || parsed.range() === 'rfc6145';
+  if (isTranslated) return bytes.slice(-4).join('.');
+  return Buffer.from(bytes.slice(0, 8)).toString('hex');
 }
 
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */

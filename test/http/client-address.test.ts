@@ -89,6 +89,12 @@ describe('the address of a client', () => {
     expect(addressOf('::ffff:10.1.1.1', '::ffff:192.0.2.1', proxies)).to.equal('192.0.2.1');
   });
 
+  it('is the IPv4 address that a translator to IPv6 has put into its own', () => {
+    expect(addressOf('64:ff9b::c000:201')).to.equal('192.0.2.1');
+    expect(addressOf('64:ff9b::c000:202')).to.equal('192.0.2.2');
+    expect(addressOf('::ffff:0:c000:201')).to.equal('192.0.2.1');
+  });
+
   it('is the same for all clients of a Unix socket', () => {
     expect(addressOf(unix, '192.0.2.1', proxies)).to.equal('');
   });

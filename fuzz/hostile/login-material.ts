@@ -31,7 +31,7 @@ export function statesOf(settings: {
   const of = (name: RegistrationName) =>
     createStates(
       keys,
-      () => `${name} ${settings.providerOrigin} - ${registrations[name]}`,
+      () => `${name} ${settings.providerOrigin}/token - ${registrations[name]}`,
       settings.baseUrl + callbackOf(name),
     );
   return { provider: of('provider'), house: of('house') };

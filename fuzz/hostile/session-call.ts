@@ -68,7 +68,7 @@ function sealedSession(number: number, providerOrigin: string): string {
   const content = {
     id: `${number}`,
     registration: 'house',
-    audience: `house ${providerOrigin} - ${registrations.house}`,
+    audience: `house ${providerOrigin}/token - ${registrations.house}`,
     frontEnd: 'wiki',
     accessToken: `hostile-${number}`,
     refreshToken: `hostile-${number}`,

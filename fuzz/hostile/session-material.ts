@@ -30,7 +30,7 @@ export function createSessionMaterial(
   keys: KeyRing,
   providerOrigin: string,
 ): (random: Random) => SessionMaterial {
-  const audienceOf = (clientId: string) => `house ${providerOrigin} - ${clientId}`;
+  const audienceOf = (clientId: string) => `house ${providerOrigin}/token - ${clientId}`;
   const seal = createSessionSeal(keys);
   let count = 0;
 

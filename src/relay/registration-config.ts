@@ -15,14 +15,15 @@ export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): str
 /**
  * What states, codes, refresh tokens and sessions are bound to. The name alone would not do: an operator may give it to
  * another client, or to a provider at another host, which must get neither the tokens of the earlier one nor the secret
- * with them. Client identifiers are unique only at one issuer.
+ * with them. Client identifiers are unique only at one issuer. Without one, tenants of a host differ in their path.
  */
 export function audienceOf(
   { name, clientId, provider: settings }: RegistrationConfig,
   { tokenUrl }: Provider,
 ): string {
-  const issuer = 'discovered' in settings ? settings.discovered.issuer : '-';
-  return [name, new URL(tokenUrl).origin, issuer, clientId].join(' ');
+  const isDiscovered = 'discovered' in settings;
+  const endpoint = isDiscovered ? new URL(tokenUrl).origin : tokenUrl;
+  return [name, endpoint, isDiscovered ? settings.discovered.issuer : '-', clientId].join(' ');
 }
 
 /** What codes, refresh tokens and sessions of a front end are bound to: the operator may have lost the old origin. */

@@ -58,6 +58,10 @@ type Provider = Awaited<ReturnType<typeof startProvider>>;
 const moves: Readonly<Record<string, (one: Provider, now: Provider) => string>> = {
   'to another host': (_, { origin }) =>
     `authorize-url: '${origin}/authorize', token-url: '${origin}/token', user-url: '${origin}/user', revocation-url: '${origin}/revoke'`,
+  'to another tenant of its host'(one, now) {
+    const tenant = now === one ? 'customers' : 'staff';
+    return `authorize-url: '${one.origin}/authorize', token-url: '${one.origin}/${tenant}/token', user-url: '${one.origin}/user'`;
+  },
   'to another issuer': (_, { origin }) => `issuer: '${origin}'`,
   'its token endpoint, as its metadata say'(one, { origin }) {
     one.moved.to = origin;

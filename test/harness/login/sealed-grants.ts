@@ -38,7 +38,7 @@ export function audienceAt(
   { tokenUrl }: TokenIssuer,
   [name, clientId]: readonly [string, string] = ['provider', 'client-1'],
 ): string {
-  return `${name} ${new URL(tokenUrl).origin} - ${clientId}`;
+  return `${name} ${tokenUrl} - ${clientId}`;
 }
 
 /** Makes a code like the relay, but without a request to it. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type Clock, secondsOf } from '../clock.ts';
 import type { KeyRing } from '../keys.ts';
 import { createSeal } from '../sealed.ts';
 
@@ -28,12 +29,11 @@ export type Codes = ReturnType<typeof createCodes>;
 /**
  * @param keys the keys for codes
  * @param registration the audience of the registration. Throws as `provider` does
- * @param now milliseconds since 1970
  * @see RFC 6749 §4.1.2
  */
-export function createCodes(keys: KeyRing, registration: () => string, now: () => number) {
+export function createCodes(keys: KeyRing, registration: () => string, now: Clock) {
   const seal = createSeal('code', keys, sealed);
-  const seconds = () => Math.floor(now() / 1000);
+  const seconds = () => secondsOf(now);
   return {
     /** Issues a code that is valid for 60 seconds, to the front end with this audience. */
     issue(issued: CodeContent, frontEnd: string): string {

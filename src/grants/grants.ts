@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { Codes } from './codes.ts';
 import { createProofs, type Nonces, type Proofs } from './proofs.ts';
 import { createRedeemedCodes, type RedeemedCodes } from './redeemed-codes.ts';
@@ -23,8 +24,7 @@ export interface GrantMemory {
   readonly revocations: Revocations;
 }
 
-/** @param now milliseconds since 1970 */
-export function createGrantMemory(now: () => number): GrantMemory {
+export function createGrantMemory(now: Clock): GrantMemory {
   return {
     proofs: createProofs(now),
     redeemedCodes: createRedeemedCodes(now),

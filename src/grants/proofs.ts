@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import * as v from 'valibot';
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
@@ -49,10 +50,9 @@ export type Nonces = ReturnType<typeof createNonces>;
 /**
  * Nonces are stateless: relays with the same keys have the same ones.
  *
- * @param now milliseconds since 1970
  * @see RFC 9449 §8
  */
-export function createNonces(keys: KeyRing, now: () => number) {
+export function createNonces(keys: KeyRing, now: Clock) {
   const nonceOf = (key: Buffer, age: number) =>
     createHmac('sha256', key)
       .update(`${Math.floor(now() / slotLength) - age}`)
@@ -86,12 +86,8 @@ export interface Proofs {
   ): Promise<string>;
 }
 
-/**
- * Remembers the last 65,536 proofs at most, so that none is accepted twice.
- *
- * @param now milliseconds since 1970
- */
-export function createProofs(now: () => number): Proofs {
+/** Remembers the last 65,536 proofs at most, so that none is accepted twice. */
+export function createProofs(now: Clock): Proofs {
   const seen = createRecent<true>(lifetime, most, now);
 
   return {

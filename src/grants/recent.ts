@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
 
 /** A map that forgets each entry after a time, and the oldest one if it is full. */
 export interface Recent<Value> {
@@ -17,13 +18,8 @@ interface Entry<Value> {
 /**
  * @param lifetime milliseconds until an entry is forgotten
  * @param most entries
- * @param now milliseconds since 1970
  */
-export function createRecent<Value>(
-  lifetime: number,
-  most: number,
-  now: () => number,
-): Recent<Value> {
+export function createRecent<Value>(lifetime: number, most: number, now: Clock): Recent<Value> {
   // Oldest first.
   const entries = new Map<string, Entry<Value>>();
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { createRecent, keyOf } from './recent.ts';
 
@@ -25,10 +26,8 @@ export interface RedeemedCodes {
 
 /**
  * Remembers the last 16,384 codes at most. If an older one is repeated, the provider refuses it.
- *
- * @param now milliseconds since 1970
  */
-export function createRedeemedCodes(now: () => number): RedeemedCodes {
+export function createRedeemedCodes(now: Clock): RedeemedCodes {
   const redeemed = createRecent<true>(lifetime, most, now);
 
   return {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type Clock, secondsOf } from '../clock.ts';
 import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -45,10 +46,9 @@ export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
 
 /**
  * @param keys the keys for refresh tokens
- * @param now milliseconds since 1970
  * @see RFC 6749 §1.5
  */
-export function createRefreshTokens(keys: KeyRing, now: () => number) {
+export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
   /** The same as `open`, for a revocation: expired tokens too, because the provider's may be valid for longer. */
   const openExpired = (refreshToken: string, owner: Audiences) =>
@@ -98,18 +98,17 @@ export function policyFor(
  * What the first refresh token of a login holds.
  *
  * @param thumbprint that of the key that the front end proves, if it proves one
- * @param now milliseconds since 1970
  * @returns undefined if the policy grants none
  */
 export function firstRefreshToken(
   { mode, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   token: TokenResponse,
   thumbprint: string | undefined,
-  now: () => number,
+  now: Clock,
 ): RefreshTokenContent | undefined {
   if (mode === 'bound' && thumbprint === undefined) return undefined;
   const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope } = token;
-  const loggedInAt = Math.floor(now() / 1000);
+  const loggedInAt = secondsOf(now);
   const until = (seconds: number | undefined) =>
     loggedInAt + Math.min(lifetime, seconds ?? lifetime);
   const login = { thumbprint, scope, loggedInAt };
@@ -122,15 +121,11 @@ export function firstRefreshToken(
   return { ...login, endsAt: until(expiresIn), providerToken };
 }
 
-/**
- * Whether the current policy still allows a refresh token of an earlier policy.
- *
- * @param now milliseconds since 1970
- */
+/** Whether the current policy still allows a refresh token of an earlier policy. */
 export function isStillGranted(
   { mode, lifetime }: RefreshPolicy,
   { thumbprint, loggedInAt }: RefreshTokenContent,
-  now: () => number,
+  now: Clock,
 ): boolean {
   return (mode === 'bearer' || thumbprint !== undefined) && now() < (loggedInAt + lifetime) * 1000;
 }
@@ -139,13 +134,12 @@ export function isStillGranted(
  * The content of the refresh token after a refresh.
  *
  * @param login the content of the earlier refresh token
- * @param now milliseconds since 1970
  */
 export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   login: RefreshTokenContent,
   { accessToken, refreshToken, refreshExpiresIn }: Refreshed,
-  now: () => number,
+  now: Clock,
 ): RefreshTokenContent {
   const { loggedInAt, providerToken } = login;
   const isSame = 'refreshToken' in providerToken && providerToken.refreshToken === refreshToken;

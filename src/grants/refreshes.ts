@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -77,10 +78,9 @@ interface Ended {
 /**
  * Remembers the last 4096 results at most, each for 60 seconds.
  *
- * @param now milliseconds since 1970
  * @see RFC 6749 §6, RFC 9700 §4.14.2
  */
-export function createRefreshes(now: () => number): Refreshes {
+export function createRefreshes(now: Clock): Refreshes {
   const inFlight = new Map<string, InFlight>();
   const rotations = createRecent<Ended>(lifetime, most, now);
   /** By the refresh token of the result. */

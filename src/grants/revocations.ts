@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { createRecent, keyOf } from './recent.ts';
 
@@ -15,12 +16,8 @@ export interface Revocations {
   once(tokens: RevocableTokens, revoke: () => Promise<void>): Promise<void>;
 }
 
-/**
- * Remembers the last 4096 logins at most, each for 60 seconds.
- *
- * @param now milliseconds since 1970
- */
-export function createRevocations(now: () => number): Revocations {
+/** Remembers the last 4096 logins at most, each for 60 seconds. */
+export function createRevocations(now: Clock): Revocations {
   const revocations = createRecent<Promise<void>>(lifetime, most, now);
 
   return {

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 
 // As long as a state is valid: ten minutes, and a minute for clocks that differ.
@@ -27,10 +28,8 @@ interface Started<Result> {
 
 /**
  * Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code.
- *
- * @param now milliseconds since 1970
  */
-export function createExchanges<Result>(now: () => number): Exchanges<Result> {
+export function createExchanges<Result>(now: Clock): Exchanges<Result> {
   // Oldest first.
   const exchanges = new Map<string, Started<Result>>();
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { type CountRequest, createRequestCount } from '../http/rate-limit.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createExchanges, type Exchanges } from './exchanges.ts';
@@ -14,8 +15,7 @@ export interface LoginMemory {
   readonly countExchange: CountRequest;
 }
 
-/** @param now milliseconds since 1970 */
-export function createLoginMemory(now: () => number): LoginMemory {
+export function createLoginMemory(now: Clock): LoginMemory {
   return {
     exchanges: createExchanges(now),
     refusedExchanges: createRefusedExchanges(

@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { createLoginCookies, hasRelayCookie, type LoginCookies, loginLifetime } from './cookies.ts';
@@ -46,7 +47,6 @@ export interface LoginProtection {
 /**
  * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
  * @param settings.baseUrl the relay's public address
- * @param now milliseconds since 1970
  * @see RFC 9700 §4.7
  */
 export function createLoginProtection(
@@ -56,10 +56,10 @@ export function createLoginProtection(
     readonly redirectUri: string;
   },
   states: States,
-  now: () => number,
+  now: Clock,
 ): LoginProtection {
   const cookies = createLoginCookies(settings.redirectUri.startsWith('https:'));
-  const seconds = () => Math.floor(now() / 1000);
+  const seconds = () => secondsOf(now);
 
   return {
     start(ctx, frontEnd, request) {

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { RelaySettings } from '../config/config.ts';
 import { createCodes } from '../grants/codes.ts';
 import type { GrantMemory, Grants } from '../grants/grants.ts';
@@ -11,14 +12,13 @@ import { issuesRefreshTokens } from './registration-config.ts';
  *
  * @param keys the keys of the registration
  * @param audience that of the registration. Throws as `provider` does
- * @param now milliseconds since 1970
  */
 export function createGrants(
   config: RelaySettings,
   keys: Keys,
   audience: () => string,
   memory: GrantMemory,
-  now: () => number,
+  now: Clock,
 ): Grants {
   const { refreshTokens: mode, refreshLifetime: lifetime } = config;
   const refreshes = mode !== 'off' && issuesRefreshTokens(config);

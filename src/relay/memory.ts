@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { DiscoveredProvider } from '../config/provider-settings.ts';
 import { createGrantMemory, type GrantMemory } from '../grants/grants.ts';
@@ -17,8 +18,7 @@ export interface Memory {
   readonly providers: Map<string, Provider>;
 }
 
-/** @param now milliseconds since 1970 */
-export function createMemory(now: () => number): Memory {
+export function createMemory(now: Clock): Memory {
   return {
     logins: createLoginMemory(now),
     grants: createGrantMemory(now),

@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
+import type { Clock } from '../clock.ts';
 import { allow } from '../http/allow.ts';
 import type { RequestState } from '../http/context.ts';
 import { answerOAuthErrors } from '../routes/front-end-endpoint.ts';
@@ -14,8 +15,7 @@ import type { ServedRegistration } from './served-registrations.ts';
 export interface EndpointContext {
   /** The rate limit, if there is one. */
   readonly limited: readonly Middleware[];
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly now: Clock;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { RelayError } from '../errors.ts';
 import { keyOf } from '../grants/recent.ts';
@@ -23,7 +24,6 @@ import { audienceOf } from './registration-config.ts';
  *
  * @param by.source what is known of its provider
  * @param by.client makes the calls to its provider
- * @param by.now milliseconds since 1970
  */
 export function createRegistration(
   registration: RegistrationConfig,
@@ -33,7 +33,7 @@ export function createRegistration(
     readonly client: UpstreamClient;
     readonly states: States;
     readonly memory: Memory;
-    readonly now: () => number;
+    readonly now: Clock;
   },
 ): Registration {
   const { config, source, client, states, now } = by;

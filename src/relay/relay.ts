@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { clientAddressBehind, loggedAddresses } from '../http/client-address.ts';
 import { rateLimit as createRateLimit } from '../http/rate-limit.ts';
@@ -27,8 +28,7 @@ export interface Relay {
 
 /** What a relay has besides its configuration. */
 export interface RelaySurroundings {
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
+  readonly now?: Clock;
   /** Called with every request once it is over, besides the log. */
   readonly observers?: readonly ((record: RequestRecord) => void)[];
   /** What this process remembers of earlier requests. */

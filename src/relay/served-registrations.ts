@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
@@ -48,8 +49,7 @@ export interface ServedRegistration {
 export interface ServingContext {
   readonly config: Config;
   readonly logger: Logger;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly now: Clock;
   /** What this process remembers of earlier requests. */
   readonly memory: Memory;
   /** Undefined if no front end has sessions. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig } from '../config/config.ts';
 import { keysOf } from '../keys.ts';
 import type { Registration } from '../login/registration.ts';
@@ -10,13 +11,12 @@ import { audienceOfFrontEnd, registrationsOf } from './registration-config.ts';
 /**
  * Creates the sessions of the front ends that hold no token.
  *
- * @param now milliseconds since 1970
  * @returns undefined if no front end has sessions
  */
 export async function createRelaySessions(
   config: Config,
   logouts: Logouts,
-  now: () => number,
+  now: Clock,
 ): Promise<Sessions | undefined> {
   const { frontEnds, registrations, keySecrets, baseUrl } = config;
   const users = frontEnds.filter(hasSessions);
@@ -37,16 +37,12 @@ export async function createRelaySessions(
   return createSessions(settings, keys.session, logouts, now);
 }
 
-/**
- * Creates what endpoints need that sessions authorize.
- *
- * @param now milliseconds since 1970
- */
+/** Creates what endpoints need that sessions authorize. */
 export function createSessionAccess(
   { baseUrl, frontEnds }: Config,
   sessions: Sessions,
   registrations: readonly Registration[],
-  now: () => number,
+  now: Clock,
 ): SessionAccess {
   const byName = new Map(registrations.map((registration) => [registration.name, registration]));
   return {

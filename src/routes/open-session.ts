@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
@@ -14,8 +15,7 @@ export interface SessionAccess {
    * The registration of a session, unless its provider or client is another one by now. Throws as `provider` does.
    */
   registrationOf(session: SessionContent): Registration | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly now: Clock;
 }
 
 /** A session that a request may use. */
@@ -46,12 +46,11 @@ export function openSession(
 /**
  * The access token of a session.
  *
- * @param now milliseconds since 1970
  * @throws {RelayError} `session_token_expired`, or `token_malformed` if no header can carry it
  */
 export function usableToken(
   { accessToken, accessTokenEndsAt }: SessionContent,
-  now: () => number,
+  now: Clock,
 ): string {
   const isOver = accessTokenEndsAt !== undefined && now() >= accessTokenEndsAt * 1000;
   if (isOver) throw new RelayError('session_token_expired');

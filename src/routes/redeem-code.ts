@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import type { Grants } from '../grants/grants.ts';
@@ -15,14 +16,13 @@ import { proofOf, type ServeGrant, withoutRefreshToken, withRefreshToken } from 
  * before the exchange, because the provider's code works once.
  *
  * @param tokenUrl the endpoint's public address
- * @param now milliseconds since 1970
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
 export function redeemCode(
   registered: Registration,
   grants: Grants,
   tokenUrl: string,
-  now: () => number,
+  now: Clock,
 ): ServeGrant {
   const { codes, redeemedCodes, refreshPolicy, refreshTokens } = grants;
   return async (ctx, frontEnd, parameters) => {

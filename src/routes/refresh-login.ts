@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import {
@@ -20,7 +21,6 @@ import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
  * the front end gets its access token again, without a call.
  *
  * @param tokenUrl the endpoint's public address
- * @param now milliseconds since 1970
  * @returns undefined if refresh tokens are off
  * @see RFC 6749 §6, RFC 9449 §5
  */
@@ -28,7 +28,7 @@ export function refreshLogin(
   registered: Registration,
   grants: Grants,
   tokenUrl: string,
-  now: () => number,
+  now: Clock,
 ): ServeGrant | undefined {
   const { refreshes, refreshPolicy, refreshTokens } = grants;
   if (refreshPolicy === undefined) return undefined;
@@ -82,7 +82,7 @@ export function refreshLogin(
 }
 
 /** The access token as it was granted, with the seconds that it has left. */
-function again({ accessToken, tokenType, endsAt }: HeldAccessToken, now: () => number) {
+function again({ accessToken, tokenType, endsAt }: HeldAccessToken, now: Clock) {
   const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
   // The end may be between the opening of the refresh token and this moment.
   const expiresIn = left && Math.max(left, 0);

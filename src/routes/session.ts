@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa';
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import type { Context, RequestState } from '../http/context.ts';
@@ -67,7 +68,7 @@ async function refreshed(
 }
 
 /** What a page may know of its session. */
-function description({ session, registration }: OpenSession, now: () => number) {
+function description({ session, registration }: OpenSession, now: Clock) {
   const { accessTokenEndsAt: end, refreshToken } = session;
   return {
     provider: registration.name,

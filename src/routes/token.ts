@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa';
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Nonces } from '../grants/proofs.ts';
@@ -80,13 +81,12 @@ export function withoutRefreshToken(token: WithoutRefreshToken): GrantedToken {
  *
  * @param issue gives undefined for a content that is too long
  * @param content what the refresh token holds; undefined: there is none
- * @param now milliseconds since 1970
  */
 export function withRefreshToken(
   issue: (content: RefreshTokenContent) => string | undefined,
   token: WithoutRefreshToken,
   content: RefreshTokenContent | undefined,
-  now: () => number,
+  now: Clock,
 ): GrantedToken {
   if (content === undefined) return withoutRefreshToken(token);
   const refreshExpiresIn = Math.floor(content.endsAt - now() / 1000);

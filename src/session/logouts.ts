@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 const most = 16_384;
 
 /** The sessions that ended in this process. A copy of their cookies opens nothing here. */
@@ -10,12 +12,8 @@ export interface Logouts {
   has(session: string): boolean;
 }
 
-/**
- * Remembers the last 16,384 sessions at most.
- *
- * @param now milliseconds since 1970
- */
-export function createLogouts(now: () => number): Logouts {
+/** Remembers the last 16,384 sessions at most. */
+export function createLogouts(now: Clock): Logouts {
   // Oldest first.
   const ends = new Map<string, number>();
   const isPast = (until: number) => until * 1000 <= now();

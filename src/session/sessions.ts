@@ -1,3 +1,4 @@
+import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
 import type { KeyRing } from '../keys.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -30,18 +31,17 @@ export interface SessionSettings extends SessionLifetimes {
 /**
  * @param keys the keys for sessions
  * @param logouts what this process remembers of sessions
- * @param now milliseconds since 1970
  * @see RFC 10017 §6.1
  */
 export function createSessions(
   settings: SessionSettings,
   keys: KeyRing,
   logouts: Logouts,
-  now: () => number,
+  now: Clock,
 ) {
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
-  const seconds = () => Math.floor(now() / 1000);
+  const seconds = () => secondsOf(now);
   // Its pages at an earlier origin must not share the sessions of those at the present one.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 

@@ -1,0 +1,7 @@
+/** Gives the time in milliseconds since 1970, as `Date.now` does. */
+export type Clock = () => number;
+
+/** The time in whole seconds since 1970. */
+export function secondsOf(now: Clock): number {
+  return Math.floor(now() / 1000);
+}

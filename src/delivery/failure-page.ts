@@ -1,5 +1,5 @@
 import type { FailureCode, RelayError } from '../errors.ts';
-import type { Context } from '../http/context.ts';
+import { type Context, routeOf } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import { claimedQuery } from '../http/query.ts';
 import { limits } from '../limits.ts';
@@ -28,7 +28,7 @@ interface Targets {
  */
 export function failurePage(targets: Targets): AnswerFailure {
   return (ctx, failure) => {
-    const route = matchedRoute(ctx);
+    const route = routeOf(ctx);
     if (route !== undefined && !isOfLogins(route, targets.loginRoute)) {
       answerJson(ctx, failure);
       return;
@@ -49,11 +49,6 @@ export function failurePage(targets: Targets): AnswerFailure {
 /** Whether a route is of logins: that of a registration, or the one that CMSes start at. */
 function isOfLogins(route: string, loginRoute: string): boolean {
   return route.startsWith(loginRoute) || loginRoute.startsWith(`${route}/`);
-}
-
-function matchedRoute(ctx: Context): string | undefined {
-  const route: unknown = ctx['_matchedRoute'];
-  return typeof route === 'string' ? route : undefined;
 }
 
 // Browsers send less than 300 characters. Each media range takes time.

@@ -9,7 +9,7 @@ export interface RequestState {
   requestId: string;
   /** The parsed query, once it was read. */
   query?: Query;
-  /** The name of the route, if it is not a pattern of a path. */
+  /** The pattern or the name of the route, if the router does not know it. */
   route?: string;
   /** The name of the registration. */
   registration?: string;
@@ -34,3 +34,8 @@ export interface RequestState {
 
 /** The context every handler and middleware of the relay gets. */
 export type Context = ParameterizedContext<RequestState>;
+
+/** The pattern or the name of the route of a request. @returns undefined if no route matches */
+export function routeOf({ state, _matchedRoute: matched }: Context): string | undefined {
+  return state.route ?? (typeof matched === 'string' ? matched : undefined);
+}

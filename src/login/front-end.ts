@@ -50,6 +50,8 @@ export interface FrontEnd {
 
 /** The front ends that may use one registration: at least one. */
 export interface FrontEnds {
+  /** Whether there is a front end with this name. */
+  has(name: string): boolean;
   /** The front end with this name. */
   find(name: string): FrontEnd | undefined;
   /** The front end of starts and callbacks that name none: the first one that takes plain logins, if any. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
-import type { RequestState } from '../http/context.ts';
+import { type RequestState, routeOf } from '../http/context.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
@@ -61,12 +61,11 @@ export function recordRequests(
       if (closed === undefined || !isHandled) return;
       const { requestId, registration, frontEnd } = ctx.state;
       const { providerCall, providerError, excused, grant, stack } = ctx.state;
-      const route: unknown = ctx.state.route ?? ctx['_matchedRoute'];
       const line: RequestRecord = {
         requestId,
         clientAddress: address,
         method: ctx.method,
-        route: typeof route === 'string' ? route : null,
+        route: routeOf(ctx) ?? null,
         registration: names.registration ? registration : undefined,
         frontEnd: names.frontEnd ? frontEnd : undefined,
         ...closed,

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { allow } from '../http/allow.ts';
 import { ownAddressBehind } from '../http/client-address.ts';
 import type { RequestState } from '../http/context.ts';
+import { inOrder } from '../http/in-order.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
@@ -41,12 +42,12 @@ export function createApiPaths(
   for (const { name, origin, apis } of frontEnds) {
     for (const { url, ...api } of apis) {
       const { path, methods } = api;
-      const handle = inOrder([
+      const handle = inOrder(
         answerSessionFailures,
         allow(...methods),
         ...limited,
         proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, ownAddressOf, baseUrl),
-      ]);
+      );
       byPath.set(path, { hasOrigin: (given) => matches(origin, given), handle });
     }
   }
@@ -71,11 +72,4 @@ export function createApiPaths(
       return found.handle(ctx, next);
     },
   };
-}
-
-/** One middleware that runs several. */
-function inOrder(middleware: readonly Middleware<RequestState>[]): Middleware<RequestState> {
-  return middleware.reduceRight((following, one) => (ctx, next) => {
-    return one(ctx, async () => following(ctx, next));
-  });
 }

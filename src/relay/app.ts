@@ -19,13 +19,13 @@ import { paths, sessionPaths } from '../paths.ts';
 import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
+import { logout } from '../routes/logout.ts';
 import type { SessionAccess } from '../routes/open-session.ts';
+import { answerSessionFailures, describeSession, refreshSession } from '../routes/session.ts';
 import { originOfPage } from '../routes/session-guard.ts';
 import type { ApiPaths } from './api-paths.ts';
-import { createLoginPaths } from './login-paths.ts';
-import type { LoginDependencies } from './login-routes.ts';
+import { addLoginRoutes, type LoginDependencies } from './login-routes.ts';
 import type { ServedRegistration } from './served-registrations.ts';
-import { addSessionEndpoints } from './session-endpoints.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies extends LoginDependencies {
@@ -53,13 +53,7 @@ export interface Dependencies extends LoginDependencies {
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { served, hasOrigin, names, observers, clientAddress, onForeignOrigin } = dependencies;
-  const { readiness, limited, grantMemory, sessionAccess, apiPaths } = dependencies;
-  const logins = createLoginPaths(served, dependencies);
-  // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
-  const mayRead = (origin: string, path: string) => {
-    const user = sessionPaths.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
-    return (user ?? logins.registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
-  };
+  const { readiness, limited, sessionAccess, apiPaths } = dependencies;
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const findRegistration = dependencies.registrationsAreNamed
     ? registrationsOfLookups(served, new URL(dependencies.baseUrl))
@@ -73,10 +67,16 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   router.all(paths.clientModule, allow('GET', 'HEAD'), clientModule);
   router.all(paths.clientTypes, allow('GET', 'HEAD'), clientTypes);
   if (sessionAccess !== undefined) {
-    addSessionEndpoints(router, sessionAccess, grantMemory, limited);
+    addSessionEndpoints(router, sessionAccess, dependencies);
   }
   router.all(paths.alive, allow('GET', 'HEAD'), alive);
   router.all(paths.ready, allow('GET', 'HEAD'), ready(readiness));
+  const registrationOf = addLoginRoutes(router, served, dependencies);
+  // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
+  const mayRead = (origin: string, path: string) => {
+    const user = sessionPaths.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
+    return (user ?? registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
+  };
 
   // Otherwise Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });
@@ -91,7 +91,6 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(originForm);
   app.use(reportForeignOrigin(hasOrigin, onForeignOrigin));
   app.use(cors(mayRead));
-  app.use(logins.route);
   if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());
   app.use((ctx) => {
@@ -103,6 +102,19 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     throw new RelayError('not_found');
   });
   return app;
+}
+
+/** Adds the endpoints of sessions, which are the same at every registration. */
+function addSessionEndpoints(
+  router: Router<RequestState>,
+  access: SessionAccess,
+  { limited, grantMemory }: Dependencies,
+): void {
+  const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];
+  const { refreshes } = grantMemory;
+  router.all(paths.session, ...before('GET', 'HEAD'), describeSession(access));
+  router.all(paths.sessionRefresh, ...before('POST'), refreshSession(access, refreshes));
+  router.all(paths.logout, ...before('POST'), logout(access, grantMemory));
 }
 
 /** Finds the registration of a user lookup: a token of one provider must not reach another one. */

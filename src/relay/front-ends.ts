@@ -58,6 +58,7 @@ export function createFrontEnds(
     },
   });
   return {
+    has: (name) => byName.has(name),
     // Created for each request: a thousand front ends at a hundred registrations would need much memory.
     find(name) {
       const found = byName.get(name);

@@ -1,84 +1,108 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type { Middleware } from 'koa';
+import type { Clock } from '../clock.ts';
 import { allow } from '../http/allow.ts';
-import type { RequestState } from '../http/context.ts';
+import type { Context, RequestState } from '../http/context.ts';
 import { refuseFrames, refusePrefetch } from '../http/fetch-metadata.ts';
+import { inOrder } from '../http/in-order.ts';
 import { reportOtherHost } from '../http/other-origins.ts';
+import { claimedQuery } from '../http/query.ts';
+import { registrationOfCms } from '../login/cms-registration.ts';
 import type { FrontEnds } from '../login/front-end.ts';
 import { paths } from '../paths.ts';
 import { deliverCallbackFailures, deliverCmsFailures } from '../routes/deliver-failures.ts';
+import { answerOAuthErrors } from '../routes/front-end-endpoint.ts';
 import { loginCallback } from '../routes/login-callback.ts';
-import { onlyFirstCms } from '../routes/select-front-end.ts';
+import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
+import { redeemCode } from '../routes/redeem-code.ts';
+import { refreshLogin } from '../routes/refresh-login.ts';
+import { revocationEndpoint } from '../routes/revoke.ts';
+import { frontEndInPath, onlyFirstCms } from '../routes/select-front-end.ts';
 import { startLogin } from '../routes/start-login.ts';
-import { addOAuthEndpoints, type EndpointContext } from './oauth-endpoints.ts';
+import { tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './served-registrations.ts';
 
 /** What the routes of every registration need. */
-export interface LoginDependencies extends EndpointContext {
+export interface LoginDependencies {
   /** The relay's public address. */
   readonly baseUrl: string;
+  /** The rate limit, if there is one. */
+  readonly limited: readonly Middleware[];
+  readonly now: Clock;
   /** Called with the host of a login that starts under another host name than the base URL's. */
   readonly onOtherHost: (host: string) => void;
 }
 
-/** Passes a request to the route that it matches. */
-export type Routes = ReturnType<Router<RequestState>['routes']>;
-
-/** The routes of one registration. */
-export interface LoginRoutes {
-  readonly served: ServedRegistration;
-  /** `/auth/<registration>` and the endpoints below it. */
-  readonly byDefault: Routes;
-  /** `/auth/<registration>/<front end>`. */
-  readonly ofFrontEnd: Routes;
-  /** `/auth`. Undefined: no CMS may start a login. */
-  readonly ofFirstCms?: Routes | undefined;
-}
-
-/** Creates the routes of a registration. */
-export function createLoginRoutes(
-  served: ServedRegistration,
-  dependencies: LoginDependencies,
-): LoginRoutes {
-  const { baseUrl, onOtherHost, limited } = dependencies;
-  const { registration, frontEnds, answerInPlace } = served;
-  const loginPath = `/auth/${registration.name}`;
-  const router = newRouter();
-  const startOf = (chosen: FrontEnds) => [
-    allow('GET'),
-    deliverCmsFailures(chosen),
-    refusePrefetch,
-    ...(registration.protection === undefined ? [] : [reportOtherHost(baseUrl, onOtherHost)]),
-    startLogin(registration, chosen, answerInPlace),
-  ];
-  const start = startOf(frontEnds);
-  router.all(loginPath, ...start);
-  addCallback(router, served, limited);
-  // Without a state check, a code could be redeemed in another browser than the login's.
-  if (registration.protection !== undefined) {
-    addOAuthEndpoints(router, served, baseUrl, dependencies);
-  }
-  // A router of its own: its pattern also matches the endpoints.
-  const ofFrontEnd = newRouter();
-  ofFrontEnd.all(`${loginPath}/:frontEnd`, ...start);
-  const { firstCms } = frontEnds;
-  const ofFirstCms =
-    firstCms && newRouter().all(paths.cmsLogin, ...startOf(onlyFirstCms(frontEnds, firstCms)));
-  return {
-    served,
-    byDefault: router.routes(),
-    ofFrontEnd: ofFrontEnd.routes(),
-    ofFirstCms: ofFirstCms?.routes(),
-  };
-}
-
-function addCallback(
+/**
+ * Adds the routes of every registration. The time to find one does not grow with their number.
+ *
+ * @returns finds the registration of a path; undefined if the path belongs to none
+ */
+export function addLoginRoutes(
   router: Router<RequestState>,
-  { registration, frontEnds, states, answerFailure }: ServedRegistration,
-  limited: readonly Middleware[],
-): void {
-  router.all(
-    `/auth/${registration.name}/callback`,
+  registrations: readonly ServedRegistration[],
+  dependencies: LoginDependencies,
+): (path: string) => ServedRegistration | undefined {
+  const all = registrations.map((served) => createLoginRoutes(served, dependencies));
+  const byName = new Map(all.map((routes) => [routes.name, routes]));
+  const byPath = new Map(
+    all.flatMap((routes) => [...routes.byPath.keys()].map((path) => [path, routes])),
+  );
+  const withCms = all.flatMap(({ startOfCms, ...routes }) =>
+    startOfCms === undefined ? [] : [{ ...routes, ...startOfCms }],
+  );
+
+  function routesOf(path: string) {
+    const [, name] = /^\/auth\/([^/]+)/.exec(path) ?? [];
+    return name === undefined ? byPath.get(path) : byName.get(name);
+  }
+
+  if (withCms.length > 0) {
+    router.all(paths.cmsLogin, (ctx: Context, next) => {
+      const found = registrationOfCms(withCms, claimedQuery(ctx)['provider']);
+      if (found === undefined) return next();
+      enter(ctx, found.served);
+      return found.start(ctx, next);
+    });
+  }
+  router.all(/^\/(auth|\.well-known)\//, (ctx: Context, next) => {
+    const { path, state } = ctx;
+    const routes = routesOf(path);
+    if (routes === undefined) return next();
+    enter(ctx, routes.served);
+    const handle = routes.byPath.get(path);
+    if (handle !== undefined) {
+      state.route = path;
+      return handle(ctx, next);
+    }
+    const frontEnd = frontEndInPath(path);
+    if (frontEnd === undefined || !routes.served.frontEnds.has(frontEnd)) return next();
+    state.route = `/auth/${routes.name}/:frontEnd`;
+    return routes.start(ctx, next);
+  });
+  return (path) => routesOf(path)?.served;
+}
+
+function enter({ state }: Context, { registration, answerFailure }: ServedRegistration): void {
+  state.registration = registration.name;
+  state.answerFailure = answerFailure;
+}
+
+function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
+  const { baseUrl, onOtherHost, limited } = dependencies;
+  const { registration, frontEnds, states, answerFailure, answerInPlace } = served;
+  const { name, protection } = registration;
+  const path = `/auth/${name}`;
+  const startOf = (chosen: FrontEnds) =>
+    inOrder(
+      allow('GET'),
+      deliverCmsFailures(chosen),
+      refusePrefetch,
+      ...(protection === undefined ? [] : [reportOtherHost(baseUrl, onOtherHost)]),
+      startLogin(registration, chosen, answerInPlace),
+    );
+  const start = startOf(frontEnds);
+  const callback = inOrder(
     allow('GET'),
     deliverCallbackFailures(frontEnds, states, answerFailure),
     refusePrefetch,
@@ -86,8 +110,47 @@ function addCallback(
     refuseFrames,
     loginCallback(registration, frontEnds),
   );
+  const { firstCms } = frontEnds;
+  return {
+    name,
+    served,
+    /** Of a front end too: `/auth/<registration>/<front end>`. */
+    start,
+    byPath: new Map([
+      [path, start],
+      [`${path}/callback`, callback],
+      // Without a state check, a code could be redeemed in another browser than the login's.
+      ...(protection === undefined ? [] : oauthEndpoints(served, path, dependencies)),
+    ]),
+    /** `/auth`. */
+    startOfCms: firstCms && {
+      backend: firstCms.cmsBackend,
+      start: startOf(onlyFirstCms(frontEnds, firstCms)),
+    },
+  };
 }
 
-function newRouter(): Router<RequestState> {
-  return new Router<RequestState>({ sensitive: true, strict: true });
+/** The endpoints of the relay as an authorization server, besides the start of a login. */
+function oauthEndpoints(
+  { registration, frontEnds, grants, issuer }: ServedRegistration,
+  path: string,
+  { baseUrl, limited, now }: LoginDependencies,
+): [string, Middleware<RequestState>][] {
+  const tokenUrl = `${issuer}/token`;
+  const token = tokenEndpoint(
+    frontEnds,
+    {
+      authorization_code: redeemCode(registration, grants, tokenUrl, now),
+      refresh_token: refreshLogin(registration, grants, tokenUrl, now),
+    },
+    grants.nonces,
+  );
+  const revoke = revocationEndpoint(registration, frontEnds, grants);
+  const before = [answerOAuthErrors, allow('POST'), ...limited];
+  const describe = inOrder(allow('GET', 'HEAD'), serverMetadata(issuer, registration, grants));
+  return [
+    [`${path}/token`, inOrder(...before, token)],
+    [`${path}/revoke`, inOrder(...before, revoke)],
+    ...[...metadataPaths(baseUrl, path)].map((at): [string, typeof describe] => [at, describe]),
+  ];
 }

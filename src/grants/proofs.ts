@@ -70,28 +70,27 @@ export function createNonces(keys: KeyRing, now: Clock) {
 }
 
 /** Checks that callers hold the private keys that they show. */
-export interface Proofs {
-  /**
-   * Verifies a DPoP proof. A proof is accepted once.
-   *
-   * @param proof the value of the only `DPoP` header
-   * @param request.url the public address of the endpoint
-   * @returns the thumbprint of the proved key
-   * @throws {RelayError} `proof_invalid`, or `nonce_required` with the nonce to use
-   * @see RFC 9449 §4.3
-   */
-  verify(
-    proof: string,
-    request: { readonly method: string; readonly url: string; readonly nonces: Nonces },
-  ): Promise<string>;
-}
+export type Proofs = ReturnType<typeof createProofs>;
 
 /** Remembers the last 65,536 proofs at most, so that none is accepted twice. */
-export function createProofs(now: Clock): Proofs {
+export function createProofs(now: Clock) {
   const seen = createRecent<true>(lifetime, most, now);
 
   return {
-    async verify(proof, { method, url, nonces }) {
+    /**
+     * Verifies a DPoP proof. A proof is accepted once.
+     *
+     * @param proof the value of the only `DPoP` header
+     * @param request.url the public address of the endpoint
+     * @returns the thumbprint of the proved key
+     * @throws {RelayError} `proof_invalid`, or `nonce_required` with the nonce to use
+     * @see RFC 9449 §4.3
+     */
+    async verify(
+      proof: string,
+      request: { readonly method: string; readonly url: string; readonly nonces: Nonces },
+    ): Promise<string> {
+      const { method, url, nonces } = request;
       const { thumbprint, htm, htu, iat, jti, nonce = '' } = await authenticate(proof, now());
       if (htm !== method || !isSameAddress(htu, url)) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);

@@ -2,12 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 
 /** A map that forgets each entry after a time, and the oldest one if it is full. */
-export interface Recent<Value> {
-  /** @returns undefined if there is no entry, or if it is too old */
-  get(key: string): Value | undefined;
-  set(key: string, value: Value): void;
-  delete(key: string): void;
-}
+export type Recent<Value> = ReturnType<typeof createRecent<Value>>;
 
 interface Entry<Value> {
   readonly value: Value;
@@ -19,7 +14,7 @@ interface Entry<Value> {
  * @param lifetime milliseconds until an entry is forgotten
  * @param most entries
  */
-export function createRecent<Value>(lifetime: number, most: number, now: Clock): Recent<Value> {
+export function createRecent<Value>(lifetime: number, most: number, now: Clock) {
   // Oldest first.
   const entries = new Map<string, Entry<Value>>();
 
@@ -30,11 +25,12 @@ export function createRecent<Value>(lifetime: number, most: number, now: Clock):
   }
 
   return {
-    get(key) {
+    /** @returns undefined if there is no entry, or if it is too old */
+    get(key: string): Value | undefined {
       const entry = entries.get(key);
       return entry !== undefined && now() - entry.at < lifetime ? entry.value : undefined;
     },
-    set(key, value) {
+    set(key: string, value: Value): void {
       forget(key);
       for (const oldest of entries.keys()) {
         if (entries.size < most) break;

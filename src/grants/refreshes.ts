@@ -30,38 +30,11 @@ export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
 /** The refreshes of this process that are in flight or that ended within a minute. */
-export interface Refreshes {
-  /**
-   * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page
-   * that did not get the response. A provider that rotates refresh tokens treats a second use as theft.
-   *
-   * - While a call is in flight, all requests get its result or its error.
-   * - A refusal is repeated for 60 seconds: the retries of a page must not use up the token requests that
-   *   the provider allows the relay. No other error is repeated.
-   * - If the provider has rotated the refresh token, the newest result of the chain is repeated for 60
-   *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
-   *   token is good for more than a minute.
-   * - If the newest result has another scope, the newest refresh token is refreshed.
-   * - A login has 60 calls in ten minutes at most.
-   *
-   * @param refresh from a caller that has proved its key
-   * @param call calls the provider. It must not end if one caller closes its connection.
-   * @param isGood whether the provider has not refused an access token since it issued it
-   * @throws {RelayError} `rate_limited`, or why the call failed
-   */
-  join(
-    refresh: FrontEndRefresh,
-    call: (grant: RefreshGrant) => Promise<TokenResponse>,
-    isGood?: (accessToken: string) => boolean,
-  ): Promise<Refreshed>;
-  /**
-   * Gives the newest token that replaced a refresh token within the last minute, to be revoked. It is no
-   * longer repeated for its own refresh token. Waits for a refresh in flight.
-   *
-   * @returns undefined if the refresh token was not rotated
-   */
-  end(token: RefreshTokenOwner): Promise<Refreshed | undefined>;
-}
+export type Refreshes = ReturnType<typeof createRefreshes>;
+
+type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
+/** Whether the provider has not refused an access token since it issued it. */
+type IsGood = (accessToken: string) => boolean;
 
 interface InFlight {
   readonly scope: string | undefined;
@@ -80,7 +53,7 @@ interface Ended {
  *
  * @see RFC 6749 §6, RFC 9700 §4.14.2
  */
-export function createRefreshes(now: Clock): Refreshes {
+export function createRefreshes(now: Clock) {
   const inFlight = new Map<string, InFlight>();
   const rotations = createRecent<Ended>(lifetime, most, now);
   /** By the refresh token of the result. */
@@ -111,10 +84,7 @@ export function createRefreshes(now: Clock): Refreshes {
     if (known) calls.set(next, known);
   }
 
-  function start(
-    refresh: FrontEndRefresh,
-    call: (grant: RefreshGrant) => Promise<TokenResponse>,
-  ): Promise<Refreshed> {
+  function start(refresh: FrontEndRefresh, call: CallProvider): Promise<Refreshed> {
     const { refreshToken, scope } = refresh;
     const key = keyOfRefresh(refresh);
     const refusal = refusals.get(key);
@@ -162,10 +132,7 @@ export function createRefreshes(now: Clock): Refreshes {
   }
 
   /** The result that a refresh token came with, if it may be repeated. */
-  function repeatable(
-    token: RefreshTokenOwner,
-    isGood: (accessToken: string) => boolean,
-  ): Ended | undefined {
+  function repeatable(token: RefreshTokenOwner, isGood: IsGood): Ended | undefined {
     const ended = latest.get(keyOfRefresh(token));
     if (ended && !isGood(ended.response.accessToken)) return undefined;
     const expiresIn = ended && aged(ended, now()).expiresIn;
@@ -173,7 +140,28 @@ export function createRefreshes(now: Clock): Refreshes {
   }
 
   return {
-    async join(refresh, call, isGood = () => true) {
+    /**
+     * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page
+     * that did not get the response. A provider that rotates refresh tokens treats a second use as theft.
+     *
+     * - While a call is in flight, all requests get its result or its error.
+     * - A refusal is repeated for 60 seconds: the retries of a page must not use up the token requests that
+     *   the provider allows the relay. No other error is repeated.
+     * - If the provider has rotated the refresh token, the newest result of the chain is repeated for 60
+     *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
+     *   token is good for more than a minute.
+     * - If the newest result has another scope, the newest refresh token is refreshed.
+     * - A login has 60 calls in ten minutes at most.
+     *
+     * @param refresh from a caller that has proved its key
+     * @param call must not end if one caller closes its connection
+     * @throws {RelayError} `rate_limited`, or why the call failed
+     */
+    async join(
+      refresh: FrontEndRefresh,
+      call: CallProvider,
+      isGood: IsGood = () => true,
+    ): Promise<Refreshed> {
       for (;;) {
         const { newest, last, current } = follow(refresh);
         if (current === undefined) {
@@ -186,7 +174,13 @@ export function createRefreshes(now: Clock): Refreshes {
         await current.response.catch(() => {});
       }
     },
-    async end(token) {
+    /**
+     * Gives the newest token that replaced a refresh token within the last minute, to be revoked. It is no
+     * longer repeated for its own refresh token. Waits for a refresh in flight.
+     *
+     * @returns undefined if the refresh token was not rotated
+     */
+    async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
       for (;;) {
         const { newest, last, current } = follow(token);
         if (current === undefined) {

@@ -6,22 +6,21 @@ const lifetime = 60_000;
 const most = 4096;
 
 /** The logins that front ends revoked within a minute. */
-export interface Revocations {
-  /**
-   * Revokes the tokens of a login once: a page that repeats it must not use up the requests that the
-   * provider allows the relay. A failure is not remembered.
-   *
-   * @param revoke asks the provider
-   */
-  once(tokens: RevocableTokens, revoke: () => Promise<void>): Promise<void>;
-}
+export type Revocations = ReturnType<typeof createRevocations>;
 
 /** Remembers the last 4096 logins at most, each for 60 seconds. */
-export function createRevocations(now: Clock): Revocations {
+export function createRevocations(now: Clock) {
   const revocations = createRecent<Promise<void>>(lifetime, most, now);
 
   return {
-    async once({ refreshToken, accessToken }, revoke) {
+    /**
+     * Revokes the tokens of a login once: a page that repeats it must not use up the requests that the
+     * provider allows the relay. A failure is not remembered.
+     *
+     * @param revoke asks the provider
+     */
+    async once(tokens: RevocableTokens, revoke: () => Promise<void>): Promise<void> {
+      const { refreshToken, accessToken } = tokens;
       const key = keyOf(refreshToken, accessToken);
       const known = revocations.get(key);
       if (known !== undefined) return await known;

@@ -11,7 +11,7 @@ import {
   cmsBackendOf,
   frontEndsOf,
   issuerOf,
-  issuesRefreshTokens,
+  refreshPolicyOf,
 } from './registration-config.ts';
 
 /** What a registration issues to its front ends. */
@@ -99,7 +99,7 @@ function createFrontEnd(
     pkceRequired: tokenDelivery === 'code',
     takesOAuth: takesOAuth(frontEnd),
     // A session never gives its refresh token to the page, whatever pages get.
-    asksForRefresh: hasSessions || issuesRefreshTokens(config),
+    asksForRefresh: hasSessions || refreshPolicyOf(config) !== undefined,
     sessionOrigin: hasSessions ? origin : undefined,
     cmsBackend,
     answerInPlace,

@@ -4,6 +4,7 @@ import type {
   RegistrationConfig,
   RelaySettings,
 } from '../config/config.ts';
+import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import type { CmsBackend, Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
 
@@ -48,16 +49,19 @@ export function registrationsOf(
 }
 
 /**
- * Whether front ends can get refresh tokens. Beyond this machine they need a key file: otherwise the
- * client secret would open them.
+ * Which front ends get refresh tokens. Beyond this machine they need a key file: otherwise the client secret would
+ * open them.
+ *
+ * @returns undefined if none do
  */
-export function issuesRefreshTokens({
-  refreshTokens,
+export function refreshPolicyOf({
+  refreshTokens: mode,
+  refreshLifetime: lifetime,
   keySecrets,
   baseUrl,
-}: RelaySettings): boolean {
+}: RelaySettings): RefreshPolicy | undefined {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
-  return refreshTokens !== 'off' && isKeySafe;
+  return mode !== 'off' && isKeySafe ? { mode, lifetime } : undefined;
 }
 
 /** How a CMS uses the provider of a registration. Undefined: no CMS can. */

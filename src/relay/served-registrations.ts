@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import type { Grants } from '../grants/grants.ts';
+import { createGrants, type Grants } from '../grants/grants.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
@@ -21,9 +21,8 @@ import {
 import { userAgent } from '../version.ts';
 import { failureAnswer, failurePageAnswer } from './failure-answers.ts';
 import { createFrontEnds } from './front-ends.ts';
-import { createGrants } from './grants.ts';
 import { keyOfProvider, type Memory } from './memory.ts';
-import { audienceOf, issuerOf } from './registration-config.ts';
+import { audienceOf, issuerOf, refreshPolicyOf } from './registration-config.ts';
 import { createRegistration } from './registrations.ts';
 
 /** A registration with all that its routes need. */
@@ -73,7 +72,7 @@ export async function serveRegistration(
   ]);
   const audience = derivedFrom(source, (provider) => audienceOf(registered, provider));
   const states = createStates(keys.state, audience, registered.redirectUri);
-  const grants = createGrants(config, keys, audience, memory.grants, now);
+  const grants = createGrants(keys, audience, refreshPolicyOf(config), memory.grants, now);
   return {
     registration: createRegistration(registered, {
       config,

@@ -49,9 +49,9 @@ export function currentUser(
 /** Limited, because anybody can send tokens that the provider does not know. */
 async function recordOfToken(ctx: Context, accessToken: string, registration: Registration) {
   ctx.state.registration = registration.name;
-  // Nobody gets around the limit by hanging up.
+  // Nobody gets around the limit by hanging up during a call.
   const lookUp = (isLimited: boolean) => {
-    const gone = isLimited ? undefined : clientGone(ctx);
+    const gone = isLimited && !ctx.res.closed ? undefined : clientGone(ctx);
     return registration.lookUpUser(accessToken, recordCall(ctx), gone);
   };
   return await registration.limitLookup(ctx.req, accessToken, lookUp).catch((error: unknown) => {

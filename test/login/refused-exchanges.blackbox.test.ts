@@ -249,6 +249,31 @@ describe('lookups with made-up tokens', () => {
     expect(underTest().provider.calls).to.have.lengthOf(10);
   });
 
+  it('are no calls if the client hangs up while it waits for its turn', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { provider } = underTest();
+    provider.onUser = async (response) => {
+      await released;
+      answer(500, '{}')(response);
+    };
+    const asked = Array.from({ length: 10 }, () => lookUp());
+    await provider.arrivals(10);
+    const hangUp = new AbortController();
+    const waiting = Array.from({ length: 5 }, () =>
+      lookUp(canary('token'), client, hangUp.signal).catch(() => 'hung up'),
+    );
+    // Once the relay has answered these, it knows of the others.
+    for (let turn = 0; turn < 5; turn += 1) await underTest().get('/healthz');
+    hangUp.abort();
+    for (let turn = 0; turn < 5; turn += 1) await underTest().get('/healthz');
+    release();
+    expect(await Promise.all(waiting)).to.deep.equal(Array(5).fill('hung up'));
+    for (const answered of await Promise.all(asked)) expectError(answered, 401);
+    provider.onUser = answer(500, '{}');
+    expectError(await lookUp(), 401);
+    expect(provider.calls).to.have.lengthOf(11);
+  });
+
   it('are distinguished from a provider that fails', async () => {
     for (const status of [403, 429, 500]) {
       underTest().provider.onUser = answer(status, '{}');

@@ -12,7 +12,11 @@ import { withPart } from './redirect-delivery.ts';
  * @see RFC 6749 §4.1.2, RFC 9207 §2
  */
 export function codeDelivery(
-  { codes, issuer, frontEnd }: CodeIssuer,
+  {
+    codes,
+    issuer,
+    frontEnd,
+  }: { readonly codes: Codes; readonly issuer: string; readonly frontEnd: string },
   { redirectUri, codeChallenge }: OAuthRequest,
   state: string | undefined,
 ): Delivery {
@@ -34,12 +38,4 @@ export function codeDelivery(
       redirect(ctx, withPart(redirectUri, 'query', parameters));
     },
   };
-}
-
-/** The issuer and the recipient of a code. */
-interface CodeIssuer {
-  readonly codes: Codes;
-  readonly issuer: string;
-  /** The audience of the front end. */
-  readonly frontEnd: string;
 }

@@ -2,18 +2,7 @@ import { effectOf, hasFailed, onToProvider } from '../observability/request-effe
 import type { RequestRecord } from '../observability/request-record.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
-/** A request to the relay, as the demo's pages show it. Like the record, it holds no secret. */
-interface Step {
-  /** Method and path. */
-  readonly request: string;
-  readonly status: number;
-  /** What it led to. */
-  readonly effect: string;
-  /** The relay's call to the provider. */
-  readonly call: string | undefined;
-  readonly frontEnd: string | undefined;
-  readonly failed: boolean;
-}
+type Step = ReturnType<typeof stepOf>;
 
 /** The response to a page that shows the steps. */
 interface Follower {
@@ -58,12 +47,15 @@ function isShown({ method, route }: RequestRecord): boolean {
   return method !== 'OPTIONS' && route !== null && /^\/(auth|api)\b/.test(route);
 }
 
-function stepOf(record: RequestRecord, lastFrontEnd: string | undefined): Step {
+/** A request as the demo's pages show it. Like the record, it holds no secret. */
+function stepOf(record: RequestRecord, lastFrontEnd: string | undefined) {
   const { method, route, status, provider, frontEnd = lastFrontEnd } = record;
   return {
     request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
+    /** What it led to. */
     effect: effectOf(record) ?? 'done',
+    /** The relay's call to the provider. */
     call: provider && callOf(provider),
     frontEnd,
     failed: hasFailed(record),

@@ -1,11 +1,15 @@
 import type { ExtraParameters, Provider } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
 
-/** The relay's credentials at the provider, and how it presents them. */
-export interface ProviderClient extends Pick<Provider, 'clientAuthentication' | 'requestHeaders'> {
+/** The relay's credentials at the provider. */
+interface Credentials {
   readonly clientId: string;
   readonly clientSecret: Secret;
 }
+
+/** The relay's credentials at the provider, and how it presents them. */
+export type ProviderClient = Credentials &
+  Pick<Provider, 'clientAuthentication' | 'requestHeaders'>;
 
 /** A request to an endpoint that authenticates the client. */
 export interface ClientRequest {
@@ -30,7 +34,7 @@ export function authenticatedForm(
   if (method === 'query' || method === 'body') {
     return formRequest(client, url, [...clientParameters(client), ...fields]);
   }
-  const credentials = basicCredentials(client, method === 'basic' ? formEncode : asItIs);
+  const credentials = basicCredentials(client, method === 'basic' ? formEncode : undefined);
   return formRequest(client, url, fields, { authorization: credentials });
 }
 
@@ -51,10 +55,7 @@ export function formRequest(
 }
 
 /** The credentials as parameters. @see RFC 6749 §2.3.1 */
-export function clientParameters({
-  clientId,
-  clientSecret,
-}: Pick<ProviderClient, 'clientId' | 'clientSecret'>): ExtraParameters {
+export function clientParameters({ clientId, clientSecret }: Credentials): ExtraParameters {
   return [
     ['client_id', clientId],
     ['client_secret', clientSecret.reveal()],
@@ -68,8 +69,8 @@ export function clientParameters({
  * @see RFC 7617 §2
  */
 export function basicCredentials(
-  { clientId, clientSecret }: Pick<ProviderClient, 'clientId' | 'clientSecret'>,
-  encode: (value: string) => string = asItIs,
+  { clientId, clientSecret }: Credentials,
+  encode = (value: string) => value,
 ): string {
   const credentials = `${encode(clientId)}:${encode(clientSecret.reveal())}`;
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
@@ -81,18 +82,11 @@ export function basicCredentials(
  *
  * @see RFC 6749 §2.3.1
  */
-export function encodingChanges({
-  clientId,
-  clientSecret,
-}: Pick<ProviderClient, 'clientId' | 'clientSecret'>): boolean {
+export function encodingChanges({ clientId, clientSecret }: Credentials): boolean {
   return [clientId, clientSecret.reveal()].some((value) => formEncode(value) !== value);
 }
 
 /** @see RFC 6749 appendix B */
 function formEncode(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
-}
-
-function asItIs(value: string): string {
-  return value;
 }

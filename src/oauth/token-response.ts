@@ -5,18 +5,7 @@ import type { Provider } from '../providers/provider.ts';
 import { isObject, parseJsonObject } from './json.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
-export interface TokenResponse {
-  readonly accessToken: string;
-  /** As the provider writes it; undefined if it names none. */
-  readonly tokenType: string | undefined;
-  /** Whole seconds from now, if the provider says so. */
-  readonly expiresIn: number | undefined;
-  readonly refreshToken: string | undefined;
-  /** Whole seconds from now until the refresh token ends, if the provider says so. */
-  readonly refreshExpiresIn: number | undefined;
-  /** What was granted, if the provider says so: words with single spaces. */
-  readonly scope: string | undefined;
-}
+export type TokenResponse = Readonly<ReturnType<typeof parseTokenResponse>>;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,18 +22,22 @@ export function parseTokenResponse(
   answer: { readonly status: number; readonly body: Uint8Array },
   { tokenResponse: dialect = {} }: Pick<Provider, 'tokenResponse'> = {},
   grant: GrantType = 'authorization_code',
-): TokenResponse {
+) {
   const object = answer.status === 200 ? parseJsonObject(answer.body) : undefined;
   const fields = object && fieldsOfUser(object, dialect.nestedIn);
   const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
   if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant);
   return {
     accessToken,
+    /** As the provider writes it, if it names one. */
     tokenType: text(fields['token_type']),
+    /** Whole seconds from now, if the provider says so. */
     expiresIn: seconds(fields['expires_in']),
     refreshToken: text(fields['refresh_token'], limits.refreshTokenSize),
+    /** Whole seconds from now until the refresh token ends, if the provider says so. */
     // GitHub's. Keycloak's refresh_expires_in is not read: its 0 means that the token never ends.
     refreshExpiresIn: seconds(fields['refresh_token_expires_in']),
+    /** What was granted, if the provider says so: words with single spaces. */
     scope: scope(fields['scope'], dialect.scopeSeparator),
   };
 }

@@ -8,6 +8,7 @@ import { withPart } from './redirect-delivery.ts';
  * contains the provider's code, which is exchanged when the front end redeems the relay's code.
  *
  * @param issuer the relay's name in `iss`
+ * @param frontEnd the audience of the front end
  * @param state the front end's own `state`
  * @see RFC 6749 §4.1.2, RFC 9207 §2
  */

@@ -13,12 +13,12 @@ import { html, htmlPage, pagePolicy } from './html.ts';
 interface Targets {
   /** The route that starts a login, and begins the route of its callback. */
   readonly loginRoute: string;
-  /** The public address that starts the front end's login. Undefined: no link can start it. */
+  /** The public address that starts the front end's login, if a link can start it. */
   readonly loginUrl: string | undefined;
   readonly origin: string;
   /** Opens the state of a failed callback. */
   readonly states: States;
-  /** The front end's page, inside the origin. Undefined: it has several origins. */
+  /** The page of a front end that has only one origin. */
   readonly frontendUrl: string | undefined;
 }
 

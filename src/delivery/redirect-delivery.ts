@@ -10,7 +10,7 @@ export type UrlPart = 'query' | 'fragment';
  * The contract's delivery: exchanges the code, and redirects to the front end with `access_token`.
  *
  * @param target.url the page that receives the token
- * @param answerFailure undefined: failures are redirected to the same page, with `error`,
+ * @param answerFailure answers failures; by default, they are redirected to the same page, with `error`,
  *   `error_description` and `request_id`
  * @param state the front end's own `state`
  */

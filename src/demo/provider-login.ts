@@ -64,7 +64,7 @@ export function loginRoutes(provider: Provider, pages: ProviderPages) {
   return router.routes();
 }
 
-/** How a login ends with this form; undefined if its name cannot be used. */
+/** How a login ends with this form, if its name can be used. */
 function resultOf(form: URLSearchParams) {
   if (form.get('action') === 'cancel') {
     return { error: 'access_denied', error_description: 'The login was cancelled.' };
@@ -73,7 +73,7 @@ function resultOf(form: URLSearchParams) {
   return name === undefined ? undefined : { login: { accountId: accountId(name) } };
 }
 
-/** Drops control and formatting characters, and collapses spaces; undefined if the name cannot be used. */
+/** Drops control and formatting characters, and collapses spaces, if a usable name is left. */
 function parseName(text: string): string | undefined {
   const name = text
     .toWellFormed()

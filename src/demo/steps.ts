@@ -10,7 +10,7 @@ interface Follower {
   once(event: 'close', listener: () => void): unknown;
 }
 
-const mostSteps = 30;
+const maxSteps = 30;
 
 /** The requests since the last login was started, for the pages that show them. */
 export class Steps {
@@ -26,7 +26,7 @@ export class Steps {
       this.#frontEnd = record.frontEnd;
       this.#steps = [];
     }
-    this.#steps = [...this.#steps, stepOf(record, this.#frontEnd)].slice(-mostSteps);
+    this.#steps = [...this.#steps, stepOf(record, this.#frontEnd)].slice(-maxSteps);
     for (const follower of this.#followers) this.#send(follower);
   };
 

@@ -42,7 +42,7 @@ export function authorizationRequestUrl(
   ]);
 }
 
-/** The words of both scopes, each once; undefined if there are none. */
+/** The words of both scopes, each once. */
 function union(scope: string | undefined, more: string | undefined): string | undefined {
   if (more === undefined) return scope;
   return [...new Set([...(scope?.split(' ') ?? []), ...more.split(' ')])].join(' ');

@@ -37,7 +37,7 @@ export function registeredRedirectUri(query: Query, registered: readonly Redirec
 }
 
 /**
- * The front end's own state; undefined if there is none.
+ * The front end's own state, if it sent one.
  *
  * @throws {RelayError} `front_end_state_unusable` if it cannot be given back to the letter
  */
@@ -97,7 +97,7 @@ export function codeChallengeOf(query: Query): string {
 /**
  * The scope of an OAuth request, which narrows the configured one.
  *
- * @returns undefined: the configured scope
+ * @returns undefined if the request names none
  * @throws {RelayError} `scope_refused`
  * @see RFC 6749 §3.3
  */

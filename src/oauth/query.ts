@@ -37,7 +37,7 @@ export function expectFewParameters(query: string): void {
 }
 
 /**
- * The value of a parameter; undefined if it is absent.
+ * The value of a parameter, if it is there.
  *
  * @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1
  */

@@ -22,16 +22,16 @@ export function scopeForFrontEnd(granted: string | undefined): string | undefine
  * The scope to request from the provider if a front end requests a part of a scope. It keeps `openid`:
  * without it, an OpenID provider would refuse the user lookup.
  *
- * @param asked words of `whole`
+ * @param requested words of `whole`
  */
-export function scopeForProvider(asked: readonly string[], whole: readonly string[]): string {
-  return whole.filter((word) => ownWords.has(word) || asked.includes(word)).join(' ');
+export function scopeForProvider(requested: readonly string[], whole: readonly string[]): string {
+  return whole.filter((word) => ownWords.has(word) || requested.includes(word)).join(' ');
 }
 
 /**
  * The words of a granted scope that are not in the configured one.
  *
- * @param configured undefined: the provider decides, so nothing is beyond
+ * @param configured if there is none, the provider decides, and nothing is beyond
  */
 export function scopeBeyond(
   granted: string | undefined,
@@ -56,18 +56,18 @@ function shortName(word: string): string {
 /**
  * The scope that a refresh asks the provider for.
  *
- * @param asked what the front end asks for, with spaces between the words
+ * @param requested by the front end, with spaces between the words
  * @param granted what the login has. Some providers write commas between the words.
- * @returns undefined if the front end asks for all that it was told of
+ * @returns undefined if the front end asks for the whole scope that it knows
  * @throws {RelayError} `scope_refused` if it asks for more
  * @see RFC 6749 §6
  */
 export function refreshScope(
-  asked: string | undefined,
+  requested: string | undefined,
   granted: string | undefined,
 ): string | undefined {
-  if (asked === undefined) return undefined;
-  const words = asked.split(' ');
+  if (requested === undefined) return undefined;
+  const words = requested.split(' ');
   const all = granted?.split(/[ ,]+/) ?? [];
   if (!words.every((word) => all.includes(word))) {
     throw new RelayError('scope_refused', { detail: 'The scope goes beyond what was granted.' });

@@ -24,7 +24,7 @@ export interface CodeGrant {
 /** A refresh token, and the requested scope. */
 export interface RefreshGrant {
   readonly refreshToken: string;
-  /** Words of the granted scope; undefined asks for all that was granted. */
+  /** Words of the granted scope (default: all of them). */
   readonly scope?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ export type TokenResponse = Readonly<ReturnType<typeof parseTokenResponse>>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A number beyond this is no time: 30,000 years. */
-const mostSeconds = 1e12;
+const maxSeconds = 1e12;
 
 /**
  * Parses the answer of the token endpoint.
@@ -49,15 +49,15 @@ function fieldsOfUser(fields: Fields, nestedIn: string | undefined): Fields {
 }
 
 /** Text that a redirect can carry exactly. @see RFC 6749 §1.4 */
-function text(value: unknown, mostBytes = Number.POSITIVE_INFINITY): string | undefined {
+function text(value: unknown, maxBytes = Number.POSITIVE_INFINITY): string | undefined {
   if (typeof value !== 'string' || value === '' || !value.isWellFormed()) return undefined;
-  return Buffer.byteLength(value) <= mostBytes ? value : undefined;
+  return Buffer.byteLength(value) <= maxBytes ? value : undefined;
 }
 
 /** Some providers send numbers as strings, and 0 for a token that never ends. */
 function seconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
-  const isTime = typeof number === 'number' && number >= 1 && number < mostSeconds;
+  const isTime = typeof number === 'number' && number >= 1 && number < maxSeconds;
   return isTime ? Math.floor(number) : undefined;
 }
 

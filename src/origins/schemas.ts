@@ -37,7 +37,7 @@ export const redirectUri = v.pipe(
   }),
 );
 
-/** What is wrong with the `*` in a host name; undefined: nothing, or there is none. */
+/** What is wrong with the `*` in a host name, if anything. */
 function starFault({ protocol, hostname }: URL): string | undefined {
   if (!hostname.startsWith('*.')) return undefined;
   if (protocol !== 'https:') return 'must start with https:// if its host name has a *';

@@ -16,7 +16,7 @@ export const delivery = setting('delivery');
  * Runs a page. What a delivery throws is for the reader.
  *
  * @param delivery.begin ends a login that comes back
- * @param delivery.findUser looks the person up. Undefined: nobody is logged in. An error that has
+ * @param delivery.findUser looks the person up, if somebody is logged in. An error that has
  *   `isRefusal` says that the login is over
  * @param delivery.onChange calls its listener with whether somebody is logged in, if another tab
  *   changes that

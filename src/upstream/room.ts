@@ -124,11 +124,14 @@ function loserTo(
       }),
     );
   const own = heldBy(newcomer);
+  const isSlow = (one: Transfer) => one.pace() < limits.apiOrdinaryPace;
   const others = transfers.filter((one) => heldBy(one) > own);
-  const slow = others.filter((one) => one.pace() < limits.apiOrdinaryPace);
-  if (slow.length > 0 || !isFull) return slowest(slow);
-  const most = Math.max(...others.map(heldBy));
-  return most > own + 1 ? slowest(others.filter((one) => heldBy(one) === most)) : undefined;
+  // Who would have less than the newcomer then is spared as long as anybody else has more.
+  const greedy = others.filter((one) => heldBy(one) > own + 1);
+  const slow = slowest(greedy.filter(isSlow));
+  if (slow !== undefined || !isFull) return slow;
+  const most = Math.max(...greedy.map(heldBy));
+  return slowest(greedy.filter((one) => heldBy(one) === most)) ?? slowest(others.filter(isSlow));
 }
 
 function slowest(transfers: readonly Transfer[]): Transfer | undefined {

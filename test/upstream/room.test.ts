@@ -9,10 +9,10 @@ const most = providerCalls / 2;
 /** What is in flight to the API, by name; a transfer that gives way leaves. */
 class Transfers {
   readonly room: Room = createRoom(providerCalls);
-  readonly inFlight: { session: string; address: string | undefined; leave: () => void }[] = [];
+  readonly inFlight: { session: string; pace: number; leave: () => void }[] = [];
 
   add(session: string, address?: string, pace: number = apiOrdinaryPace): void {
-    const one = { session, address, leave: () => {} };
+    const one = { session, pace, leave: () => {} };
     const end = () => {
       this.inFlight.splice(this.inFlight.indexOf(one), 1);
       one.leave();
@@ -94,12 +94,32 @@ describe('the room for calls to APIs', () => {
   it('is taken from slow transfers of strangers before it is full, the slowest first', () => {
     transfers.fill(most / 2 - 2, (index) => [`fast ${index}`]);
     transfers.add('slow', undefined, apiOrdinaryPace / 2);
-    transfers.add('slowest', undefined, 0);
+    transfers.add('slow', undefined, 0);
     transfers.add('new');
-    expect([transfers.of('slow'), transfers.of('slowest')]).to.deep.equal([1, 0]);
-    transfers.add('newer');
-    expect(transfers.of('slow')).to.equal(0);
+    expect(transfers.inFlight.some(({ pace }) => pace === 0)).to.equal(false);
+    expect(transfers.of('slow')).to.equal(1);
     expect(transfers.inFlight).to.have.length(most / 2);
+  });
+
+  for (const share of [most / 2, most - 20]) {
+    it(`is not taken from slow people with one transfer each while others have many: ${share}`, () => {
+      transfers.fill(20, (index) => [`person ${index}`], apiOrdinaryPace / 2);
+      transfers.fill(share, (index) => [`greedy ${index % 4}`]);
+      for (let time = 0; time < 20; time += 1) {
+        transfers.add('again and again');
+        transfers.inFlight.at(-1)?.leave();
+        transfers.inFlight.pop();
+      }
+      expect(
+        transfers.inFlight.filter(({ session }) => session.startsWith('person')),
+      ).to.have.length(20);
+    });
+  }
+
+  it('is taken from slow people with one transfer each once it is full of them', () => {
+    transfers.fill(most, (index) => [`${index}`], 0);
+    transfers.add('new');
+    expect(transfers.inFlight).to.have.length(most);
   });
 
   it('is left to slow transfers while less than half is taken', () => {

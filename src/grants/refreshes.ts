@@ -58,6 +58,8 @@ export function createRefreshes(now: Clock) {
   const rotations = createRecent<Ended>(lifetime, most, now);
   /** By the refresh token of the result. */
   const latest = createRecent<Ended>(repeatTime, most, now);
+  /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
+  const toRevoke = createRecent<true>(lifetime, most, now);
   const refusals = createRecent<RelayError>(lifetime, most, now);
   /** The calls of a login, by its newest refresh token. */
   const calls = createRecent<{ readonly count: number; readonly since: number }>(
@@ -165,7 +167,8 @@ export function createRefreshes(now: Clock) {
       for (;;) {
         const { newest, last, current } = follow(refresh);
         if (current === undefined) {
-          const ended = last ?? repeatable(newest, isGood);
+          const isOver = toRevoke.get(keyOfRefresh(newest)) === true;
+          const ended = isOver ? undefined : (last ?? repeatable(newest, isGood));
           if (ended === undefined || ended.scope !== refresh.scope)
             return await start(newest, call);
           return aged(ended, now());
@@ -175,8 +178,8 @@ export function createRefreshes(now: Clock) {
       }
     },
     /**
-     * Gives the newest token that replaced a refresh token within the last minute, to be revoked. It is no
-     * longer repeated for its own refresh token. Waits for a refresh in flight.
+     * Gives the newest token that replaced a refresh token within the last minute, to be revoked. Its result is
+     * no longer repeated. Waits for a refresh in flight.
      *
      * @returns undefined if the refresh token was not rotated
      */
@@ -184,7 +187,7 @@ export function createRefreshes(now: Clock) {
       for (;;) {
         const { newest, last, current } = follow(token);
         if (current === undefined) {
-          latest.delete(keyOfRefresh(newest));
+          toRevoke.set(keyOfRefresh(newest), true);
           return last?.response;
         }
         await current.response.catch(() => {});

@@ -349,6 +349,13 @@ describe('a refresh', () => {
       await refreshes.end({ ...grant, refreshToken: 'refresh 2' });
       expect((await refresh({ refreshToken: 'refresh 2' })).accessToken).to.equal('access 3');
     });
+
+    it('is a new call also with an earlier token of a login that is to be revoked', async () => {
+      const { refreshToken } = await refresh();
+      await refreshes.end({ ...grant, refreshToken });
+      expect((await refresh()).accessToken).to.equal('access 2');
+      expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1']);
+    });
   });
 
   describe('of another client', () => {

@@ -36,10 +36,7 @@ export class RelayError extends Error {
 
   /**
    * @param code decides status, detail and headers
-   * @param more.status another status
-   * @param more.detail a more specific detail; it must not quote input
-   * @param more.headers additional headers
-   * @param more.providerError the provider's own error code
+   * @param more replaces status and detail, which must not quote input, and adds headers
    */
   constructor(
     code: FailureCode,

@@ -6,18 +6,7 @@ import type { Secret } from './secret.ts';
 export type KeyRing = readonly [Buffer, ...Buffer[]];
 
 /** The keys of a relay, one ring per purpose. Replicas with the same secret have the same keys. */
-export interface Keys {
-  /** Signs states. */
-  readonly state: KeyRing;
-  /** Seals the codes that front ends redeem. */
-  readonly code: KeyRing;
-  /** Seals the refresh tokens of front ends. */
-  readonly refreshToken: KeyRing;
-  /** Seals the cookies of sessions. */
-  readonly session: KeyRing;
-  /** Makes the nonces of DPoP proofs. */
-  readonly nonce: KeyRing;
-}
+export type Keys = Readonly<ReturnType<typeof keysFrom>>;
 
 const keyLength = 32;
 const stretch = promisify<string, string, number, Buffer>(scrypt);
@@ -28,15 +17,14 @@ const stretch = promisify<string, string, number, Buffer>(scrypt);
  * @param secrets 32 or more characters each: the current one, and the previous one during a rotation
  * @see RFC 5869
  */
-export function keysFromFile(secrets: readonly [Secret, ...Secret[]]): Keys {
-  const [current, ...previous] = secrets;
+export function keysFromFile([current, ...previous]: readonly [Secret, ...Secret[]]): Keys {
   return keysFrom([bytesOf(current), ...previous.map(bytesOf)]);
 }
 
 /**
  * Derives the keys of a relay.
  *
- * @param keyFile its lines; undefined: the relay has no key file, and the client secret takes its place
+ * @param keyFile its lines. Without a key file, the client secret takes its place
  */
 export async function keysOf(
   keyFile: readonly [Secret, ...Secret[]] | undefined,
@@ -50,17 +38,22 @@ export async function keysFromClientSecret(clientSecret: Secret): Promise<Keys> 
   return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
-function keysFrom([current, ...previous]: KeyRing): Keys {
+function keysFrom([current, ...previous]: KeyRing) {
   const ring = (purpose: string): KeyRing => {
     const derive = (secret: Buffer) =>
       Buffer.from(hkdfSync('sha256', secret, '', `login-relay ${purpose}`, keyLength));
     return [derive(current), ...previous.map(derive)];
   };
   return {
+    /** Signs states. */
     state: ring('state'),
+    /** Seals the codes that front ends redeem. */
     code: ring('code'),
+    /** Seals the refresh tokens of front ends. */
     refreshToken: ring('refresh token'),
+    /** Seals the cookies of sessions. */
     session: ring('session'),
+    /** Makes the nonces of DPoP proofs. */
     nonce: ring('nonce'),
   };
 }

@@ -6,26 +6,21 @@ import type { Delivery } from '../login/front-end.ts';
 import { failureHeading } from './failure-page.ts';
 import { html, htmlPage, pagePolicy } from './html.ts';
 
-/** The CMS of a front end. */
-interface Cms {
-  /** Its `backend.name`: the messages carry it. */
-  readonly backend: string;
-  /** The origin of its admin page: no other page gets a message. */
-  readonly origin: string;
-}
-
 /**
  * The delivery to Decap CMS and Sveltia CMS: exchanges the code, and answers with the page in their popup, which
  * hands the token or the failure over by `postMessage`.
  *
+ * @param backend the `backend.name` of the CMS, which the messages carry
+ * @param origin of its admin page: no other page gets a message
  * @see https://decapcms.org/docs/external-oauth-clients/
  */
-export function cmsDelivery({ backend, origin }: Cms): Delivery {
-  const page = (ctx: Context, outcome: string, content: object, texts: PopupTexts) => {
+export function cmsDelivery(backend: string, origin: string): Delivery {
+  const page = (ctx: Context, content: object, failure?: RelayError) => {
     ctx.set('Content-Security-Policy', popupPolicy);
+    const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
     const messages = { origin, greeting: `authorizing:${backend}`, result };
-    return popupPage(asciiJson(messages), texts, ctx.state.requestId);
+    return popupPage(asciiJson(messages), failure, ctx.state.requestId);
   };
   return {
     redirects: false,
@@ -33,28 +28,15 @@ export function cmsDelivery({ backend, origin }: Cms): Delivery {
       const { accessToken: token } = await exchange();
       // The token is for the messages alone. Pages of all front ends of the registration may read answers here.
       forbidReading(ctx);
-      ctx.body = page(ctx, 'success', { token, provider: backend }, successTexts);
+      ctx.body = page(ctx, { token, provider: backend });
       ctx.type = 'html';
     },
     fail(ctx, failure) {
       // Decap CMS shows the message, Sveltia CMS the error.
       const content = { provider: backend, message: failure.detail, error: failure.detail };
-      answerWith(ctx, failure, page(ctx, 'error', content, failureTexts(failure)));
+      answerWith(ctx, failure, page(ctx, content, failure));
       ctx.type = 'html';
     },
-  };
-}
-
-const successTexts: PopupTexts = {
-  heading: 'Back to the CMS',
-  handedOver: 'You are logged in there. You can close this window.',
-};
-
-function failureTexts({ code, detail }: RelayError): PopupTexts {
-  return {
-    heading: failureHeading(code),
-    detail,
-    handedOver: 'The CMS shows this, too. You can close this window.',
   };
 }
 
@@ -67,15 +49,6 @@ function asciiJson(value: object): string {
     /[^\x20-\x25\x27-\x3b\x3d\x3f-\x7e]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-/** What the popup says. */
-interface PopupTexts {
-  readonly heading: string;
-  /** What follows the heading, if anything. */
-  readonly detail?: string;
-  /** The text once the CMS has the result. */
-  readonly handedOver: string;
 }
 
 /**
@@ -116,15 +89,13 @@ const popupPolicy = pagePolicy(script);
  *
  * @param messages the origin, the greeting and the result as JSON, without characters that HTML or a script knows
  */
-function popupPage(
-  messages: string,
-  { heading, detail, handedOver }: PopupTexts,
-  requestId: string,
-): string {
+function popupPage(messages: string, failure: RelayError | undefined, requestId: string): string {
+  const heading = failure ? failureHeading(failure.code) : 'Back to the CMS';
+  const handedOver = failure ? 'The CMS shows this, too.' : 'You are logged in there.';
   const main = html`<h1>${heading}</h1>
-${detail === undefined ? '' : html`<p>${detail}</p>`}
+${failure ? html`<p>${failure.detail}</p>` : ''}
 <p data-note id="waiting">Waiting for the CMS…</p>
-<p data-note id="handed-over" hidden>${handedOver}</p>
+<p data-note id="handed-over" hidden>${handedOver} You can close this window.</p>
 <p data-note id="no-opener" hidden>${noOpener}</p>
 <p data-note id="no-answer" hidden>${noAnswer}</p>
 <noscript><p>This page needs JavaScript.</p></noscript>

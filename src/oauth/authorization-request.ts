@@ -5,32 +5,26 @@ import { withParameters } from './query.ts';
 /** Bytes of randomness in a nonce. */
 const nonceLength = 16;
 
-/** What one login asks for. */
-export interface AuthorizationOptions {
-  /** A part of the configured scope; all of it if it is left out. */
-  readonly scope?: string | undefined;
-  /** Whether to ask for a refresh token too. */
-  readonly refresh?: boolean;
-}
-
 /**
- * Builds the URL of the authorization request. An existing query of the endpoint is kept.
+ * Builds the URL of the authorization request. It keeps an existing query of the endpoint.
  *
+ * @param login.scope a part of the configured scope (default: all of it)
+ * @param login.refresh whether to ask for a refresh token, too
  * @see RFC 6749 §4.1.1
  */
 export function authorizationRequestUrl(
   client: { readonly clientId: string; readonly redirectUri: string },
   provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'authorizeParameters' | 'refreshRequest'>,
-  { scope = provider.scope, refresh = false }: AuthorizationOptions = {},
+  login: { readonly scope?: string | undefined; readonly refresh?: boolean } = {},
 ): string {
   const { authorizeUrl, authorizeParameters = [], refreshRequest = {} } = provider;
-  const forRefresh = refresh ? refreshRequest : {};
-  const asked = union(scope, forRefresh.scope);
+  const forRefresh = login.refresh ? refreshRequest : {};
+  const scope = union(login.scope ?? provider.scope, forRefresh.scope);
   const required = {
     response_type: 'code',
     client_id: client.clientId,
     redirect_uri: client.redirectUri,
-    ...(asked !== undefined && { scope: asked }),
+    ...(scope !== undefined && { scope }),
   };
   const configured = new URL(authorizeUrl).searchParams;
   for (const [name, value] of authorizeParameters) configured.append(name, value);
@@ -48,26 +42,22 @@ function union(scope: string | undefined, more: string | undefined): string | un
   return [...new Set([...(scope?.split(' ') ?? []), ...more.split(' ')])].join(' ');
 }
 
-/** The parameters of one login. Each is base64url, and left out if it is undefined. */
-export interface LoginParameters {
-  /** @see RFC 6749 §10.12 */
-  readonly state?: string | undefined;
-  /** The S256 challenge. @see RFC 7636 §4.3 */
-  readonly codeChallenge?: string | undefined;
-  /** @see OpenID Connect Core 1.0 §3.1.2.1 */
-  readonly nonce?: string | undefined;
-}
-
 /**
  * Adds the parameters of one login to the authorization request.
  *
  * @param authorizationRequestUrl as {@link authorizationRequestUrl} returns it: it has a query
+ * @param login base64url each. @see RFC 6749 §10.12, RFC 7636 §4.3, OpenID Connect Core 1.0 §3.1.2.1
  */
 export function withLoginParameters(
   authorizationRequestUrl: string,
-  { state, codeChallenge, nonce }: LoginParameters,
+  login: {
+    readonly state?: string | undefined;
+    readonly codeChallenge?: string | undefined;
+    readonly nonce?: string | undefined;
+  },
 ): string {
   // Base64url needs no encoding. Parsing the URL again would slow down every login.
+  const { state, codeChallenge, nonce } = login;
   let url = authorizationRequestUrl;
   if (state !== undefined) url += `&state=${state}`;
   if (nonce !== undefined) url += `&nonce=${nonce}`;

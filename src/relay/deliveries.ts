@@ -62,7 +62,7 @@ function oauthDelivery(
 function plainDelivery(context: DeliveryContext, { state, returnTo }: FrontEndRequest): Delivery {
   const { frontEnd, registration, audience, sessions, cmsBackend, answerInPlace } = context;
   const { name, origin, frontendUrl: url, tokenDelivery, errorDelivery } = frontEnd;
-  if (cmsBackend !== undefined) return cmsDelivery({ backend: cmsBackend, origin });
+  if (cmsBackend !== undefined) return cmsDelivery(cmsBackend, origin);
   if (tokenDelivery === 'code' || tokenDelivery === 'cms' || url === undefined) {
     return inPlaceDelivery(answerInPlace, 'pkce_required');
   }

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import {
-  type AuthorizationOptions,
   authorizationRequestUrl,
   newNonce,
   withLoginParameters,
@@ -51,7 +50,10 @@ describe('the authorization request', () => {
         ['prompt', 'consent'],
       ] satisfies ExtraParameters,
     };
-    const asked = (more: object, options: AuthorizationOptions = { refresh: true }) => {
+    const asked = (
+      more: object,
+      options: { scope?: string; refresh?: boolean } = { refresh: true },
+    ) => {
       const whole = { ...provider, refreshRequest, ...more };
       const { searchParams } = new URL(authorizationRequestUrl(client, whole, options));
       return Object.fromEntries(

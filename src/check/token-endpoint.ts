@@ -4,7 +4,7 @@ import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
 import { tokenError } from '../oauth/token-response.ts';
-import { github } from '../providers/code-hosts.ts';
+import { github } from '../providers/github.ts';
 import type { ClientAuthentication } from '../providers/provider.ts';
 import { Secret } from '../secret.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';

@@ -1,15 +1,20 @@
-import {
-  bitbucket,
-  codeberg,
-  forgejo,
-  gitea,
-  github,
-  githubEnterprise,
-  gitlab,
-} from './code-hosts.ts';
-import { auth0, keycloak, okta } from './identity-servers.ts';
-import { discord, entra, google, linkedin, slack, twitch } from './platforms.ts';
+import { auth0 } from './auth0.ts';
+import { bitbucket } from './bitbucket.ts';
+import { codeberg } from './codeberg.ts';
+import { discord } from './discord.ts';
+import { entra } from './entra.ts';
+import { forgejo } from './forgejo.ts';
+import { gitea } from './gitea.ts';
+import { github } from './github.ts';
+import { githubEnterprise } from './github-enterprise.ts';
+import { gitlab } from './gitlab.ts';
+import { google } from './google.ts';
+import { keycloak } from './keycloak.ts';
+import { linkedin } from './linkedin.ts';
+import { okta } from './okta.ts';
 import type { Preset } from './provider.ts';
+import { slack } from './slack.ts';
+import { twitch } from './twitch.ts';
 
 /** Every preset that `--provider` can name, in the order in which they are listed. */
 export const presets: readonly Preset[] = [

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { parseTokenResponse, type TokenResponse } from '../../src/oauth/token-response.ts';
-import { github } from '../../src/providers/code-hosts.ts';
-import { slack, twitch } from '../../src/providers/platforms.ts';
+import { github } from '../../src/providers/github.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import { slack } from '../../src/providers/slack.ts';
+import { twitch } from '../../src/providers/twitch.ts';
 
 type Dialect = Pick<Provider, 'tokenResponse'>;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
-import { github as preset } from '../../src/providers/code-hosts.ts';
+import { github as preset } from '../../src/providers/github.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import * as v from 'valibot';
 import { presets } from '../../src/providers/presets.ts';
@@ -46,9 +47,11 @@ describe('the presets', () => {
     });
   }
 
-  it('have different names', () => {
-    const names = presets.map(({ name }) => name);
-    expect(names).to.deep.equal([...new Set(names)]);
+  it('are one per file, listed, and named like their file', () => {
+    const files = readdirSync(new URL('../../src/providers', import.meta.url))
+      .map((file) => file.replace(/\.ts$/, ''))
+      .filter((file) => file !== 'presets' && file !== 'provider');
+    expect(presets.map(({ name }) => name)).to.have.members(files);
   });
 
   it('do not send the secret in a URL to self-hosted servers, because their logs would contain it', () => {

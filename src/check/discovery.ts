@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Config } from '../config/config.ts';
-import type { DiscoveredProvider } from '../config/provider-settings.ts';
+import type { DiscoveredProvider } from '../config/provider.ts';
 import * as schemas from '../config/schemas.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { DiscoveryError, type DiscoveryFailure } from '../oauth/metadata.ts';

@@ -1,4 +1,4 @@
-import { providerValues } from '../config/provider-settings.ts';
+import { providerValues } from '../config/provider.ts';
 import type { Reading } from '../config/reading.ts';
 import { type OptionName, optionNames, options } from '../config/settings/settings.ts';
 import type { Provider } from '../providers/provider.ts';

@@ -23,7 +23,6 @@ import {
   type StateCheck,
   warnOfMissingKey,
 } from './checks/protection.ts';
-import { readProvider } from './checks/provider.ts';
 import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
 import { readClientSecret } from './client-secret.ts';
 import { type ProxyVariables, readProxy, runtimeFaults } from './environment.ts';
@@ -31,7 +30,8 @@ import { type PlacedTexts, placedTexts } from './file/config-file.ts';
 import { readConfigFile } from './file/read.ts';
 import type { NewFiles, ReadFile } from './files.ts';
 import { type KeyFile, readKeyFile } from './key-file.ts';
-import type { ProviderSettings } from './provider-settings.ts';
+import type { ProviderSettings } from './provider.ts';
+import { readProvider } from './provider.ts';
 import {
   checked,
   createReadings,

@@ -1,3 +1,4 @@
+import { isDecodable } from './schemas.ts';
 import type { OptionSources } from './sources.ts';
 
 /** `HTTPS_PROXY` and `NO_PROXY`. Calls on plain http stay on this machine and need none. */
@@ -26,12 +27,7 @@ export function readProxy(
 function isProxyUrl(value: string): boolean {
   const url = URL.parse(value);
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  try {
-    decodeURIComponent(url.username + url.password);
-    return true;
-  } catch {
-    return false;
-  }
+  return isDecodable(url.username + url.password);
 }
 
 /** Variables that Node itself reads, and that would give secrets away. */

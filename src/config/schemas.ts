@@ -29,6 +29,14 @@ export function valueTypeOf(schema: v.GenericSchema<string, unknown>): ValueType
   return Object.keys(type).length === 0 ? { type: 'string' } : type;
 }
 
+/** The value that a text has in YAML and JSON. A text that does not have the type stays as it is. */
+export function typedValue(schema: v.GenericSchema<string, unknown>, text: string): unknown {
+  const { type } = valueTypeOf(schema);
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  const isNumber = (type === 'integer' || type === 'number') && `${Number(text)}` === text;
+  return isNumber ? Number(text) : text;
+}
+
 /** The words that a schema accepts; none if it accepts other texts too. */
 export function acceptedWords(schema: v.GenericSchema<string, unknown>): readonly string[] {
   return valueTypeOf(schema).enum ?? [];
@@ -119,7 +127,8 @@ export const parameters = v.pipe(
   v.transform((query) => [...new URLSearchParams(query)]),
 );
 
-function isDecodable(query: string): boolean {
+/** Whether all of a text is percent-encoded UTF-8, as far as it is percent-encoded. */
+export function isDecodable(query: string): boolean {
   try {
     decodeURIComponent(query);
     return true;
@@ -175,7 +184,6 @@ export const filePath = textOrNumber(/^[^\0]+$/, 'must be a path to a file');
 
 /** Characters that a redirect URI may have. */
 export const maxRedirectUriLength = 512;
-const mostRedirectUris = 20;
 
 /** Redirect URIs with spaces between them. */
 export const redirectUris = v.pipe(
@@ -189,7 +197,7 @@ export const redirectUris = v.pipe(
     ),
   ),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(mostRedirectUris, `must not be given more than ${mostRedirectUris} times`),
+  v.maxLength(20, 'must not be given more than 20 times'),
 );
 
 /** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { DiscoveredProvider } from '../config/provider-settings.ts';
+import type { DiscoveredProvider } from '../config/provider.ts';
 import { createGrantMemory, type GrantMemory } from '../grants/grants.ts';
 import { createRecent, type Recent } from '../grants/recent.ts';
 import { createLoginMemory, type LoginMemory } from '../login/memory.ts';

@@ -3,10 +3,10 @@ import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pa
 import { examplePage, originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
 import { isLoopback } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
+import { reportOwnParameters } from '../provider.ts';
 import { checked, type Reading } from '../reading.ts';
 import { maxRedirectUriLength } from '../schemas.ts';
 import type { CompleteValues } from '../settings/settings.ts';
-import { reportOwnParameters } from './provider.ts';
 
 /** The front end, and how a login reaches it. */
 export interface FrontEndSettings extends Pick<CompleteValues, 'tokenDelivery'> {

@@ -60,23 +60,19 @@ export function describeEntry(
 }
 
 /** Faults or warnings, each once. */
-export interface PlacedTexts {
-  /** @param position the place in the file that the text is about, if it is about one */
-  readonly add: (text: string, position?: Position) => undefined;
-  /** In the order of the file, after those that are about no place in it. */
-  readonly inOrder: () => readonly string[];
-}
+export type PlacedTexts = ReturnType<typeof placedTexts>;
 
 const nowhere: Position = { line: 0, column: 0 };
 
-export function placedTexts(): PlacedTexts {
+export function placedTexts() {
   const places = new Map<string, Position>();
   return {
-    add(text, position = nowhere) {
+    /** @param position the place in the file that the text is about, if it is about one */
+    add(text: string, position = nowhere): undefined {
       if (!places.has(text)) places.set(text, position);
-      return undefined;
     },
-    inOrder: () =>
+    /** In the order of the file, after those that are about no place in it. */
+    inOrder: (): readonly string[] =>
       [...places]
         .sort(([, a], [, b]) => a.line - b.line || a.column - b.column)
         .map(([text]) => text),

@@ -1,9 +1,9 @@
 import { Document, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
-import { providerValues } from '../provider-settings.ts';
+import { providerValues } from '../provider.ts';
 import { onlyFrontEnd, type Reading, type Readings } from '../reading.ts';
-import { filePath, valueTypeOf } from '../schemas.ts';
+import { filePath, typedValue } from '../schemas.ts';
 import type { Level, Setting } from '../settings/setting.ts';
 import { fileSettings, type SettingName } from '../settings/settings.ts';
 
@@ -64,7 +64,9 @@ function valueNode(
   { texts, from }: NonNullable<ReturnType<Reading['effective']>>,
 ): Scalar | YAMLSeq {
   const isSecret = setting.secret === true && setting.schema !== filePath;
-  const scalars = texts.map((text) => new Scalar(isSecret ? masked : typed(setting, text)));
+  const scalars = texts.map(
+    (text) => new Scalar(isSecret ? masked : typedValue(setting.schema, text)),
+  );
   const [first = new Scalar('')] = scalars;
   const node = scalars.length === 1 ? first : sequence(scalars);
   if (node instanceof YAMLSeq) node.flow = true;
@@ -76,15 +78,6 @@ function sequence(items: unknown[]): YAMLSeq {
   const node = new YAMLSeq();
   node.items = items;
   return node;
-}
-
-/** The value as YAML has it. A text that YAML would take for another value stays a text, in quotes. */
-function typed({ schema }: Setting, text: string): unknown {
-  const { type } = valueTypeOf(schema);
-  if (type === 'boolean') return text === 'true' || text === 'false' ? text === 'true' : text;
-  return (type === 'integer' || type === 'number') && `${Number(text)}` === text
-    ? Number(text)
-    : text;
 }
 
 function ofRegistration(

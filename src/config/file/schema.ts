@@ -1,5 +1,5 @@
 import { limits } from '../../limits.ts';
-import { valueTypeOf } from '../schemas.ts';
+import { typedValue, valueTypeOf } from '../schemas.ts';
 import type { Level } from '../settings/setting.ts';
 import { type FileSetting, fileSettings } from '../settings/settings.ts';
 import type { FileEntry } from './config-file.ts';
@@ -79,16 +79,11 @@ function propertiesOf(level: Level): JsonSchema {
 function schemaOf(setting: FileSetting): JsonSchema {
   const description = describe(setting);
   const value = valueTypeOf(setting.schema);
-  const fallback = setting.otherwise === undefined ? { default: defaultOf(setting) } : {};
+  const { schema, otherwise, default: text = '' } = setting;
+  const fallback = otherwise === undefined ? { default: typedValue(schema, text) } : {};
   if (!takesList(setting)) return { description, ...value, ...fallback };
   const list = { type: 'array', minItems: 1, items: value };
   return { description, anyOf: [value, list], ...fallback };
-}
-
-function defaultOf({ schema, default: text = '' }: FileSetting): unknown {
-  const { type } = valueTypeOf(schema);
-  if (type === 'boolean') return text === 'true';
-  return type === 'integer' || type === 'number' ? Number(text) : text;
 }
 
 /** What a setting means, and what happens without it: one paragraph for people. */

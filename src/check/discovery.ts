@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Config } from '../config/config.ts';
 import type { DiscoveredProvider } from '../config/provider.ts';
-import * as schemas from '../config/schemas.ts';
+import { options } from '../config/settings/settings.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { DiscoveryError, type DiscoveryFailure } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -88,7 +88,7 @@ function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Fin
     unsupported: `turn that off at the provider, or use another kind of provider; one that takes a client secret without saying so needs ${describe('tokenRequest')}`,
   };
   // Providers may send anything: only an issuer is shown.
-  const isShown = v.is(schemas.issuer, metadataIssuer) && metadataIssuer.length <= 200;
+  const isShown = v.is(options.issuer.schema, metadataIssuer) && metadataIssuer.length <= 200;
   const fix = isShown
     ? `if that is your provider, set ${describe('issuer')} to exactly ${metadataIssuer}`
     : (fixes[reason] ?? correct);

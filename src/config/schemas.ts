@@ -1,9 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { redirectUri } from '../origins/schemas.ts';
-import { presets } from '../providers/presets.ts';
-import { providerUrl } from '../urls.ts';
-import { didYouMean, suggestion } from './fault.ts';
 
 const secondsOf = { days: 24 * 3600, hours: 3600 };
 
@@ -17,7 +14,8 @@ export interface ValueType {
   readonly enum?: readonly string[];
 }
 
-function typed<Input>(
+/** Says what a value is. */
+export function typed<Input>(
   type: ValueType,
 ): v.MetadataAction<Input, { readonly [key: string]: unknown }> {
   return v.metadata({ ...type });
@@ -54,7 +52,7 @@ export function text(pattern: RegExp, message: string) {
 }
 
 /** The same, if the text may look like a number to YAML without quotes: `client-id: 1234.5678`. */
-function textOrNumber(pattern: RegExp, message: string) {
+export function textOrNumber(pattern: RegExp, message: string) {
   return v.pipe(text(pattern, message), typed({ type: ['string', 'number'] }));
 }
 
@@ -198,48 +196,6 @@ export const redirectUris = v.pipe(
   ),
   v.minLength(1, 'must not be empty'),
   v.maxLength(20, 'must not be given more than 20 times'),
-);
-
-/** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */
-export const issuer = v.pipe(
-  v.string(),
-  v.check(
-    (value) => v.is(providerUrl, value),
-    ({ input }) =>
-      v.safeParse(providerUrl, input, { abortPipeEarly: true }).issues?.[0].message ?? '',
-  ),
-  v.check((value) => !value.includes('?'), 'must not have a query'),
-);
-
-/** The host of a provider, with an optional port and path. */
-export const providerHost = v.pipe(
-  text(
-    /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._~-]+)*$/,
-    'must be a host name, without https:// and without a slash at its end',
-  ),
-  v.check(
-    (host) => v.is(providerUrl, `https://${host}`),
-    'must be the name of a host, not a link-local or metadata address',
-  ),
-);
-
-/** A tenant or realm. */
-export const tenant = textOrNumber(
-  /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
-  'must be letters, digits, dots, hyphens or underscores',
-);
-
-const presetNames = presets.map(({ name }) => name);
-
-/** The name of a preset. */
-export const presetName = v.pipe(
-  v.string(),
-  v.check(
-    (name) => presetNames.includes(name),
-    ({ input }) =>
-      `must be one that login-relay providers lists${didYouMean(suggestion(input, presetNames))}`,
-  ),
-  typed({ enum: presetNames }),
 );
 
 /** Names with spaces between them. */

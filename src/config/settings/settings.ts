@@ -1,18 +1,14 @@
 import type * as v from 'valibot';
 import { apiRows } from './apis.ts';
-import {
-  frontEndFileRows,
-  frontEndRows,
-  protectionRows,
-  providerRows,
-  requiredRows,
-} from './login.ts';
+import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
+import { protectionRows, providerRows, requiredProviderRows } from './provider.ts';
 import { configFileRows, listeningRows, observabilityRows } from './relay.ts';
 import type { Level, Option, Setting } from './setting.ts';
 
 /** Every setting that flags can give, in the order of the help. */
 export const options = {
-  ...requiredRows,
+  ...requiredFrontEndRows,
+  ...requiredProviderRows,
   ...listeningRows,
   ...frontEndRows,
   ...providerRows,

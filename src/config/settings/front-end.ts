@@ -1,0 +1,82 @@
+import { originPattern } from '../../origins/schemas.ts';
+import { httpUrl } from '../../urls.ts';
+import * as schemas from '../schemas.ts';
+import { fileRowsOf, group, rowsOf } from './setting.ts';
+
+const relay = rowsOf('relay');
+const frontEnd = rowsOf('front-ends');
+const frontEndInFile = fileRowsOf('front-ends');
+const { oneOf, wholeNumberOf } = schemas;
+
+export const requiredFrontEndRows = group('Required', {
+  origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', {
+    schema: originPattern,
+    help: 'origin of the front end, such as https://app.example.com; with a * for one label (https://*.preview.example.com) or for any port (http://localhost:*)',
+    otherwise: 'required',
+  }),
+});
+
+export const frontEndRows = group('Front end', {
+  frontendUrl: frontEnd('--frontend-url <url>', 'FRONTEND_URL', {
+    schema: httpUrl,
+    help: 'page that receives the token; it must be inside the origin',
+    otherwise: 'the origin; /admin/ there with --token-delivery cms',
+  }),
+  redirectUri: frontEnd('--redirect-uri <url>', 'FRONTEND_REDIRECT_URI', {
+    schema: schemas.redirectUris,
+    help: 'page inside the origin that an OAuth login may return to; repeat the flag for several, or put spaces between them in the variable',
+    otherwise: 'the front end URL',
+    inFile: {
+      help: 'pages inside the origin that OAuth logins may return to',
+      otherwise: 'the front end URL',
+    },
+    repeatable: true,
+  }),
+  tokenDelivery: frontEnd('--token-delivery <how>', 'TOKEN_DELIVERY', {
+    schema: oneOf(['query', 'fragment', 'code', 'session', 'cms']),
+    help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (not at all: a cookie of the relay holds it), or cms (in the popup of Decap CMS or Sveltia CMS)',
+    default: 'query',
+  }),
+  errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', {
+    schema: oneOf(['json', 'page', 'redirect']),
+    help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (a failed login goes to the front end with error, error_description and request_id)',
+    otherwise: 'json; redirect with --token-delivery session',
+  }),
+  refreshTokens: relay('--refresh-tokens <kind>', 'REFRESH_TOKENS', {
+    schema: oneOf(['bound', 'bearer', 'off']),
+    help: 'refresh tokens for OAuth logins: bound (only to pages that prove a key with DPoP), bearer (to all pages) or off',
+    default: 'bound',
+  }),
+  refreshLifetime: relay('--refresh-lifetime <days>', 'REFRESH_LIFETIME', {
+    schema: wholeNumberOf('days', 1, 3650),
+    help: 'days after which a login can no longer be refreshed',
+    default: '30',
+  }),
+  sessionLifetime: relay('--session-lifetime <days>', 'SESSION_LIFETIME', {
+    schema: wholeNumberOf('days', 1, 400),
+    help: 'days after which a session ends, however often it is refreshed',
+    default: '7',
+  }),
+  sessionIdle: relay('--session-idle <hours>', 'SESSION_IDLE', {
+    schema: wholeNumberOf('hours', 1, 9600),
+    help: 'hours after which a session ends if it is not refreshed',
+    default: '24',
+  }),
+});
+
+/** What a file can give a front end besides. */
+export const frontEndFileRows = {
+  providers: frontEndInFile('providers <names>', {
+    schema: schemas.names,
+    help: 'names of the providers that the front end may use',
+    otherwise: 'all',
+    repeatable: true,
+    unquoted: true,
+  }),
+  frontEndScope: frontEndInFile('scope <scopes>', {
+    schema: schemas.scope,
+    help: 'scopes that the front end may request, and gets if it requests none',
+    otherwise: "the provider's",
+    separator: ' ',
+  }),
+};

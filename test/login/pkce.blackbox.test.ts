@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { callback, expectLogin, FakeBrowser, type Login } from '../harness/browser/fake-browser.ts';
-import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectToken } from '../harness/expect/expectations.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import { registration, relayUnderTest } from '../harness/relay/relay-under-test.ts';
+import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 describe('PKCE (RFC 7636)', () => {
   for (const tokenRequest of ['query', 'body', 'basic'] as const) {
@@ -78,78 +76,5 @@ describe('PKCE (RFC 7636)', () => {
       expect(provider.tokenFor(code)).to.equal(undefined);
       provider.forget();
     });
-  });
-});
-
-// The tests above only work if the provider refuses these.
-describe('the strict provider, with a code that was issued to a challenge,', () => {
-  let provider: StrictProvider;
-  beforeEach(async () => {
-    provider = await StrictProvider.start(registration());
-  });
-  afterEach(() => provider.stop());
-
-  const verifier = 'v'.repeat(43);
-
-  function authorize(challenge: Record<string, string>): string {
-    const { clientId: client_id, redirectUri: redirect_uri } = provider.registration;
-    const url = new URL(provider.authorizeUrl);
-    const parameters = { response_type: 'code', client_id, redirect_uri, ...challenge };
-    url.search = new URLSearchParams(parameters).toString();
-    return provider.authorize(url);
-  }
-
-  async function exchange(code: string, more: Record<string, string>): Promise<number> {
-    const { clientId, clientSecret, redirectUri } = provider.registration;
-    const query = new URLSearchParams({
-      client_id: clientId,
-      client_secret: clientSecret,
-      redirect_uri: redirectUri,
-      code,
-      ...more,
-    });
-    const { status } = await send(provider.port, {
-      method: 'POST',
-      path: `${new URL(provider.tokenUrl).pathname}?${query}`,
-      headers: [
-        ['Accept', 'application/json'],
-        ['User-Agent', 'test'],
-        ['Content-Length', '0'],
-      ],
-    });
-    return status;
-  }
-
-  const challenge = {
-    code_challenge: hash('sha256', verifier, 'base64url'),
-    code_challenge_method: 'S256',
-  };
-
-  it('accepts the verifier', async () => {
-    expect(await exchange(authorize(challenge), { code_verifier: verifier })).to.equal(200);
-    expect(provider.violations).to.deep.equal([]);
-  });
-
-  for (const [kind, parameters] of Object.entries<Record<string, string>>({
-    'no verifier': {},
-    'another verifier': { code_verifier: 'w'.repeat(43) },
-    'the challenge': { code_verifier: challenge.code_challenge },
-    'a verifier that is too short': { code_verifier: 'v'.repeat(42) },
-    'a verifier of other characters': { code_verifier: 'v'.repeat(42).concat('+') },
-  })) {
-    it(`refuses and remembers ${kind}`, async () => {
-      expect(await exchange(authorize(challenge), parameters)).to.equal(400);
-      expect(provider.violations).to.have.lengthOf(1);
-    });
-  }
-
-  it('remembers a challenge that is not S256', async () => {
-    authorize({ ...challenge, code_challenge_method: 'plain' });
-    expect(provider.violations).to.have.lengthOf(1);
-  });
-
-  it('refuses and remembers a verifier to a code without a challenge', async () => {
-    expect(await exchange(authorize({}), { code_verifier: verifier })).to.equal(400);
-    expect(provider.violations).to.have.lengthOf(1);
   });
 });

@@ -49,95 +49,20 @@ describe('the state of a login', () => {
   }
 
   describe('is refused, and the login can still be finished, if it was', () => {
-    for (const mask of [0x01, 0x80, 0xff]) {
-      it(`altered in any one byte (by ${mask.toString(2).padStart(8, '0')})`, async () => {
-        const login = await browser.start('?state=front-end');
-        const genuine = Buffer.from(login.state, 'base64url');
-        await expectAllRefused(
-          login,
-          genuine
-            .map((_, index) => index)
-            .values()
-            .map((index) => {
-              const altered = Buffer.from(genuine);
-              altered.writeUInt8(altered.readUInt8(index) ^ mask, index);
-              return altered.toString('base64url');
-            }),
-        );
-      });
-    }
-
-    it('cut short to any number of characters', async () => {
+    it('altered, cut, extended or encoded in another way', async () => {
       const login = await browser.start('?state=front-end');
-      const lengths = Array.from({ length: login.state.length }, (_, length) => length);
-      await expectAllRefused(
-        login,
-        lengths.map((length) => login.state.slice(0, length)),
+      const bytes = Buffer.from(login.state, 'base64url');
+      const flipped = [4, bytes.length >> 1, bytes.length - 1].map((position) =>
+        bytes.with(position, (bytes[position] ?? 0) ^ 0x80),
       );
-    });
-
-    it('cut short at its beginning', async () => {
-      const login = await browser.start('?state=front-end');
-      const starts = Array.from({ length: login.state.length - 1 }, (_, index) => index + 1);
-      await expectAllRefused(
-        login,
-        starts.map((start) => login.state.slice(start)),
-      );
-    });
-
-    it('extended', async () => {
-      const login = await browser.start('?state=front-end');
-      const genuine = Buffer.from(login.state, 'base64url');
-      const extra = Buffer.alloc(3);
       await expectAllRefused(login, [
-        `${login.state}A`,
-        `${login.state}AAAA`,
-        `A${login.state}`,
-        `${login.state}${login.state}`,
-        login.state.padEnd(4096, 'A'),
-        login.state.padEnd(4097, 'A'),
-        login.state.padEnd(8000, 'A'),
-        Buffer.concat([genuine, extra]).toString('base64url'),
-        Buffer.concat([genuine.subarray(0, -32), extra, genuine.subarray(-32)]).toString(
-          'base64url',
-        ),
-      ]);
-    });
-
-    // These states leave two bits unused, and four.
-    for (const frontEndState of ['a', 'aa']) {
-      it(`encoded with bits that base64url leaves unused (with "${frontEndState}")`, async () => {
-        const login = await browser.start(`?state=${frontEndState}`);
-        const genuine = Buffer.from(login.state, 'base64url');
-        const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-        const variants = [...alphabet]
-          .map((last) => login.state.slice(0, -1) + last)
-          .filter((state) => state !== login.state)
-          .filter((state) => Buffer.from(state, 'base64url').equals(genuine));
-        expect(variants.length).to.be.oneOf([3, 15]);
-        await expectAllRefused(login, variants);
-      });
-    }
-
-    it('encoded in another way', async () => {
-      // A state with both characters in which base64 and base64url differ.
-      let login = await browser.start();
-      while (!/-/.test(login.state) || !/_/.test(login.state)) login = await browser.start();
-      const genuine = Buffer.from(login.state, 'base64url');
-      const base64 = genuine.toString('base64');
-      await expectAllRefused(login, [
-        base64,
-        base64.replace(/=+$/, ''),
-        login.state.replace('-', '+'),
-        login.state.replace('_', '/'),
-        ...[`${login.state}=`, `${login.state}==`, `${login.state} `, ` ${login.state}`],
-        ...[`${login.state}\n`, `${login.state}\0`],
-        `${login.state.slice(0, 40)} ${login.state.slice(40)}`,
-        ...[`${login.state.slice(0, 40)}.${login.state.slice(40)}`, `"${login.state}"`],
-        genuine.toString('hex'),
-        genuine.toString('latin1'),
-        login.state.toLowerCase(),
-        login.state.toUpperCase(),
+        ...flipped.map((altered) => Buffer.from(altered).toString('base64url')),
+        ...['', login.state.slice(0, 4), login.state.slice(0, -1), login.state.slice(1)],
+        ...[`${login.state}A`, `A${login.state}`, `${login.state}${login.state}`],
+        ...[4096, 4097, 8000].map((length) => login.state.padEnd(length, 'A')),
+        ...[`${login.state}=`, `${login.state} `, ` ${login.state}`, `"${login.state}"`],
+        ...[`${login.state}\n`, `${login.state}\0`, login.state.toLowerCase()],
+        ...[bytes.toString('hex'), bytes.toString('latin1'), bytes.toString('base64')],
         encodeURIComponent(encodeURIComponent(`${login.state}%`)),
       ]);
     });
@@ -154,16 +79,11 @@ describe('the state of a login', () => {
     it('mixed with the state of another pending login of the same browser', async () => {
       const login = await browser.start('?state=one');
       const other = await browser.start('?state=two');
-      const cuts = Array.from({ length: login.state.length - 1 }, (_, index) => index + 1);
-      const mixed = cuts.flatMap((cut) => [
+      const cut = login.state.length >> 1;
+      await expectAllRefused(login, [
         login.state.slice(0, cut) + other.state.slice(cut),
         other.state.slice(0, cut) + login.state.slice(cut),
       ]);
-      const genuine = [login.state, other.state];
-      await expectAllRefused(
-        login,
-        mixed.filter((state) => !genuine.includes(state)),
-      );
       expectLogin(underTest(), await browser.finish(other), other);
     });
   });

@@ -19,100 +19,86 @@ const requestsPerSecond = 60;
 const { describe } = needsPrograms(haproxy.program);
 
 describe('three replicas behind HAProxy', () => {
-  async function withReplicas(
-    act: (
-      replicas: readonly [Replica, Replica, Replica],
-      balancer: Balancer,
-      target: () => { port: number; provider: StrictProvider },
-    ) => Promise<void>,
-  ): Promise<void> {
-    const provider = await StrictProvider.start(registration());
-    const replicas = [
-      new Replica('relay1', await freePort(), provider),
-      new Replica('relay2', await freePort(), provider),
-      new Replica('relay3', await freePort(), provider),
-    ] as const;
+  let provider: StrictProvider;
+  let replicas: Replica[];
+  let balancer: Balancer;
+  const target = () => ({ port: balancer.port, provider });
+
+  before('start the replicas and the balancer', async () => {
+    provider = await StrictProvider.start(registration());
+    const ports = [await freePort(), await freePort(), await freePort()];
+    replicas = ports.map((port, index) => new Replica(`relay${index + 1}`, port, provider));
     await Promise.all(replicas.map((replica) => replica.start()));
-    const balancer = await Balancer.start(
-      haproxy,
-      replicas.map(({ port }) => port),
-    );
-    try {
-      for (const { name } of replicas) await undrain(balancer, name);
-      await act(replicas, balancer, () => ({ port: balancer.port, provider }));
-      expect(provider.violations).to.deep.equal([]);
-    } finally {
-      await balancer.stop();
-      for (const replica of replicas) await replica.process.stop('SIGKILL');
-      await provider.stop();
-    }
-  }
+    balancer = await Balancer.start(haproxy, ports);
+    for (const { name } of replicas) await undrain(balancer, name);
+  });
+  afterEach(() => expect(provider.violations).to.deep.equal([]));
+  after('stop them', async () => {
+    await balancer.stop();
+    for (const replica of replicas) await replica.process.stop('SIGKILL');
+    await provider.stop();
+  });
 
   it('lose no request and no login during many restarts in turn', async function () {
     this.timeout(30_000 + restarts * 30_000);
-    await withReplicas(async (replicas, balancer, target) => {
-      const traffic = new LoginTraffic(target);
-      const load = loadSteadily(requestsPerSecond, traffic.request);
-      for (let restart = 0; restart < restarts; restart += 1) {
-        for (const replica of replicas) {
-          await load.progress(requestsPerSecond / 10);
-          await drain(balancer, replica.name);
-          expect([...canariesIn(commandLineOf(replica.process.pid))]).to.deep.equal([]);
-          const { code, stdout, stderr } = await replica.process.stop();
-          expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-          expectNoneRemembered(stdout);
-          await replica.start();
-          await undrain(balancer, replica.name);
-        }
-      }
-      const { lost, answered, rate, slowest } = await load.stop();
-      await traffic.end();
-      expect(lost).to.deep.equal([]);
-      expect(traffic.finished).to.equal(traffic.started);
-      if (restarts > 1) {
-        const figures = `${answered} requests at ${rate.toFixed()}/s, slowest ${slowest.toFixed()} ms`;
-        process.stdout.write(
-          `    ${restarts} restarts of each: ${figures}, ${traffic.finished} logins, ${lost.length} lost\n`,
-        );
-      }
-    });
-  });
-
-  it('lose no login between its start and its callback if one replica is killed', async () => {
-    await withReplicas(async (replicas, balancer, target) => {
+    const traffic = new LoginTraffic(target);
+    const load = loadSteadily(requestsPerSecond, traffic.request);
+    for (let restart = 0; restart < restarts; restart += 1) {
       for (const replica of replicas) {
-        const browsers = Array.from({ length: 6 }, () => new FakeBrowser(target));
-        const logins = await Promise.all(browsers.map((browser) => browser.start()));
-        await replica.process.stop('SIGKILL');
-        for (const [index, browser] of browsers.entries()) {
-          const login = logins[index];
-          if (login) expectLogin(target(), await browser.finish(login), login);
-        }
+        await load.progress(requestsPerSecond / 10);
+        await drain(balancer, replica.name);
+        expect([...canariesIn(commandLineOf(replica.process.pid))]).to.deep.equal([]);
+        const { code, stdout, stderr } = await replica.process.stop();
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+        expectNoneRemembered(stdout);
         await replica.start();
         await undrain(balancer, replica.name);
       }
-    });
+    }
+    const { lost, answered, rate, slowest } = await load.stop();
+    await traffic.end();
+    expect(lost).to.deep.equal([]);
+    expect(traffic.finished).to.equal(traffic.started);
+    if (restarts > 1) {
+      const figures = `${answered} requests at ${rate.toFixed()}/s, slowest ${slowest.toFixed()} ms`;
+      process.stdout.write(
+        `    ${restarts} restarts of each: ${figures}, ${traffic.finished} logins, ${lost.length} lost\n`,
+      );
+    }
+  });
+
+  it('lose no login between its start and its callback if one replica is killed', async () => {
+    for (const replica of replicas) {
+      const browsers = Array.from({ length: 6 }, () => new FakeBrowser(target));
+      const logins = await Promise.all(browsers.map((browser) => browser.start()));
+      await replica.process.stop('SIGKILL');
+      for (const [index, browser] of browsers.entries()) {
+        const login = logins[index];
+        if (login) expectLogin(target(), await browser.finish(login), login);
+      }
+      await replica.start();
+      await undrain(balancer, replica.name);
+    }
   });
 
   it('answer a callback in flight with an error, and a new login succeeds', async () => {
-    await withReplicas(async ([victim, ...others], balancer, target) => {
-      const { provider } = target();
-      const browser = new FakeBrowser(target);
-      const login = await browser.start();
-      for (const { name } of others) await drain(balancer, name);
-      provider.onToken = () => {};
-      const callback = browser.finish(login);
-      await provider.arrivals(1);
-      for (const { name } of others) await undrain(balancer, name);
-      await victim.process.stop('SIGKILL');
-      const { status, headers, body } = await callback;
-      expect(status).to.equal(502);
-      expect(headers['content-type']).to.equal('application/json');
-      expect(JSON.parse(`${body}`).detail).to.contain('Start the login again');
+    const [victim, ...others] = replicas;
+    if (victim === undefined) throw new Error('there is no replica');
+    const browser = new FakeBrowser(target);
+    const login = await browser.start();
+    for (const { name } of others) await drain(balancer, name);
+    provider.onToken = () => {};
+    const callback = browser.finish(login);
+    await provider.arrivals(1);
+    for (const { name } of others) await undrain(balancer, name);
+    await victim.process.stop('SIGKILL');
+    const { status, headers, body } = await callback;
+    expect(status).to.equal(502);
+    expect(headers['content-type']).to.equal('application/json');
+    expect(JSON.parse(`${body}`).detail).to.contain('Start the login again');
 
-      provider.onToken = provider.issueToken;
-      const again = await browser.start();
-      expectLogin(target(), await browser.finish(again), again);
-    });
+    provider.onToken = provider.issueToken;
+    const again = await browser.start();
+    expectLogin(target(), await browser.finish(again), again);
   });
 });

@@ -12,6 +12,7 @@ export const haproxy: BalancerKind = {
     ['/etc/haproxy/login-relay.pem', pem],
     ['/run/haproxy/admin.sock', `${directory}/admin.sock`],
     ['maxconn 20000', 'maxconn 200'],
+    ['check inter 500ms', 'check inter 100ms'],
     // Only root may change its root and its user.
     [/^ {2}(chroot|user|group) .*\n/gm, ''],
     [

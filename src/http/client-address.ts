@@ -95,26 +95,24 @@ function subscriber(address: string): string {
 type Detail = 'off' | 'whole' | 'cut';
 
 /** The addresses of clients, as the log shows them. */
-export interface LoggedAddresses {
-  /** The client's address; that of a proxy if the proxy names no client. Undefined behind a Unix socket. */
-  of(request: IncomingMessage): string | undefined;
-  /** The address of the peer, unless it is a trusted proxy. */
-  ofPeer(address: string | undefined): string | undefined;
-}
+export type LoggedAddresses = ReturnType<typeof loggedAddresses>;
 
 /** @param settings.trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` */
 export function loggedAddresses(settings: {
   readonly trustedProxies: readonly string[];
   readonly logClientAddress: Detail;
-}): LoggedAddresses {
+}) {
   const { trustedProxies, logClientAddress: detail } = settings;
   if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
   const { addressOf, trusts } = resolverFor(trustedProxies);
   const show = (address: string | undefined) =>
     address === undefined ? undefined : shown(address, detail);
   return {
-    of: (request) => show(addressOf(request)),
-    ofPeer: (address) => show(address !== undefined && trusts(address, 0) ? undefined : address),
+    /** The client's address; that of a proxy if the proxy names no client. Undefined behind a Unix socket. */
+    of: (request: IncomingMessage): string | undefined => show(addressOf(request)),
+    /** The address of the peer, unless it is a trusted proxy. */
+    ofPeer: (address: string | undefined): string | undefined =>
+      show(address !== undefined && trusts(address, 0) ? undefined : address),
   };
 }
 

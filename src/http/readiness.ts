@@ -10,24 +10,19 @@ export interface AwaitedProvider {
 }
 
 /** Whether a relay should get new requests. */
-export interface Readiness {
-  /** The reasons why not; empty if the relay is ready. */
-  reasons(): readonly string[];
-  /** The registrations that no login can be started with, whether or not the relay is ready. */
-  unavailable(): readonly string[];
-  /** Set once, when the relay begins to stop. */
-  stopping: boolean;
-}
+export type Readiness = ReturnType<typeof createReadiness>;
 
 /** @param policy whether the relay is ready once `any` provider is known, or `all` of them */
 export function createReadiness(
   providers: readonly AwaitedProvider[],
   policy: 'any' | 'all' = 'any',
-): Readiness {
+) {
   const unavailable = () => providers.filter((provider) => provider.missing() !== undefined);
   return {
+    /** Set once, when the relay begins to stop. */
     stopping: false,
-    reasons() {
+    /** The reasons why not; empty if the relay is ready. */
+    reasons(): readonly string[] {
       const missing = unavailable();
       const isEnough = policy === 'any' && missing.length < providers.length;
       return [
@@ -35,7 +30,8 @@ export function createReadiness(
         ...(isEnough ? [] : missing.map((provider) => reasonOf(provider, providers.length))),
       ];
     },
-    unavailable: () => unavailable().map(({ name }) => name),
+    /** The registrations that no login can be started with, whether or not the relay is ready. */
+    unavailable: (): readonly string[] => unavailable().map(({ name }) => name),
   };
 }
 

@@ -18,23 +18,7 @@ const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
 
 /** The cookies that bind each login to its browser: one cookie per login. */
-export interface LoginCookies {
-  /**
-   * Sets the cookie of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
-   * response: made-up cookies must not make responses large.
-   */
-  set(ctx: Context, id: Buffer, browserSecret: Buffer): void;
-  /**
-   * The secret in the cookie of a login; undefined if there is none.
-   *
-   * @throws {RelayError} `cookie_invalid` if the cookie is there twice or malformed
-   */
-  get(ctx: Context, id: Buffer): Buffer | undefined;
-  /** Clears the cookie of a login and marks the login as finished. */
-  finish(ctx: Context, id: Buffer): void;
-  /** Whether this browser has finished the login. */
-  isFinished(ctx: Context, id: Buffer): boolean;
-}
+export type LoginCookies = ReturnType<typeof createLoginCookies>;
 
 /** Whether a Cookie header holds a cookie of the relay: of any login, or of a session. */
 export function hasRelayCookie(header: string | undefined): boolean {
@@ -42,7 +26,7 @@ export function hasRelayCookie(header: string | undefined): boolean {
 }
 
 /** @param secure whether the relay's public address is https */
-export function createLoginCookies(secure: boolean): LoginCookies {
+export function createLoginCookies(secure: boolean) {
   const prefix = secure ? securePrefix : plainPrefix;
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
@@ -72,14 +56,23 @@ export function createLoginCookies(secure: boolean): LoginCookies {
   }
 
   return {
-    set(ctx, id, browserSecret) {
+    /**
+     * Sets the cookie of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
+     * response: made-up cookies must not make responses large.
+     */
+    set(ctx: Context, id: Buffer, browserSecret: Buffer): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4
       const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
       const surplus = Math.max(0, names.length + 1 - kept);
       for (const name of names.slice(0, Math.min(surplus, mostCleared))) clear(ctx, name);
       append(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
     },
-    get(ctx, id) {
+    /**
+     * The secret in the cookie of a login; undefined if there is none.
+     *
+     * @throws {RelayError} `cookie_invalid` if the cookie is there twice or malformed
+     */
+    get(ctx: Context, id: Buffer): Buffer | undefined {
       const [value, second] = readCookies(ctx).get(nameOf(id)) ?? [];
       if (value === undefined) return undefined;
       const secret = Buffer.from(value, 'base64url');
@@ -87,13 +80,15 @@ export function createLoginCookies(secure: boolean): LoginCookies {
       if (second !== undefined || !wellFormed) throw new RelayError('cookie_invalid');
       return secret;
     },
-    finish(ctx, id) {
+    /** Clears the cookie of a login and marks the login as finished. */
+    finish(ctx: Context, id: Buffer): void {
       const ids = [idPrefix(id), ...finished(ctx)].slice(0, kept);
       append(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
       // Keep this last: curl ignores the clearing of a cookie if another one is set after it.
       clear(ctx, nameOf(id));
     },
-    isFinished(ctx, id) {
+    /** Whether this browser has finished the login. */
+    isFinished(ctx: Context, id: Buffer): boolean {
       return finished(ctx).includes(idPrefix(id));
     },
   };

@@ -6,19 +6,7 @@ const lifetime = 660_000;
 const mostRemembered = 16_384;
 
 /** The token exchanges of the last eleven minutes. Each login has one at most. */
-export interface Exchanges<Result> {
-  /** Whether the exchange of this login has started. */
-  has(login: string): boolean;
-  /**
-   * Starts the exchange of a login. If it waits or is in flight, for example after the reload of a slow
-   * callback, every caller gets its result.
-   *
-   * @param exchange calls `spend` before it sends the code. If it fails earlier, the exchange is forgotten,
-   *   so that the callback can be retried.
-   * @throws {RelayError} `state_finished` if the exchange is over
-   */
-  once(login: string, exchange: (spend: () => void) => Promise<Result>): Promise<Result>;
-}
+export type Exchanges<Result> = ReturnType<typeof createExchanges<Result>>;
 
 interface Started<Result> {
   readonly at: number;
@@ -29,7 +17,7 @@ interface Started<Result> {
 /**
  * Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code.
  */
-export function createExchanges<Result>(now: Clock): Exchanges<Result> {
+export function createExchanges<Result>(now: Clock) {
   // Oldest first.
   const exchanges = new Map<string, Started<Result>>();
 
@@ -41,8 +29,17 @@ export function createExchanges<Result>(now: Clock): Exchanges<Result> {
   }
 
   return {
-    has: (login) => exchanges.has(login),
-    once(login, exchange) {
+    /** Whether the exchange of this login has started. */
+    has: (login: string): boolean => exchanges.has(login),
+    /**
+     * Starts the exchange of a login. If it waits or is in flight, for example after the reload of a slow
+     * callback, every caller gets its result.
+     *
+     * @param exchange calls `spend` before it sends the code. If it fails earlier, the exchange is forgotten,
+     *   so that the callback can be retried.
+     * @throws {RelayError} `state_finished` if the exchange is over
+     */
+    once(login: string, exchange: (spend: () => void) => Promise<Result>): Promise<Result> {
       const known = exchanges.get(login);
       if (known !== undefined) {
         return known.result ?? Promise.reject(new RelayError('state_finished'));

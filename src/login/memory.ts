@@ -1,28 +1,22 @@
 import type { Clock } from '../clock.ts';
-import { type CountRequest, createRequestCount } from '../http/rate-limit.ts';
+import { createRequestCount } from '../http/rate-limit.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createExchanges, type Exchanges } from './exchanges.ts';
-import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
+import { createExchanges } from './exchanges.ts';
+import { createRefusedExchanges } from './refused-exchanges.ts';
 
 /** What a process remembers of logins. A reload of the configuration keeps it. */
-export interface LoginMemory {
-  readonly exchanges: Exchanges<TokenResponse>;
-  readonly refusedExchanges: RefusedExchanges;
-  /** Access tokens that the provider did not know when they were revoked. */
-  readonly refusedRevocations: RefusedExchanges;
-  readonly refusedLookups: RefusedExchanges;
-  /** Counts the exchanges of each client address, refused or not, for ten minutes. */
-  readonly countExchange: CountRequest;
-}
+export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
-export function createLoginMemory(now: Clock): LoginMemory {
+export function createLoginMemory(now: Clock) {
   return {
-    exchanges: createExchanges(now),
+    exchanges: createExchanges<TokenResponse>(now),
     refusedExchanges: createRefusedExchanges(
       'The provider refused too many logins from this address. Start the login again',
     ),
+    /** Access tokens that the provider did not know when they were revoked. */
     refusedRevocations: createRefusedExchanges(),
     refusedLookups: createRefusedExchanges(),
+    /** Counts the exchanges of each client address, refused or not, for ten minutes. */
     countExchange: createRequestCount(600),
   };
 }

@@ -19,30 +19,7 @@ interface StartedLogin {
 }
 
 /** Binds every callback to the browser that started its login, without storing anything. */
-export interface LoginProtection {
-  /**
-   * Starts a login in this browser and sets its cookie.
-   *
-   * @param frontEnd the name of the front end
-   */
-  start(ctx: Context, frontEnd: string, request: FrontEndRequest): StartedLogin;
-  /**
-   * Verifies that this browser started the login of a callback.
-   *
-   * @returns undefined if the callback is excused from the check
-   * @throws {RelayError} `state_missing`, `state_altered`, `state_unknown`, `state_finished`,
-   *   `state_expired` or `cookie_invalid`
-   */
-  verify(ctx: Context, state: string | undefined): Login | undefined;
-  /**
-   * Ends a login that is too old, or from the future.
-   *
-   * @throws {RelayError} `state_expired` or `state_premature`
-   */
-  checkAge(ctx: Context, login: Login): void;
-  /** Ends a login: the answer clears its cookie, and the browser remembers that it is finished. */
-  end(ctx: Context, login: Login): void;
-}
+export type LoginProtection = ReturnType<typeof createLoginProtection>;
 
 /**
  * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
@@ -57,19 +34,31 @@ export function createLoginProtection(
   },
   states: States,
   now: Clock,
-): LoginProtection {
+) {
   const cookies = createLoginCookies(settings.redirectUri.startsWith('https:'));
   const seconds = () => secondsOf(now);
 
   return {
-    start(ctx, frontEnd, request) {
+    /**
+     * Starts a login in this browser and sets its cookie.
+     *
+     * @param frontEnd the name of the front end
+     */
+    start(ctx: Context, frontEnd: string, request: FrontEndRequest): StartedLogin {
       const browserSecret = randomBytes(browserSecretLength);
       const id = loginIdOf(browserSecret);
       const state = states.seal({ id, issuedAt: seconds(), frontEnd, request });
       cookies.set(ctx, id, browserSecret);
       return { state, codeVerifier: codeVerifier(browserSecret, id) };
     },
-    verify(ctx, received) {
+    /**
+     * Verifies that this browser started the login of a callback.
+     *
+     * @returns undefined if the callback is excused from the check
+     * @throws {RelayError} `state_missing`, `state_altered`, `state_unknown`, `state_finished`,
+     *   `state_expired` or `cookie_invalid`
+     */
+    verify(ctx: Context, received: string | undefined): Login | undefined {
       if (received === undefined || received === '') {
         const excused = settings.stateCheck === 'browsers' && received === undefined;
         if (!excused || showsSignOfBrowser(ctx.req)) throw new RelayError('state_missing');
@@ -81,13 +70,19 @@ export function createLoginProtection(
       const browserSecret = secretOf(ctx, login, cookies, seconds(), settings.baseUrl);
       return { ...login, codeVerifier: codeVerifier(browserSecret, login.id) };
     },
-    checkAge(ctx, { id, issuedAt }) {
+    /**
+     * Ends a login that is too old, or from the future.
+     *
+     * @throws {RelayError} `state_expired` or `state_premature`
+     */
+    checkAge(ctx: Context, { id, issuedAt }: Login): void {
       const age = seconds() - issuedAt;
       if (age <= loginLifetime && age >= -clockSkew) return;
       cookies.finish(ctx, id);
       throw new RelayError(age < 0 ? 'state_premature' : 'state_expired');
     },
-    end(ctx, { id }) {
+    /** Ends a login: the answer clears its cookie, and the browser remembers that it is finished. */
+    end(ctx: Context, { id }: Login): void {
       cookies.finish(ctx, id);
     },
   };

@@ -21,18 +21,7 @@ const refusals: ReadonlySet<FailureCode> = new Set([
  * Counts refused calls to the provider by client address, for ten minutes. A client with made-up codes or
  * tokens must not use up the requests that the provider allows the relay.
  */
-export interface RefusedExchanges {
-  /**
-   * Runs an exchange for a client. If the exchanges in flight for its address may still reach the limit,
-   * it waits for one of them to end. A burst of made-up codes cannot pass the limit, and a burst of
-   * honest logins does not fail.
-   *
-   * @param most refused exchanges from one address
-   * @throws {RelayError} `too_many_refusals` or `rate_limited`, before the exchange starts, or why the
-   *   exchange failed
-   */
-  limit<Result>(address: string, most: number, exchange: () => Promise<Result>): Promise<Result>;
-}
+export type RefusedExchanges = ReturnType<typeof createRefusedExchanges>;
 
 /**
  * Counts in memory, with 65,536 counters at most.
@@ -41,7 +30,7 @@ export interface RefusedExchanges {
  */
 export function createRefusedExchanges(
   advice = 'The provider refused too many tokens from this address. Try again',
-): RefusedExchanges {
+) {
   const limiter = new RateLimiterMemory({ points: 1, duration: windowSeconds });
   const counterOf = createRateLimitCounters();
   const inFlight = new Map<number, number>();
@@ -91,7 +80,20 @@ export function createRefusedExchanges(
   }
 
   return {
-    async limit(address, most, exchange) {
+    /**
+     * Runs an exchange for a client. If the exchanges in flight for its address may still reach the limit,
+     * it waits for one of them to end. A burst of made-up codes cannot pass the limit, and a burst of
+     * honest logins does not fail.
+     *
+     * @param most refused exchanges from one address
+     * @throws {RelayError} `too_many_refusals` or `rate_limited`, before the exchange starts, or why the
+     *   exchange failed
+     */
+    async limit<Result>(
+      address: string,
+      most: number,
+      exchange: () => Promise<Result>,
+    ): Promise<Result> {
       const key = counterOf(address);
       await takePlace(key, most);
       try {

@@ -1,30 +1,24 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { DiscoveredProvider } from '../config/provider.ts';
-import { createGrantMemory, type GrantMemory } from '../grants/grants.ts';
-import { createRecent, type Recent } from '../grants/recent.ts';
-import { createLoginMemory, type LoginMemory } from '../login/memory.ts';
+import { createGrantMemory } from '../grants/grants.ts';
+import { createRecent } from '../grants/recent.ts';
+import { createLoginMemory } from '../login/memory.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createLogouts, type Logouts } from '../session/logouts.ts';
+import { createLogouts } from '../session/logouts.ts';
 
 /** What a process remembers. A reload of the configuration keeps it. */
-export interface Memory {
-  readonly logins: LoginMemory;
-  readonly grants: GrantMemory;
-  readonly logouts: Logouts;
-  /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
-  readonly goodTokens: Recent<true>;
-  /** The providers that were discovered last, by their settings. */
-  readonly providers: Map<string, Provider>;
-}
+export type Memory = ReturnType<typeof createMemory>;
 
-export function createMemory(now: Clock): Memory {
+export function createMemory(now: Clock) {
   return {
     logins: createLoginMemory(now),
     grants: createGrantMemory(now),
     logouts: createLogouts(now),
-    goodTokens: createRecent(3_600_000, 4096, now),
-    providers: new Map(),
+    /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
+    goodTokens: createRecent<true>(3_600_000, 4096, now),
+    /** The providers that were discovered last, by their settings. */
+    providers: new Map<string, Provider>(),
   };
 }
 

@@ -1,11 +1,10 @@
-import type { RequestListener } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { clientAddressBehind, loggedAddresses } from '../http/client-address.ts';
 import { rateLimit as createRateLimit } from '../http/rate-limit.ts';
-import { createReadiness, type Readiness } from '../http/readiness.ts';
+import { createReadiness } from '../http/readiness.ts';
 import { foreignOriginLog, otherHostLog } from '../observability/occasional-warnings.ts';
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
@@ -17,14 +16,7 @@ import { type ServingContext, serveRegistration } from './served-registrations.t
 import { createRelaySessions, createSessionAccess } from './sessions.ts';
 
 /** A relay that can answer requests but does not listen. */
-export interface Relay {
-  readonly listener: RequestListener;
-  readonly readiness: Readiness;
-  /** The number of calls to providers in flight. */
-  callsInFlight(): number;
-  /** Stops discovery and closes the connections to the providers. */
-  close(): void;
-}
+export type Relay = Awaited<ReturnType<typeof createRelay>>;
 
 /** What a relay has besides its configuration. */
 export interface RelaySurroundings {
@@ -40,7 +32,7 @@ export async function createRelay(
   config: Config,
   logger: Logger,
   surroundings: RelaySurroundings = {},
-): Promise<Relay> {
+) {
   const { now = Date.now, observers = [] } = surroundings;
   const { memory = createMemory(now) } = surroundings;
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
@@ -77,8 +69,11 @@ export async function createRelay(
   return {
     listener: app.callback(),
     readiness,
-    callsInFlight: () => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
-    close() {
+    /** The number of calls to providers in flight. */
+    callsInFlight: (): number =>
+      served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
+    /** Stops discovery and closes the connections to the providers. */
+    close(): void {
       for (const { close } of served) close();
     },
   };

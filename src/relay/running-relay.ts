@@ -13,23 +13,7 @@ import { createMemory, forgetOthers } from './memory.ts';
 import { createRelay } from './relay.ts';
 
 /** A relay that listens. */
-export interface RunningRelay {
-  /** The address that it listens on, as `http://host:port`. */
-  readonly address: string;
-  /** The address of the metrics port; undefined if metrics are off. */
-  readonly metricsAddress: string | undefined;
-  /**
-   * Switches to another configuration on the same port; requests in flight end with the old one.
-   * Called one at a time.
-   *
-   * @returns false if the relay was closed before it could switch
-   */
-  reload(changed: Config): Promise<boolean>;
-  /** The number of requests in flight. */
-  requestsInFlight(): number;
-  /** Stops listening, lets requests in flight finish, and closes every connection. */
-  close(): Promise<void>;
-}
+export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
 
 /**
  * Creates a relay, then listens.
@@ -38,11 +22,7 @@ export interface RunningRelay {
  * @throws {ListenError} if a port cannot be opened
  * @throws {ConfigError} if the passed socket cannot be listened on
  */
-export async function startRelay(
-  config: Config,
-  logger: Logger,
-  socket: PassedSocket | undefined,
-): Promise<RunningRelay> {
+export async function startRelay(config: Config, logger: Logger, socket: PassedSocket | undefined) {
   let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
@@ -67,10 +47,19 @@ export async function startRelay(
   settleEngine();
   if (server.address === 'unix') warnOfUnixSocket(config, logger);
   return {
+    /** The address that it listens on, as `http://host:port`. */
     address: server.address,
+    /** The address of the metrics port; undefined if metrics are off. */
     metricsAddress: metricsPort?.address,
+    /** The number of requests in flight. */
     requestsInFlight: server.requestsInFlight,
-    async reload(changed) {
+    /**
+     * Switches to another configuration on the same port; requests in flight end with the old one.
+     * Called one at a time.
+     *
+     * @returns false if the relay was closed before it could switch
+     */
+    async reload(changed: Config): Promise<boolean> {
       const next = await create(changed);
       if (relay.readiness.stopping) {
         next.close();
@@ -85,7 +74,8 @@ export async function startRelay(
       setTimeout(before.close, longestCall(config)).unref();
       return true;
     },
-    async close() {
+    /** Stops listening, lets requests in flight finish, and closes every connection. */
+    async close(): Promise<void> {
       relay.readiness.stopping = true;
       await Promise.all([server.close(), metricsPort?.close()]);
       relay.close();

@@ -1,13 +1,10 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { createGrants, type Grants } from '../grants/grants.ts';
-import type { AnswerFailure } from '../http/error-responder.ts';
+import { createGrants } from '../grants/grants.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
-import type { FrontEnds } from '../login/front-end.ts';
-import type { Registration } from '../login/registration.ts';
-import { createStates, type States } from '../login/state.ts';
+import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
@@ -26,23 +23,7 @@ import { audienceOf, issuerOf, refreshPolicyOf } from './registration-config.ts'
 import { createRegistration } from './registrations.ts';
 
 /** A registration with all that its routes need. */
-export interface ServedRegistration {
-  readonly registration: Registration;
-  readonly frontEnds: FrontEnds;
-  readonly states: States;
-  readonly grants: Grants;
-  /** The relay's name in `iss`. */
-  readonly issuer: string;
-  /** How a failure is answered if no front end is known. */
-  readonly answerFailure: AnswerFailure;
-  /** How an OAuth request is answered whose front end or redirect URI is unknown. */
-  readonly answerInPlace: AnswerFailure;
-  readonly source: ProviderSource;
-  /** The number of calls to the provider in flight. */
-  callsInFlight(): number;
-  /** Stops discovery and closes the connections to the provider. */
-  close(): void;
-}
+export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
 
 /** What the registrations of a relay share. */
 export interface ServingContext {
@@ -59,10 +40,7 @@ export interface ServingContext {
  * Creates a configured registration with its own connections, so that a slow provider does not slow down
  * the logins at others.
  */
-export async function serveRegistration(
-  registered: RegistrationConfig,
-  context: ServingContext,
-): Promise<ServedRegistration> {
+export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
   const { config, now, memory, sessions } = context;
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(userAgent, within, config.proxy);
@@ -90,12 +68,17 @@ export async function serveRegistration(
     ),
     states,
     grants,
+    /** The relay's name in `iss`. */
     issuer: issuerOf(config, registered),
+    /** How a failure is answered if no front end is known. */
     answerFailure: failureAnswer(config, registered, states),
+    /** How an OAuth request is answered whose front end or redirect URI is unknown. */
     answerInPlace: failurePageAnswer(config, registered, states),
     source,
+    /** The number of calls to the provider in flight. */
     callsInFlight: client.inFlight,
-    close() {
+    /** Stops discovery and closes the connections to the provider. */
+    close(): void {
       source.close();
       client.close();
     },

@@ -16,25 +16,10 @@ export interface SessionFrontEnd {
  *
  * @see RFC 10017 §6.1.3.3
  */
-export interface SessionGuard {
-  /**
-   * The front end that a request is for: the one that `client_id` names, else the only one with the
-   * origin of the request's page, else the only one.
-   *
-   * @param frontEnd its name, if the path decides it
-   * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
-   *   `request_header_missing`
-   */
-  pass(ctx: Context, frontEnd?: string): SessionFrontEnd;
-  /** Whether an origin is that of a front end with sessions. */
-  hasOrigin(origin: string): boolean;
-}
+export type SessionGuard = ReturnType<typeof createSessionGuard>;
 
 /** @param baseUrl the relay's public address */
-export function createSessionGuard(
-  baseUrl: string,
-  frontEnds: readonly SessionFrontEnd[],
-): SessionGuard {
+export function createSessionGuard(baseUrl: string, frontEnds: readonly SessionFrontEnd[]) {
   const base = new URL(baseUrl);
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
@@ -57,7 +42,15 @@ export function createSessionGuard(
   }
 
   return {
-    pass(ctx, name) {
+    /**
+     * The front end that a request is for: the one that `client_id` names, else the only one with the
+     * origin of the request's page, else the only one.
+     *
+     * @param name that of the front end, if the path decides it
+     * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
+     *   `request_header_missing`
+     */
+    pass(ctx: Context, name?: string): SessionFrontEnd {
       const { headers } = ctx.req;
       const { host } = headers;
       if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
@@ -73,7 +66,8 @@ export function createSessionGuard(
       if (headers['x-login-relay'] !== '1') throw new RelayError('request_header_missing');
       return frontEnd;
     },
-    hasOrigin: (origin) => byOrigin.has(origin),
+    /** Whether an origin is that of a front end with sessions. */
+    hasOrigin: (origin: string): boolean => byOrigin.has(origin),
   };
 }
 

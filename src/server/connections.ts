@@ -11,23 +11,7 @@ interface Connection {
 }
 
 /** The connections of a server, up to a limit. */
-export interface Connections {
-  /** Tracks a request until its response is sent or the client is gone. */
-  serve(request: IncomingMessage, response: ServerResponse): void;
-  /** The number of requests whose response has not been sent completely. */
-  inFlight(): number;
-  /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
-  has(socket: Socket): boolean;
-  /** Whether a request on this connection is in flight. */
-  isBusy(socket: Socket): boolean;
-  /** Whether a response on this connection has begun and not ended. */
-  isAnswering(socket: Socket): boolean;
-  /**
-   * Calls back once every complete request on this connection has its response; at once if none is in
-   * flight.
-   */
-  afterAnswers(socket: Socket, act: () => void): void;
-}
+export type Connections = ReturnType<typeof limitConnections>;
 
 /**
  * Limits a server's connections. A new one replaces the one that has waited for its client for longest: idle, or for the
@@ -35,7 +19,7 @@ export interface Connections {
  *
  * @param onLimit called for every connection that is closed because of the limit
  */
-export function limitConnections(server: Server, most: number, onLimit: () => void): Connections {
+export function limitConnections(server: Server, most: number, onLimit: () => void) {
   const connections = new WeakMap<Socket, Connection>();
   // Those that wait for their clients, longest first. The others are removed once they are looked at.
   const waiting = new Set<Connection>();
@@ -80,9 +64,12 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
   }
 
   return {
-    inFlight: () => inFlight,
-    has: (socket) => connections.has(socket),
-    serve(request, response) {
+    /** The number of requests whose response has not been sent completely. */
+    inFlight: (): number => inFlight,
+    /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
+    has: (socket: Socket): boolean => connections.has(socket),
+    /** Tracks a request until its response is sent or the client is gone. */
+    serve(request: IncomingMessage, response: ServerResponse): void {
       const connection = connections.get(request.socket);
       if (connection === undefined) return;
       const { responses, socket } = connection;
@@ -95,12 +82,18 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
         if (!socket.destroyed) startWaiting(connection);
       });
     },
-    isBusy: (socket) => (connections.get(socket)?.responses.size ?? 0) > 0,
-    isAnswering(socket) {
+    /** Whether a request on this connection is in flight. */
+    isBusy: (socket: Socket): boolean => (connections.get(socket)?.responses.size ?? 0) > 0,
+    /** Whether a response on this connection has begun and not ended. */
+    isAnswering(socket: Socket): boolean {
       const responses = connections.get(socket)?.responses ?? [];
       return [...responses].some(({ headersSent }) => headersSent);
     },
-    afterAnswers(socket, act) {
+    /**
+     * Calls back once every complete request on this connection has its response; at once if none is in
+     * flight.
+     */
+    afterAnswers(socket: Socket, act: () => void): void {
       const responses = connections.get(socket)?.responses ?? [];
       // Responses are sent in the order of their requests.
       const last = [...responses].findLast(({ req, headersSent }) => req.complete || headersSent);

@@ -26,21 +26,7 @@ export interface ServerObserver {
 }
 
 /** A server that listens. */
-export interface ListeningServer {
-  /** `http://host:port`, `https://host:port`, or `unix` for a Unix socket. */
-  readonly address: string;
-  /** Replaces the listener of later requests. */
-  serve(listener: RequestListener): void;
-  /** The number of requests whose response has not been sent completely. */
-  requestsInFlight(): number;
-  /** Replaces the certificate for later connections. Without TLS it does nothing. */
-  certify(certificate: Certificate): void;
-  /**
-   * Stops listening, lets requests in flight finish, and closes every connection. Keep-alive
-   * connections may send further requests for a while. Their responses must say `Connection: close`.
-   */
-  close(): Promise<void>;
-}
+export type ListeningServer = Awaited<ReturnType<typeof listen>>;
 
 /**
  * Opens a port, or listens on a passed socket.
@@ -56,7 +42,7 @@ export async function listen(
   most: Limits & { readonly connections: number },
   observer: ServerObserver,
   certificate?: Certificate,
-): Promise<ListeningServer> {
+) {
   let current = firstListener;
   const listener: RequestListener = (request, response) => {
     connections.serve(request, response);
@@ -91,15 +77,23 @@ export async function listen(
     server.listen(where, backlog, resolve);
   });
   return {
+    /** `http://host:port`, `https://host:port`, or `unix` for a Unix socket. */
     address: addressOf(server),
-    serve(next) {
+    /** Replaces the listener of later requests. */
+    serve(next: RequestListener): void {
       current = next;
     },
+    /** The number of requests whose response has not been sent completely. */
     requestsInFlight: connections.inFlight,
-    certify(next) {
+    /** Replaces the certificate for later connections. Without TLS it does nothing. */
+    certify(next: Certificate): void {
       secureServer?.setSecureContext(tlsOptions(next));
     },
-    close: () => close(server, most),
+    /**
+     * Stops listening, lets requests in flight finish, and closes every connection. Keep-alive
+     * connections may send further requests for a while. Their responses must say `Connection: close`.
+     */
+    close: (): Promise<void> => close(server, most),
   };
 }
 

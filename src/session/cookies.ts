@@ -11,29 +11,10 @@ const plainPrefix = 'lr_session_';
 const securePrefix = '__Host-Http-lr_session_';
 
 /** The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`. */
-export interface SessionCookies {
-  /**
-   * Sets the cookie of a front end, and clears the pieces that it no longer needs.
-   *
-   * @param maxAge seconds
-   * @throws {RelayError} `session_too_large`, before any cookie is set
-   */
-  set(ctx: Context, frontEnd: string, text: string, maxAge: number): void;
-  /**
-   * The text in the cookie of a front end.
-   *
-   * @returns undefined if there is none, if a piece is missing, or if a name is there twice: a sibling
-   *   domain may have set one of them
-   */
-  get(ctx: Context, frontEnd: string): string | undefined;
-  /** Whether the request has a piece of the cookie of any of these front ends. */
-  hasAny(ctx: Context, frontEnds: { has(frontEnd: string): boolean }): boolean;
-  /** Clears every piece. */
-  clear(ctx: Context, frontEnd: string): void;
-}
+export type SessionCookies = ReturnType<typeof createSessionCookies>;
 
 /** @param secure whether the relay's public address is https */
-export function createSessionCookies(secure: boolean): SessionCookies {
+export function createSessionCookies(secure: boolean) {
   const prefix = secure ? securePrefix : plainPrefix;
   const namesOf = (frontEnd: string): string[] =>
     Array.from({ length: mostPieces }, (_, index) => {
@@ -46,14 +27,26 @@ export function createSessionCookies(secure: boolean): SessionCookies {
   }
 
   return {
-    set(ctx, frontEnd, text, maxAge) {
+    /**
+     * Sets the cookie of a front end, and clears the pieces that it no longer needs.
+     *
+     * @param maxAge seconds
+     * @throws {RelayError} `session_too_large`, before any cookie is set
+     */
+    set(ctx: Context, frontEnd: string, text: string, maxAge: number): void {
       if (text.length > mostPieces * pieceLength) throw new RelayError('session_too_large');
       for (const [index, name] of namesOf(frontEnd).entries()) {
         const piece = text.slice(index * pieceLength, (index + 1) * pieceLength);
         append(ctx, name, piece, piece === '' ? 0 : maxAge);
       }
     },
-    get(ctx, frontEnd) {
+    /**
+     * The text in the cookie of a front end.
+     *
+     * @returns undefined if there is none, if a piece is missing, or if a name is there twice: a sibling
+     *   domain may have set one of them
+     */
+    get(ctx: Context, frontEnd: string): string | undefined {
       const cookies = readCookies(ctx);
       const values = namesOf(frontEnd).map((name) => cookies.get(name) ?? []);
       const count = values.findLastIndex((pieces) => pieces.length > 0) + 1;
@@ -63,7 +56,8 @@ export function createSessionCookies(secure: boolean): SessionCookies {
       const areFull = pieces.slice(0, -1).every((piece) => piece.length === pieceLength);
       return areFull && last !== '' && last.length <= pieceLength ? pieces.join('') : undefined;
     },
-    hasAny(ctx, frontEnds) {
+    /** Whether the request has a piece of the cookie of any of these front ends. */
+    hasAny(ctx: Context, frontEnds: { has(frontEnd: string): boolean }): boolean {
       // The time must not grow with the number of front ends.
       for (const name of readCookies(ctx).keys()) {
         if (!name.startsWith(prefix)) continue;
@@ -71,7 +65,8 @@ export function createSessionCookies(secure: boolean): SessionCookies {
       }
       return false;
     },
-    clear(ctx, frontEnd) {
+    /** Clears every piece. */
+    clear(ctx: Context, frontEnd: string): void {
       for (const name of namesOf(frontEnd)) append(ctx, name, '', 0);
     },
   };

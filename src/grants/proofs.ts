@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { createRecent, keyOf } from './recent.ts';
+import { createRecent, keyOf } from '../recent.ts';
 
 /** The signature algorithms of proofs. @see RFC 9449 §5.1 */
 export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519'];

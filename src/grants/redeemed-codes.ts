@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
-import { createRecent, keyOf } from './recent.ts';
+import { createRecent, keyOf } from '../recent.ts';
 
 // Longer than a code can be valid at any replica: 60 seconds, and a minute for clocks that differ.
 const lifetime = 130_000;

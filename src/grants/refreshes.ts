@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createRecent, keyOf } from './recent.ts';
+import { createRecent, keyOf } from '../recent.ts';
 
 const lifetime = 60_000;
 const most = 4096;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
-import { createRecent, keyOf } from './recent.ts';
+import { createRecent, keyOf } from '../recent.ts';
 
 const lifetime = 60_000;
 const most = 4096;

@@ -94,10 +94,11 @@ function subscriber(address: string): string {
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
 type Detail = 'off' | 'whole' | 'cut';
 
-/** The addresses of clients, as the log shows them. */
-export type LoggedAddresses = ReturnType<typeof loggedAddresses>;
-
-/** @param settings.trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` */
+/**
+ * The addresses of clients, as the log shows them.
+ *
+ * @param settings.trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix`
+ */
 export function loggedAddresses(settings: {
   readonly trustedProxies: readonly string[];
   readonly logClientAddress: Detail;

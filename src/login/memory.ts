@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { createRequestCount } from '../http/rate-limit.ts';
+import { ownAddressBehind } from '../http/client-address.ts';
+import { type CountRequest, createRequestCount } from '../http/rate-limit.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import { createRecent } from '../recent.ts';
 import { createExchanges } from './exchanges.ts';
-import { createRefusedExchanges } from './refused-exchanges.ts';
+import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
 
 /** What a process remembers of logins. A reload of the configuration keeps it. */
 export type LoginMemory = ReturnType<typeof createLoginMemory>;
@@ -10,6 +13,8 @@ export type LoginMemory = ReturnType<typeof createLoginMemory>;
 export function createLoginMemory(now: Clock) {
   return {
     exchanges: createExchanges<TokenResponse>(now),
+    /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
+    goodTokens: createRecent<true>(3_600_000, 4096, now),
     refusedExchanges: createRefusedExchanges(
       'The provider refused too many logins from this address. Start the login again',
     ),
@@ -18,5 +23,49 @@ export function createLoginMemory(now: Clock) {
     refusedLookups: createRefusedExchanges(),
     /** Counts the exchanges of each client address, refused or not, for ten minutes. */
     countExchange: createRequestCount(600),
+  };
+}
+
+/** Exchanges of a client for each that may be refused. By default 300 in ten minutes: fewer than GitHub's 2,000 an hour. */
+const exchangesPerRefusal = 30;
+const tooManyExchanges =
+  'Too many logins come from this address. Nothing is lost: try again after ten minutes at most.';
+
+/** Says to the call whether it is limited. */
+type Limit = <Result>(
+  request: IncomingMessage,
+  call: (isLimited: boolean) => Promise<Result>,
+) => Promise<Result>;
+
+/** The limits of what the provider refuses to a client. */
+export type RefusalLimits = ReturnType<typeof refusalLimits>;
+
+/** @param settings.refusedExchanges the most from one address in ten minutes; 0: there are no limits */
+export function refusalLimits(
+  settings: {
+    readonly refusedExchanges: number;
+    readonly trustedProxies: readonly string[];
+    readonly behindUnknownProxy: boolean;
+  },
+  memory: LoginMemory,
+) {
+  const { refusedExchanges: most, trustedProxies, behindUnknownProxy } = settings;
+  const ownAddressOf = ownAddressBehind(trustedProxies);
+  const limit = (refusals: RefusedExchanges, count?: CountRequest): Limit => {
+    if (most === 0 || behindUnknownProxy) return (_request, call) => call(false);
+    return (request, call) => {
+      const address = ownAddressOf(request);
+      if (address === undefined) return call(false);
+      return refusals.limit(address, most, async () => {
+        await count?.(address, exchangesPerRefusal * most, tooManyExchanges);
+        return await call(true);
+      });
+    };
+  };
+  return {
+    /** Also limits the exchanges that are not refused. */
+    exchange: limit(memory.refusedExchanges, memory.countExchange),
+    revocation: limit(memory.refusedRevocations),
+    lookup: limit(memory.refusedLookups),
   };
 }

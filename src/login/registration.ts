@@ -1,91 +1,180 @@
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.ts';
+import { RelayError } from '../errors.ts';
+import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
+import { withParameters } from '../oauth/query.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
+import { keyOf } from '../recent.ts';
+import type { Secret } from '../secret.ts';
 import type { ObserveCall } from '../upstream/call.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
+import { lookUpUser } from '../upstream/look-up-user.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
-import type { Exchanges } from './exchanges.ts';
-import type { LoginProtection } from './protection.ts';
+import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
+import { revokeToken } from '../upstream/revoke-token.ts';
+import { exchangeCode, refreshToken } from '../upstream/token-endpoint.ts';
+import type { LoginMemory, RefusalLimits } from './memory.ts';
+import { createLoginProtection } from './protection.ts';
+import type { States } from './state.ts';
 
 /** The relay as an OAuth client at one provider: all that a request needs of it. */
-export interface Registration {
-  /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
-  readonly name: string;
-  /**
-   * What states, codes, refresh tokens and sessions are bound to: its name, its client identifier, and the provider
-   * that gets what they hold. Throws as `provider` does.
-   */
-  audience(): string;
+export interface Registration extends ReturnType<typeof registrationOf> {
   /**
    * The registration with its present provider: what a request opened for one provider must not reach the next one,
    * which discovery may find while the request waits. Throws as `provider` does.
    */
   pinned(): Registration;
-  /** Undefined: the state check is off. */
-  readonly protection: LoginProtection | undefined;
-  /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */
-  provider(): Provider;
-  /** The authorization request without the parameters of one login. Throws as `provider` does. */
-  authorizationRequestUrl(): string;
-  /**
-   * The same with another scope. With `refresh`, it also has what the provider needs to grant a refresh
-   * token. Throws as `provider` does.
-   */
-  authorizationRequestUrlFor(request: {
-    readonly scope: string | undefined;
-    readonly refresh: boolean;
-  }): string;
-  /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
-  expectRoom(): void;
-  /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
-  exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse>;
-  /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
-  isGood(accessToken: string): boolean;
-  /** Asks for a new access token. Throws `refresh_refused`, and as `provider` and the call itself do. */
-  refreshToken(grant: RefreshGrant, observe: ObserveCall): Promise<TokenResponse>;
-  /**
-   * Revokes the tokens of a login. Throws as `provider` and the call itself do.
-   *
-   * @throws {RelayError} `token_invalid` if the provider does not know the token
-   */
-  revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void>;
-  /**
-   * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
-   * Waits while exchanges in flight may still reach the limit of refused ones.
-   *
-   * @throws {RelayError} `too_many_refusals` or `rate_limited`
-   */
-  limitExchange<Result>(request: IncomingMessage, exchange: () => Promise<Result>): Promise<Result>;
-  /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
-  limitRevocation<Result>(
-    request: IncomingMessage,
-    revocation: () => Promise<Result>,
-  ): Promise<Result>;
-  /**
-   * The same for a user lookup. A good token is not limited: strangers at the same address must not keep a
-   * person out.
-   */
-  limitLookup<Result>(
-    request: IncomingMessage,
-    accessToken: string,
-    lookUp: (isLimited: boolean) => Promise<Result>,
-  ): Promise<Result>;
-  /** The exchanges of this process, one per login. */
-  readonly exchanges: Exchanges<TokenResponse>;
-  /**
-   * The page that logs a person out of the provider itself; undefined if it has none. Throws as `provider`
-   * does.
-   *
-   * @see OpenID Connect RP-Initiated Logout 1.0 §2
-   */
-  logoutUrl(): string | undefined;
-  /** Passes a request on to the provider's API. Throws as `provider` and the call itself do. */
-  callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse>;
-  /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */
-  lookUpUser(
-    accessToken: string,
-    observe: ObserveCall,
-    clientGone: AbortSignal | undefined,
-  ): Promise<Uint8Array>;
+}
+
+/** What the provider and the operator have agreed on. */
+interface RegisteredClient {
+  readonly name: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  readonly redirectUri: string;
+  readonly stateCheck: 'browsers' | 'always' | 'off';
+}
+
+/** What a registration needs besides. */
+interface RegistrationContext {
+  /** The relay's public address. */
+  readonly baseUrl: string;
+  /** What is known of the provider. */
+  readonly source: ProviderSource;
+  /** Makes the calls to the provider. */
+  readonly client: UpstreamClient;
+  /** What states, codes, refresh tokens and sessions are bound to at a provider. */
+  readonly audienceAt: (provider: Provider) => string;
+  readonly states: States;
+  readonly memory: LoginMemory;
+  readonly limits: RefusalLimits;
+  readonly now: Clock;
+}
+
+export function createRegistration(
+  registered: RegisteredClient,
+  by: RegistrationContext,
+): Registration {
+  return {
+    ...registrationOf(registered, by),
+    pinned: derivedFrom(by.source, (provider) =>
+      createRegistration(registered, { ...by, source: knownProvider(provider) }),
+    ),
+  };
+}
+
+function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
+  const { baseUrl, source, client, states, limits, now } = by;
+  const { exchanges, goodTokens } = by.memory;
+  const { name, clientId, clientSecret, redirectUri, stateCheck } = registered;
+  const endpoint = derivedFrom(source, (provider) => {
+    return { ...provider, clientId, clientSecret, redirectUri };
+  });
+  const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
+  const issued = (token: TokenResponse): TokenResponse => {
+    goodTokens.set(keyOfToken(token.accessToken), true);
+    return token;
+  };
+  const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
+  return {
+    /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
+    name,
+    /**
+     * What states, codes, refresh tokens and sessions are bound to: its name, its client identifier, and the provider
+     * that gets what they hold. Throws as `provider` does.
+     */
+    audience: derivedFrom(source, by.audienceAt),
+    /** Undefined: the state check is off. */
+    protection:
+      stateCheck === 'off'
+        ? undefined
+        : createLoginProtection({ stateCheck, baseUrl, redirectUri }, states, now),
+    /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */
+    provider: source.current,
+    /** The authorization request without the parameters of one login. Throws as `provider` does. */
+    authorizationRequestUrl: derivedFrom(source, (provider) =>
+      authorizationRequestUrl(registered, provider),
+    ),
+    /**
+     * The same with another scope. With `refresh`, it also has what the provider needs to grant a refresh
+     * token. Throws as `provider` does.
+     */
+    authorizationRequestUrlFor: (request: {
+      readonly scope: string | undefined;
+      readonly refresh: boolean;
+    }) => authorizationRequestUrl(registered, source.current(), request),
+    /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
+    expectRoom: () => client.expectRoom('token'),
+    /** The exchanges of this process, one per login. */
+    exchanges,
+    /**
+     * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
+     * Waits while exchanges in flight may still reach the limit of refused ones.
+     *
+     * @throws {RelayError} `too_many_refusals` or `rate_limited`
+     */
+    limitExchange: limits.exchange,
+    /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
+    limitRevocation: limits.revocation,
+    /**
+     * The same for a user lookup. A good token is not limited: strangers at the same address must not keep a
+     * person out.
+     */
+    limitLookup<Result>(
+      request: IncomingMessage,
+      accessToken: string,
+      lookUp: (isLimited: boolean) => Promise<Result>,
+    ): Promise<Result> {
+      return isGood(accessToken) ? lookUp(false) : limits.lookup(request, lookUp);
+    },
+    /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
+    isGood,
+    /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
+    exchangeCode: async (grant: CodeGrant, observe: ObserveCall) =>
+      issued(await exchangeCode(client, endpoint(), grant, observe)),
+    /** Asks for a new access token. Throws `refresh_refused`, and as `provider` and the call itself do. */
+    refreshToken: async (grant: RefreshGrant, observe: ObserveCall) =>
+      issued(await refreshToken(client, endpoint(), grant, observe)),
+    /**
+     * Revokes the tokens of a login. Throws as `provider` and the call itself do.
+     *
+     * @throws {RelayError} `token_invalid` if the provider does not know the token
+     */
+    revokeToken: async (tokens: RevocableTokens, observe: ObserveCall) =>
+      revokeToken(client, endpoint(), tokens, observe),
+    /**
+     * The page that logs a person out of the provider itself; undefined if it has none. Throws as `provider`
+     * does.
+     *
+     * @see OpenID Connect RP-Initiated Logout 1.0 §2
+     */
+    logoutUrl() {
+      const { logoutUrl } = source.current();
+      return logoutUrl && withParameters(logoutUrl, { client_id: clientId });
+    },
+    /** Passes a request on to the provider's API. Throws as `provider` and the call itself do. */
+    async callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
+      const headers = { ...source.current().requestHeaders, ...request.headers };
+      return client.stream({ ...request, headers }, observe);
+    },
+    /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */
+    async lookUpUser(
+      accessToken: string,
+      observe: ObserveCall,
+      clientGone: AbortSignal | undefined,
+    ): Promise<Uint8Array> {
+      const key = keyOfToken(accessToken);
+      try {
+        const record = await lookUpUser(client, source.current(), accessToken, observe, clientGone);
+        goodTokens.set(key, true);
+        return record;
+      } catch (error) {
+        if (error instanceof RelayError && error.code === 'token_invalid') goodTokens.delete(key);
+        throw error;
+      }
+    },
+  };
 }

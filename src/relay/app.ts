@@ -25,7 +25,7 @@ import { answerSessionFailures, describeSession, refreshSession } from '../route
 import { originOfPage } from '../routes/session-guard.ts';
 import type { ApiPaths } from './api-paths.ts';
 import { addLoginRoutes, type LoginDependencies } from './login-routes.ts';
-import type { ServedRegistration } from './served-registrations.ts';
+import type { ServedRegistration } from './registrations.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 export interface Dependencies extends LoginDependencies {

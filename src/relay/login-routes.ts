@@ -20,7 +20,7 @@ import { revocationEndpoint } from '../routes/revoke.ts';
 import { frontEndInPath, onlyFirstCms } from '../routes/select-front-end.ts';
 import { startLogin } from '../routes/start-login.ts';
 import { tokenEndpoint } from '../routes/token.ts';
-import type { ServedRegistration } from './served-registrations.ts';
+import type { ServedRegistration } from './registrations.ts';
 
 /** What the routes of every registration need. */
 export interface LoginDependencies {

@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { DiscoveredProvider } from '../config/provider.ts';
 import { createGrantMemory } from '../grants/grants.ts';
-import { createRecent } from '../grants/recent.ts';
 import { createLoginMemory } from '../login/memory.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createLogouts } from '../session/logouts.ts';
@@ -15,8 +14,6 @@ export function createMemory(now: Clock) {
     logins: createLoginMemory(now),
     grants: createGrantMemory(now),
     logouts: createLogouts(now),
-    /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
-    goodTokens: createRecent<true>(3_600_000, 4096, now),
     /** The providers that were discovered last, by their settings. */
     providers: new Map<string, Provider>(),
   };

@@ -1,129 +1,119 @@
-import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { RelayError } from '../errors.ts';
-import { keyOf } from '../grants/recent.ts';
-import { ownAddressBehind } from '../http/client-address.ts';
-import type { CountRequest } from '../http/rate-limit.ts';
-import { createLoginProtection } from '../login/protection.ts';
-import type { RefusedExchanges } from '../login/refused-exchanges.ts';
-import type { Registration } from '../login/registration.ts';
-import type { States } from '../login/state.ts';
-import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
-import { withParameters } from '../oauth/query.ts';
-import type { UpstreamClient } from '../upstream/client.ts';
-import { lookUpUser } from '../upstream/look-up-user.ts';
-import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
-import { revokeToken } from '../upstream/revoke-token.ts';
-import { exchangeCode, refreshToken } from '../upstream/token-endpoint.ts';
-import type { Memory } from './memory.ts';
-import { audienceOf } from './registration-config.ts';
+import { createGrants } from '../grants/grants.ts';
+import { keysOf } from '../keys.ts';
+import { limits } from '../limits.ts';
+import { refusalLimits } from '../login/memory.ts';
+import { createRegistration } from '../login/registration.ts';
+import { createStates } from '../login/state.ts';
+import { encodingChanges } from '../oauth/client-authentication.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { Sessions } from '../session/sessions.ts';
+import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
+import { discoverProvider } from '../upstream/discovery.ts';
+import {
+  derivedFrom,
+  discoveredProvider,
+  knownProvider,
+  type ProviderSource,
+} from '../upstream/provider-source.ts';
+import { userAgent } from '../version.ts';
+import { failureAnswer, failurePageAnswer } from './failure-answers.ts';
+import { createFrontEnds } from './front-ends.ts';
+import { keyOfProvider, type Memory } from './memory.ts';
+import { audienceOf, issuerOf, refreshPolicyOf } from './registration-config.ts';
+
+/** A registration with all that its routes need. */
+export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
+
+/** What the registrations of a relay share. */
+export interface ServingContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly now: Clock;
+  /** What this process remembers of earlier requests. */
+  readonly memory: Memory;
+  /** Undefined if no front end has sessions. */
+  readonly sessions: Sessions | undefined;
+}
 
 /**
- * Creates a configured registration.
- *
- * @param by.source what is known of its provider
- * @param by.client makes the calls to its provider
+ * Creates a configured registration with its own connections, so that a slow provider does not slow down
+ * the logins at others.
  */
-export function createRegistration(
-  registration: RegistrationConfig,
-  by: {
-    readonly config: Config;
-    readonly source: ProviderSource;
-    readonly client: UpstreamClient;
-    readonly states: States;
-    readonly memory: Memory;
-    readonly now: Clock;
-  },
-): Registration {
-  const { config, source, client, states, now } = by;
-  const { logins, goodTokens } = by.memory;
-  const { baseUrl } = config;
-  const { name, clientId, clientSecret, redirectUri, stateCheck } = registration;
-  const registered = { clientId, clientSecret, redirectUri };
-  const endpoint = derivedFrom(source, (provider) => ({ ...provider, ...registered }));
-  const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
-  const issued = <Token extends { readonly accessToken: string }>(token: Token): Token => {
-    goodTokens.set(keyOfToken(token.accessToken), true);
-    return token;
-  };
-  const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
-  const limits = refusalLimits(config);
-  const limitLookup = limits(logins.refusedLookups);
+export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
+  const { config, now, memory, sessions } = context;
+  const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
+  const client = createUpstreamClient(userAgent, within, config.proxy);
+  const [keys, source] = await Promise.all([
+    keysOf(config.keySecrets, registered.clientSecret),
+    providerSource(registered, client, context),
+  ]);
+  const audienceAt = (provider: Provider) => audienceOf(registered, provider);
+  const audience = derivedFrom(source, audienceAt);
+  const states = createStates(keys.state, audience, registered.redirectUri);
+  const grants = createGrants(keys, audience, refreshPolicyOf(config), memory.grants, now);
   return {
-    name,
-    audience: derivedFrom(source, (provider) => audienceOf(registration, provider)),
-    pinned: derivedFrom(source, (provider) =>
-      createRegistration(registration, { ...by, source: knownProvider(provider) }),
+    registration: createRegistration(registered, {
+      baseUrl: config.baseUrl,
+      source,
+      client,
+      audienceAt,
+      states,
+      memory: memory.logins,
+      limits: refusalLimits(config, memory.logins),
+      now,
+    }),
+    frontEnds: createFrontEnds(
+      config,
+      registered,
+      { audience, states, codes: grants.codes, sessions },
+      context.logger,
     ),
-    protection:
-      stateCheck === 'off'
-        ? undefined
-        : createLoginProtection({ stateCheck, baseUrl, redirectUri }, states, now),
-    provider: source.current,
-    authorizationRequestUrl: derivedFrom(source, (provider) =>
-      authorizationRequestUrl(registered, provider),
-    ),
-    authorizationRequestUrlFor: ({ scope, refresh }) =>
-      authorizationRequestUrl(registered, source.current(), { scope, refresh }),
-    expectRoom: () => client.expectRoom('token'),
-    exchanges: logins.exchanges,
-    limitExchange: limits(logins.refusedExchanges, logins.countExchange),
-    limitRevocation: limits(logins.refusedRevocations),
-    limitLookup(request, accessToken, lookUp) {
-      return isGood(accessToken) ? lookUp(false) : limitLookup(request, lookUp);
-    },
-    isGood,
-    exchangeCode: async (grant, observe) =>
-      issued(await exchangeCode(client, endpoint(), grant, observe)),
-    refreshToken: async (grant, observe) =>
-      issued(await refreshToken(client, endpoint(), grant, observe)),
-    revokeToken: async (tokens, observe) => revokeToken(client, endpoint(), tokens, observe),
-    logoutUrl() {
-      const { logoutUrl } = source.current();
-      return logoutUrl && withParameters(logoutUrl, { client_id: clientId });
-    },
-    callApi: async ({ headers, ...request }, observe) => {
-      const { requestHeaders } = source.current();
-      return client.stream({ ...request, headers: { ...requestHeaders, ...headers } }, observe);
-    },
-    async lookUpUser(accessToken, observe, clientGone) {
-      const key = keyOfToken(accessToken);
-      try {
-        const record = await lookUpUser(client, source.current(), accessToken, observe, clientGone);
-        goodTokens.set(key, true);
-        return record;
-      } catch (error) {
-        if (error instanceof RelayError && error.code === 'token_invalid') goodTokens.delete(key);
-        throw error;
-      }
+    states,
+    grants,
+    /** The relay's name in `iss`. */
+    issuer: issuerOf(config, registered),
+    /** How a failure is answered if no front end is known. */
+    answerFailure: failureAnswer(config, registered, states),
+    /** How an OAuth request is answered whose front end or redirect URI is unknown. */
+    answerInPlace: failurePageAnswer(config, registered, states),
+    source,
+    /** The number of calls to the provider in flight. */
+    callsInFlight: client.inFlight,
+    /** Stops discovery and closes the connections to the provider. */
+    close(): void {
+      source.close();
+      client.close();
     },
   };
 }
 
-/** Exchanges of a client for each that may be refused. By default 300 in ten minutes: fewer than GitHub's 2,000 an hour. */
-const exchangesPerRefusal = 30;
-const tooManyExchanges =
-  'Too many logins come from this address. Nothing is lost: try again after ten minutes at most.';
-
-/** Says to the call whether it is limited. */
-type Limit = <Result>(
-  request: IncomingMessage,
-  call: (isLimited: boolean) => Promise<Result>,
-) => Promise<Result>;
-
-/** Returns a function that limits what the provider refuses to a client. It also limits what `count` counts. */
-function refusalLimits({ refusedExchanges: most, trustedProxies, behindUnknownProxy }: Config) {
-  const ownAddressOf = ownAddressBehind(trustedProxies);
-  return (refusals: RefusedExchanges, count?: CountRequest): Limit => {
-    if (most === 0 || behindUnknownProxy) return (_request, call) => call(false);
-    return (request, call) => {
-      const address = ownAddressOf(request);
-      if (address === undefined) return call(false);
-      return refusals.limit(address, most, async () => {
-        await count?.(address, exchangesPerRefusal * most, tooManyExchanges);
-        return await call(true);
-      });
-    };
+async function providerSource(
+  { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
+  client: UpstreamClient,
+  { config: { registrations }, logger, memory: { providers } }: ServingContext,
+): Promise<ProviderSource> {
+  if ('known' in settings) return knownProvider(settings.known);
+  const discovery = {
+    ...settings.discovered,
+    encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
+  const registration = registrations.length > 1 ? name : undefined;
+  // A reload must not forget a provider whose metadata cannot be fetched at the moment.
+  const key = keyOfProvider(settings.discovered);
+  return discoveredProvider(
+    async () => {
+      const provider = await discoverProvider(client, discovery);
+      providers.set(key, provider);
+      return provider;
+    },
+    (attempt) => {
+      const line = { registration, ...attempt };
+      if (attempt.outcome === 'discovered') logger.info(line, 'provider discovery');
+      else logger.warn(line, 'provider discovery');
+    },
+    providers.get(key),
+  );
 }

@@ -12,11 +12,8 @@ import { matchesAny } from '../origins/origin-pattern.ts';
 import { createApiPaths } from './api-paths.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { type ServingContext, serveRegistration } from './served-registrations.ts';
+import { type ServingContext, serveRegistration } from './registrations.ts';
 import { createRelaySessions, createSessionAccess } from './sessions.ts';
-
-/** A relay that can answer requests but does not listen. */
-export type Relay = Awaited<ReturnType<typeof createRelay>>;
 
 /** What a relay has besides its configuration. */
 export interface RelaySurroundings {
@@ -27,7 +24,7 @@ export interface RelaySurroundings {
   readonly memory?: Memory;
 }
 
-/** Creates a relay: its registrations, its front ends, its application. */
+/** Creates a relay that can answer requests but does not listen: its registrations, its front ends, its application. */
 export async function createRelay(
   config: Config,
   logger: Logger,

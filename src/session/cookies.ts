@@ -10,10 +10,11 @@ const plainPrefix = 'lr_session_';
 // Browsers accept a cookie with this prefix only from an HTTPS response of this host.
 const securePrefix = '__Host-Http-lr_session_';
 
-/** The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`. */
-export type SessionCookies = ReturnType<typeof createSessionCookies>;
-
-/** @param secure whether the relay's public address is https */
+/**
+ * The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`.
+ *
+ * @param secure whether the relay's public address is https
+ */
 export function createSessionCookies(secure: boolean) {
   const prefix = secure ? securePrefix : plainPrefix;
   const namesOf = (frontEnd: string): string[] =>

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createRecent, keyOf, type Recent } from '../../src/grants/recent.ts';
+import { createRecent, keyOf, type Recent } from '../../src/recent.ts';
 
 describe('a recent memory', () => {
   let time: number;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 
 /** A map that forgets each entry after a time, and the oldest one if it is full. */
 export type Recent<Value> = ReturnType<typeof createRecent<Value>>;

@@ -85,11 +85,13 @@ function page(
   requestId: string,
 ): string {
   const heading = failureHeading(code);
+  // Otherwise the links would lead to another front end than the one that is gone.
+  const isGone = code === 'front_end_gone';
   const links = [
     again && html`<a href="${again}">Log in again</a>`.markup,
     frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`.markup,
   ].filter((link) => link !== undefined);
-  const nav = { markup: links.length === 0 ? '' : `<nav>${links.join(' ')}</nav>` };
+  const nav = { markup: isGone || links.length === 0 ? '' : `<nav>${links.join(' ')}</nav>` };
   const main = html`<h1>${heading}</h1>
 <p>${detail}</p>
 ${nav}

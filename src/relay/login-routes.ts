@@ -104,7 +104,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
   const start = startOf(frontEnds);
   const callback = inOrder(
     allow('GET'),
-    deliverCallbackFailures(frontEnds, states, answerFailure),
+    deliverCallbackFailures(frontEnds, states, answerFailure, answerInPlace),
     refusePrefetch,
     ...limited,
     refuseFrames,

@@ -10,20 +10,23 @@ import { findForPlainStart, frontEndInPath } from './select-front-end.ts';
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
  * says what the login was started with, but not in which browser.
  *
- * @param answerInPlace answers if that front end is gone. It also answers prefetches if the delivery redirects:
- *   browsers keep a prefetched redirect, and would show its error instead of the login
+ * @param answerFailure answers prefetches if the delivery redirects: browsers keep a prefetched redirect, and
+ *   would show its error instead of the login
+ * @param answerInPlace answers if that front end is gone
  */
 export function deliverCallbackFailures(
   frontEnds: FrontEnds,
   states: States,
+  answerFailure: AnswerFailure,
   answerInPlace: AnswerFailure,
 ): Middleware<RequestState> {
   return (ctx: Context, next) => {
     ctx.state.answerFailure = (_, failure) => {
-      const delivery = startedDelivery(ctx, frontEnds, states);
-      const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
-      const answer = delivery === undefined || isKept ? answerInPlace : delivery.fail;
-      answer(ctx, failure);
+      const { fail, redirects } = startedDelivery(ctx, frontEnds, states) ?? {
+        fail: answerInPlace,
+      };
+      const isKept = redirects && failure.code === 'prefetch_refused';
+      (isKept ? answerFailure : fail)(ctx, failure);
     };
     return next();
   };

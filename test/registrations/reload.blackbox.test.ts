@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { encoded, expectOAuthError, requestToken } from '../harness/login/oauth-front-end.ts';
 import type { LogLine } from '../harness/relay/relay-process.ts';
 import { configOf, origins, reloadWith, shopStart, team } from './support/team.ts';
@@ -54,7 +55,8 @@ describe('a relay that reads its configuration file again', () => {
     const browser = underTest().browser('github');
     const request = expectRedirect(await browser.open('/auth/github/docs'));
     await reloadWith(underTest(), withDocs.replace(docs, ''));
-    expectError(await browser.open(underTest().callbackOf('github', request)), 400);
+    const answer = await browser.open(underTest().callbackOf('github', request));
+    expect(expectFailurePage(answer, 400).links).to.deep.equal({});
     // Without a state, the callback belongs to the first front end.
     const { origin } = expectRedirect(
       await browser.open('/auth/github/callback?error=access_denied'),

@@ -43,11 +43,13 @@ describe('a registration that a reload removes', () => {
     const browser = underTest().browser('staff');
     const request = expectRedirect(await browser.open('/auth/staff'));
     await removeStaff();
-    const { detail } = expectFailurePage(
+    const { detail, links } = expectFailurePage(
       await browser.open(underTest().callbackOf('staff', request)),
       400,
     );
     expect(detail).to.contain('Start the login again.');
+    // The relay does not know where it began: a link would lead to another front end and provider.
+    expect(links).to.deep.equal({});
     expect(underTest().calls).to.deep.equal([]);
   });
 

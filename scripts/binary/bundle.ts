@@ -46,20 +46,13 @@ function ascii(code: string): string {
 const embedFiles: Plugin = {
   name: 'embed files',
   setup({ onLoad }) {
-    onLoad(
-      {
-        filter:
-          /[\\/]src[\\/](demo[\\/]assets|routes[\\/]client-files|systemd[\\/]unit-files)\.ts$/,
-      },
-      ({ path }) => {
-        const reading =
-          /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\),\s*'utf8',?\s*\)/g;
-        const contents = readFileSync(path, 'utf8').replace(reading, (_, file: string) =>
-          JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
-        );
-        return { contents, loader: 'ts' };
-      },
-    );
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+      const reading = /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\),\s*'utf8',?\s*\)/g;
+      const contents = readFileSync(path, 'utf8').replace(reading, (_, file: string) =>
+        JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
+      );
+      return { contents, loader: 'ts' };
+    });
   },
 };
 

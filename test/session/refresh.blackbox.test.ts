@@ -74,12 +74,6 @@ describe('the refresh of a session', () => {
     expect(await tokenOf()).not.to.equal(refused);
   });
 
-  it('can be repeated with the newest cookie', async () => {
-    provider.mood.expiresIn = 60;
-    for (let time = 0; time < 5; time += 1) sessionOf(await page.refresh());
-    expect(new Set(provider.credentials('refresh')).size).to.equal(5);
-  });
-
   it('by 20 tabs at once is one call', async () => {
     const { cookie } = page;
     const answers = await Promise.all(Array.from({ length: 20 }, () => page.refresh({ cookie })));
@@ -90,22 +84,6 @@ describe('the refresh of a session', () => {
     );
     expect(new Set(tokens).size).to.equal(1);
     expect(provider.accepts(tokens[0] ?? '')).to.equal(true);
-  });
-
-  it('gives a straggler with an old cookie the newest token, without a call', async () => {
-    provider.mood.expiresIn = 60;
-    const first = page.cookie;
-    sessionOf(await page.refresh());
-    const second = page.cookie;
-    sessionOf(await page.refresh());
-    const newest = await tokenOf();
-    for (const cookie of [first, second]) {
-      const late = await page.refresh({ cookie });
-      sessionOf(late);
-      expect(await tokenOf({ cookie: cookieOf(late) })).to.equal(newest);
-    }
-    expect(provider.credentials('refresh')).to.have.lengthOf(2);
-    expect(provider.accepts(newest)).to.equal(true);
   });
 
   it('goes on if the page goes away, and the next one gets its result without a call', async () => {

@@ -217,10 +217,6 @@ describe('the provider that discovery returns', () => {
     for (const [what, changes, reason] of [
       ['a missing issuer', { issuer: undefined }, 'issuer_mismatch'],
       ['an issuer that is a list', { issuer: [] }, 'issuer_mismatch'],
-      ['no authorization endpoint', { authorization_endpoint: undefined }, 'endpoint_missing'],
-      ['no token endpoint', { token_endpoint: undefined }, 'endpoint_missing'],
-      ['no userinfo endpoint', { userinfo_endpoint: undefined }, 'endpoint_missing'],
-      ['an endpoint that is null', { token_endpoint: null }, 'endpoint_missing'],
       ['an endpoint that is an object', { token_endpoint: {} }, 'endpoint_unusable'],
       ['an endpoint without a host', { token_endpoint: '/token' }, 'endpoint_unusable'],
       ['an endpoint that is a script', { token_endpoint: 'javascript:1' }, 'endpoint_unusable'],
@@ -378,9 +374,13 @@ describe('the provider that discovery returns', () => {
       ['userinfo_endpoint', '--user-url'],
     ] as const) {
       it(field, async () => {
-        const { reason, explanation } = await failureOf(learn({ [field]: null }));
-        expect(reason).to.equal('endpoint_missing');
-        expect(explanation).to.equal(`the metadata has no ${field}: give it by hand, with ${flag}`);
+        for (const missing of [null, undefined]) {
+          const { reason, explanation } = await failureOf(learn({ [field]: missing }));
+          expect(reason).to.equal('endpoint_missing');
+          expect(explanation).to.equal(
+            `the metadata has no ${field}: give it by hand, with ${flag}`,
+          );
+        }
       });
     }
   });

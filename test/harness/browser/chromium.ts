@@ -23,28 +23,25 @@ const screenshots = process.env['SCREENSHOTS'];
 export const needsChromium = () =>
   needs(`Chromium at ${executablePath} (or CHROMIUM)`, existsSync(executablePath));
 
+type Launch = Pick<LaunchOptions, 'args' | 'executablePath' | 'ignoreDefaultArgs'>;
+
+/** The browser of all suites of this process that want nothing special. It ends with the process. */
+let shared: Promise<Browser> | undefined;
+
 /**
- * Launches Chromium once for the enclosing suite.
+ * Launches Chromium, once for all suites of this process.
  *
- * @param launch what is different from Playwright's way, after the hooks of the suite so far
+ * @param launch what is different from Playwright's way, after the hooks of the suite so far: the suite gets its own
  * @returns a function that opens a page in a new context
  */
 export function useBrowser(
-  launch: () => Pick<LaunchOptions, 'args' | 'executablePath' | 'ignoreDefaultArgs'> = () => ({}),
+  launch?: () => Launch,
 ): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
 
   before('Chromium starts', async () => {
-    const { args = [], ...others } = launch();
-    browser = await chromium.launch({
-      executablePath,
-      ...others,
-      args: [
-        ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-        ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-        ...args,
-      ],
-    });
+    if (launch === undefined) shared ??= start();
+    browser = await (launch === undefined ? shared : start(launch()));
   });
 
   afterEach('its pages close', async () => {
@@ -52,7 +49,7 @@ export function useBrowser(
   });
 
   after('Chromium ends', async () => {
-    await browser?.close();
+    if (launch !== undefined) await browser?.close();
   });
 
   return async (options) => {
@@ -60,6 +57,18 @@ export function useBrowser(
     const context = await browser.newContext(options);
     return await context.newPage();
   };
+}
+
+async function start({ args = [], ...others }: Launch = {}): Promise<Browser> {
+  return await chromium.launch({
+    executablePath,
+    ...others,
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      ...args,
+    ],
+  });
 }
 
 const invalidToken = {

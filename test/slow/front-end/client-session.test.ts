@@ -17,20 +17,18 @@ describe('the browser client in session mode, in Chromium', () => {
     return page;
   }
 
-  for (const path of ['/', '/list?page=2', '/#/list']) {
-    it(`logs in from ${path}, comes back there, and gives the page no token`, async () => {
-      const page = await openPage(path);
-      await loggedOut(page);
-      await logIn(page);
-      expect(page.url()).to.equal(site().frontEnd + path);
-      await page.reload();
-      await loggedIn(page);
-      const seen: unknown = await page.evaluate(
-        '[Object.keys(login.session), { ...localStorage }, { ...sessionStorage }, document.cookie]',
-      );
-      expect(seen).to.deep.equal([['provider', 'expires_in', 'renewable'], {}, {}, '']);
-    });
-  }
+  it('logs in from any page, comes back there, and gives the page no token', async () => {
+    const page = await openPage('/list?page=2#top');
+    await loggedOut(page);
+    await logIn(page);
+    expect(page.url()).to.equal(`${site().frontEnd}/list?page=2#top`);
+    await page.reload();
+    await loggedIn(page);
+    const seen: unknown = await page.evaluate(
+      '[Object.keys(login.session), { ...localStorage }, { ...sessionStorage }, document.cookie]',
+    );
+    expect(seen).to.deep.equal([['provider', 'expires_in', 'renewable'], {}, {}, '']);
+  });
 
   it('keeps all tabs logged in while the user endpoint of the provider fails', async () => {
     const page = await openPage();

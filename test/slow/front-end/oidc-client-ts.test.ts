@@ -66,46 +66,6 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
     expect((await site().relay.userOf(token)).status).to.equal(401);
     expect(await page.evaluate(storageKeys)).to.deep.equal([]);
   });
-
-  it('six tabs renew at once: one call to the provider, and all stay logged in', async () => {
-    const first = await loggedIn();
-    const others = Array.from({ length: 5 }, async () => {
-      const page = await first.context().newPage();
-      await page.goto(site().frontEnd);
-      await page.getByText('Hello, The person ada').waitFor();
-      return page;
-    });
-    const tabs = [first, ...(await Promise.all(others))];
-    const calls = site().provider.tokenRequests.length;
-    // All begin at the same moment, so that no tab finds the refresh token of another.
-    const at = Date.now() + 2_000;
-    const task = `new Promise((go) => setTimeout(go, ${at} - Date.now())).then(renew)`;
-    const tokens = await Promise.all(tabs.map((tab) => tab.evaluate(task)));
-    expect(new Set(tokens)).to.have.lengthOf(1);
-    expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
-    for (const tab of tabs) {
-      await tab.reload();
-      await tab.getByText('Hello, The person ada').waitFor();
-    }
-    expect(await first.evaluate('renew()')).to.be.a('string');
-  }).timeout(60_000);
-});
-
-describe('oidc-client-ts in Chromium, with a scope at every request', () => {
-  const openPage = useBrowser();
-  const flags = { scope: 'openid profile' };
-  const settings = `scope: 'profile', omitScopeWhenRequesting: false, refreshTokenAllowedScope: undefined,`;
-  const site = useFrontEndSite({ library, flags, settings });
-
-  it('logs in and renews, and the user lookup takes both tokens', async () => {
-    const page = await openPage();
-    await page.goto(site().frontEnd);
-    await logIn(page, 'ada');
-    await page.getByText('Hello, The person ada').waitFor();
-    await page.evaluate('renew()');
-    await page.reload();
-    await page.getByText('Hello, The person ada').waitFor();
-  });
 });
 
 describe('oidc-client-ts in Chromium, shortly before the token expires', () => {

@@ -35,24 +35,6 @@ describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
     const days = (ends - Date.now() / 1000) / 86_400;
     expect(days).to.be.within(29.9, 30);
   });
-
-  it('renews the token in two tabs at once, with one call to the provider', async () => {
-    const page = await loggedIn();
-    const other = await page.context().newPage();
-    await other.goto(site().frontEnd);
-    await other.getByText('Hello, The person ada').waitFor();
-    const token = await page.evaluate(stored('token'));
-    const calls = site().provider.tokenRequests.length;
-    const renew = `document.querySelectorAll('button')[1].click()`;
-    const renewed = `${stored('token')} !== '${token}'`;
-    await Promise.all([page, other].map((tab) => tab.evaluate(renew)));
-    await Promise.all([page, other].map((tab) => tab.waitForFunction(renewed)));
-    for (const tab of [page, other]) {
-      await tab.getByText('Hello, The person ada').waitFor();
-      expect(await tab.getByRole('alert').textContent()).to.equal('');
-    }
-    expect(site().provider.tokenRequests.slice(calls)).to.have.lengthOf(1);
-  });
 });
 
 describe('react-oauth2-code-pkce in Chromium, with a token that has expired', () => {

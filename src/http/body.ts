@@ -12,17 +12,20 @@ export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
   if (waits && req.httpVersion === '1.1') res.writeContinue();
 }
 
+const smallBody = { size: limits.requestBodySize, time: limits.requestBodyTime };
+
 /**
  * Reads the whole body of a request.
  *
- * @param most.size bytes
+ * @param most.size bytes. By default it is a small body
  * @param most.time milliseconds
  * @throws {RelayError} `body_too_large`, `request_timeout`, or `client_gone` if the client hangs up before its end
  */
 export async function readBody(
   { req: request, res }: Pick<Context, 'req' | 'res'>,
-  { size: limit, time }: { readonly size: number; readonly time: number },
+  most: { readonly size: number; readonly time: number } = smallBody,
 ): Promise<Buffer> {
+  const { size: limit, time } = most;
   const { 'content-length': length } = request.headers;
   const { promise: isLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new RelayError('request_timeout')), time);

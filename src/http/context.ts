@@ -12,20 +12,20 @@ export interface RequestState {
   /** The pattern or the name of the route, if the router does not know it. */
   route?: string;
   /** The name of the registration. */
-  registration?: string;
+  registration?: string | undefined;
   /** The name of the front end, from the request or by default. */
-  frontEnd?: string;
+  frontEnd?: string | undefined;
   /** The failure that was answered; undefined if there was none. */
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */
-  stack?: string;
+  stack?: string | undefined;
   providerCall?: UpstreamCall;
   /** The provider's own error code, from its token response or from the address of the callback. */
   providerError?: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */
-  excused?: true;
+  excused?: true | undefined;
   /** What a token request asks for. */
-  grant?: 'authorization_code' | 'refresh_token';
+  grant?: 'authorization_code' | 'refresh_token' | undefined;
   /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;
   /** Answers the failures of this request. Undefined: the application's default does. */

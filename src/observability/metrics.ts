@@ -227,7 +227,7 @@ export function createMetrics(situation: () => Situation) {
 }
 
 /** The label `registration`. There is none if there is only one registration, or if a request concerns none. */
-function registrationLabel({ registration }: { readonly registration: string | undefined }) {
+function registrationLabel({ registration }: { readonly registration?: string | undefined }) {
   return registration === undefined ? {} : { registration };
 }
 

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
 import { type RequestState, routeOf } from '../http/context.ts';
-import type { ProviderErrorCode } from '../provider-error-codes.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 
 const clientClosedRequest = 499;
@@ -11,32 +10,29 @@ const clientClosedRequest = 499;
  * The record of a request. Log and metrics are made from it alone. It never holds a part of a query, a
  * header or a body.
  */
-export interface RequestRecord {
-  readonly requestId: string;
+export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>> {
   /** Whole or cut, as configured; undefined by default. */
   readonly clientAddress: string | undefined;
   readonly method: string;
   /** The route's pattern or name; null if no route matches. */
   readonly route: string | null;
-  /** The name of the registration; undefined if there is only one. */
-  readonly registration: string | undefined;
-  /** The name of the front end; undefined if there is only one. */
-  readonly frontEnd: string | undefined;
   /** The status of the response; 499, as in nginx, if the client was gone before. */
   readonly status: number;
   /** Until the response was sent or the client was gone. */
   readonly durationMs: number;
   readonly outcome: 'ok' | FailureCode;
   readonly provider: UpstreamCall | undefined;
-  /** The provider's own error code, from its token response or from the address of the callback. */
-  readonly providerError: ProviderErrorCode | undefined;
-  /** Set for a callback that was excused from the state check. */
-  readonly excused: true | undefined;
-  /** What a token request of a front end asks for. */
-  readonly grant: RequestState['grant'] | undefined;
-  /** Where an unexpected error was thrown. */
-  readonly stack: string | undefined;
 }
+
+/** The names of registration and front end are left out if there is only one. */
+type SharedFields =
+  | 'requestId'
+  | 'registration'
+  | 'frontEnd'
+  | 'providerError'
+  | 'excused'
+  | 'grant'
+  | 'stack';
 
 /**
  * Passes the record of each request to every observer, once the request is handled and the response is

@@ -4,26 +4,17 @@ import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { States } from '../login/state.ts';
 import { frontEndsOf, issuerOf } from './registration-config.ts';
 
-/** How a failure at a registration is answered if no front end is known. */
-export function failureAnswer(
-  config: Config,
-  registration: RegistrationConfig,
-  states: States,
-): AnswerFailure {
+/** How failures at a registration are answered if no front end is known. */
+export function failureAnswers(config: Config, registration: RegistrationConfig, states: States) {
   const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
+  const page = failurePageOf(config, registration, frontEnd, states);
   // A popup has only people in front of it.
   const isPage = frontEnd.errorDelivery === 'page' || frontEnd.tokenDelivery === 'cms';
-  return isPage ? failurePageOf(config, registration, frontEnd, states) : answerJson;
-}
-
-/** The same with a page for people, whatever is configured. */
-export function failurePageAnswer(
-  config: Config,
-  registration: RegistrationConfig,
-  states: States,
-): AnswerFailure {
-  const [frontEnd = config.frontEnds[0]] = frontEndsOf(config, registration);
-  return failurePageOf(config, registration, frontEnd, states);
+  return {
+    answerFailure: isPage ? page : answerJson,
+    /** For an OAuth request whose front end or redirect URI is unknown: a page for people, whatever is configured. */
+    answerInPlace: page,
+  };
 }
 
 /** A page for people, JSON for programs. */

@@ -44,9 +44,12 @@ export function createFrontEnds(
   const first = firstOf('query', 'fragment', 'session') ?? firstCms ?? users[0];
   const [firstForOAuth, secondForOAuth] = users.filter(takesOAuth);
   if (first === undefined) throw new Error('no front end may use the registration');
+  const getRefreshTokens = refreshPolicyOf(config) !== undefined;
   const warned = new Set<string>();
   const create = (frontEnd: FrontEndConfig): FrontEnd => ({
     ...createFrontEnd(config, registration, frontEnd, issued),
+    // A session never gives its refresh token to the page, whatever pages get.
+    asksForRefresh: getRefreshTokens || frontEnd.tokenDelivery === 'session',
     reportScope(granted, whole) {
       const { name } = frontEnd;
       const beyond = scopeBeyond(granted, frontEnd.scope ?? whole).filter(isScopeWord);
@@ -77,7 +80,7 @@ function createFrontEnd(
   registration: RegistrationConfig,
   frontEnd: FrontEndConfig,
   { states, ...issued }: Issued,
-): Omit<FrontEnd, 'reportScope'> {
+): Omit<FrontEnd, 'reportScope' | 'asksForRefresh'> {
   const { name, origin, redirectUris, scope, tokenDelivery } = frontEnd;
   const hasSessions = tokenDelivery === 'session';
   const cmsBackend = tokenDelivery === 'cms' ? cmsBackendOf(registration)?.name : undefined;
@@ -98,8 +101,6 @@ function createFrontEnd(
     hasOrigin: (given) => matches(origin, given),
     pkceRequired: tokenDelivery === 'code',
     takesOAuth: takesOAuth(frontEnd),
-    // A session never gives its refresh token to the page, whatever pages get.
-    asksForRefresh: hasSessions || refreshPolicyOf(config) !== undefined,
     sessionOrigin: hasSessions ? origin : undefined,
     cmsBackend,
     answerInPlace,

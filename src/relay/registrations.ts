@@ -19,7 +19,7 @@ import {
   type ProviderSource,
 } from '../upstream/provider-source.ts';
 import { userAgent } from '../version.ts';
-import { failureAnswer, failurePageAnswer } from './failure-answers.ts';
+import { failureAnswers } from './failure-answers.ts';
 import { createFrontEnds } from './front-ends.ts';
 import { keyOfProvider, type Memory } from './memory.ts';
 import { audienceOf, issuerOf, refreshPolicyOf } from './registration-config.ts';
@@ -75,10 +75,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     grants,
     /** The relay's name in `iss`. */
     issuer: issuerOf(config, registered),
-    /** How a failure is answered if no front end is known. */
-    answerFailure: failureAnswer(config, registered, states),
-    /** How an OAuth request is answered whose front end or redirect URI is unknown. */
-    answerInPlace: failurePageAnswer(config, registered, states),
+    ...failureAnswers(config, registered, states),
     source,
     /** The number of calls to the provider in flight. */
     callsInFlight: client.inFlight,

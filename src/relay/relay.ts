@@ -9,11 +9,13 @@ import { foreignOriginLog, otherHostLog } from '../observability/occasional-warn
 import { requestLog } from '../observability/request-log.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
+import { createSessionAccess } from '../routes/open-session.ts';
+import { createSessionGuard } from '../routes/session-guard.ts';
 import { createApiPaths } from './api-paths.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
-import { createRelaySessions, createSessionAccess } from './sessions.ts';
+import { createRelaySessions, hasSessions } from './sessions.ts';
 
 /** What a relay has besides its configuration. */
 export interface RelaySurroundings {
@@ -44,7 +46,8 @@ export async function createRelay(
   );
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
   const configured = served.map(({ registration }) => registration);
-  const sessionAccess = sessions && createSessionAccess(config, sessions, configured, now);
+  const guard = createSessionGuard(baseUrl, frontEnds.filter(hasSessions));
+  const sessionAccess = sessions && createSessionAccess(sessions, guard, configured, now);
   const limited = rateLimitOf(config);
   const app = createApp({
     served,

@@ -1,9 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig } from '../config/config.ts';
 import { keysOf } from '../keys.ts';
-import type { Registration } from '../login/registration.ts';
-import type { SessionAccess } from '../routes/open-session.ts';
-import { createSessionGuard } from '../routes/session-guard.ts';
 import type { Logouts } from '../session/logouts.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
 import { audienceOfFrontEnd, registrationsOf } from './registration-config.ts';
@@ -37,25 +34,7 @@ export async function createRelaySessions(
   return createSessions(settings, keys.session, logouts, now);
 }
 
-/** Creates what endpoints need that sessions authorize. */
-export function createSessionAccess(
-  { baseUrl, frontEnds }: Config,
-  sessions: Sessions,
-  registrations: readonly Registration[],
-  now: Clock,
-): SessionAccess {
-  const byName = new Map(registrations.map((registration) => [registration.name, registration]));
-  return {
-    sessions,
-    guard: createSessionGuard(baseUrl, frontEnds.filter(hasSessions)),
-    registrationOf({ registration, audience }) {
-      const found = byName.get(registration)?.pinned();
-      return found?.audience() === audience ? found : undefined;
-    },
-    now,
-  };
-}
-
-function hasSessions({ tokenDelivery }: FrontEndConfig): boolean {
+/** Whether a front end holds no token. */
+export function hasSessions({ tokenDelivery }: FrontEndConfig): boolean {
   return tokenDelivery === 'session';
 }

@@ -92,8 +92,7 @@ async function uploadOf(ctx: Context): Promise<StreamedRequest['upload']> {
   }
   // A small body that never comes must not hold a call.
   if (length !== undefined && length <= limits.requestBodySize) {
-    const most = { size: limits.requestBodySize, time: limits.requestBodyTime };
-    return { content: Readable.from(await readBody(ctx, most)), length };
+    return { content: Readable.from(await readBody(ctx)), length };
   }
   awaitBody(ctx);
   return { content: ctx.req, length };

@@ -4,7 +4,6 @@ import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type AnswerFailure, answerProgram } from '../http/error-responder.ts';
-import { limits } from '../limits.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 
@@ -36,10 +35,7 @@ export function frontEndEndpoint(
     if (origin !== undefined && !frontEnds.hasOrigin(origin)) {
       throw new RelayError('origin_foreign');
     }
-    const body = await readBody(ctx, {
-      size: limits.requestBodySize,
-      time: limits.requestBodyTime,
-    });
+    const body = await readBody(ctx);
     const parameters = parseEndpointParameters(ctx.req.headers, body);
     const { client_id: name } = parameters;
     const frontEnd = name === undefined ? undefined : frontEnds.find(name);

@@ -8,14 +8,27 @@ import type { Sessions } from '../session/sessions.ts';
 import type { SessionGuard } from './session-guard.ts';
 
 /** What endpoints need that sessions authorize. */
-export interface SessionAccess {
-  readonly sessions: Sessions;
-  readonly guard: SessionGuard;
-  /**
-   * The registration of a session, unless its provider or client is another one by now. Throws as `provider` does.
-   */
-  registrationOf(session: SessionContent): Registration | undefined;
-  readonly now: Clock;
+export type SessionAccess = ReturnType<typeof createSessionAccess>;
+
+export function createSessionAccess(
+  sessions: Sessions,
+  guard: SessionGuard,
+  registrations: readonly Registration[],
+  now: Clock,
+) {
+  const byName = new Map(registrations.map((registration) => [registration.name, registration]));
+  return {
+    sessions,
+    guard,
+    /**
+     * The registration of a session, unless its provider or client is another one by now. Throws as `provider` does.
+     */
+    registrationOf({ registration, audience }: SessionContent): Registration | undefined {
+      const found = byName.get(registration)?.pinned();
+      return found?.audience() === audience ? found : undefined;
+    },
+    now,
+  };
 }
 
 /** A session that a request may use. */

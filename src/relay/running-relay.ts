@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { loggedAddresses, unixSocket } from '../http/client-address.ts';
@@ -8,7 +9,6 @@ import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../observability/occasional-warnings.ts';
 import type { PassedSocket } from '../server/port.ts';
 import { listen, type ServerObserver } from '../server/server.ts';
-import { settleEngine } from './engine.ts';
 import { createMemory, forgetOthers } from './memory.ts';
 import { createRelay } from './relay.ts';
 
@@ -146,4 +146,17 @@ function serverObserver(
       metrics?.limitHit(limit);
     },
   };
+}
+
+/**
+ * Sets V8's flags for a program that allocates the same short-lived objects for years.
+ *
+ * V8 rejects cached code if its flags differ. So call this after the start.
+ */
+function settleEngine(): void {
+  // With pretenuring, V8 would allocate objects that lived long during warm-up as old ones forever. A
+  // lookup would take a fifth more CPU time, and a young collection ten milliseconds instead of one.
+  setFlagsFromString('--no-allocation-site-pretenuring');
+  // Collect old objects after a growth of a fifth, to keep memory small.
+  setFlagsFromString('--heap-growing-percent=20');
 }

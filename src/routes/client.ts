@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Middleware } from 'koa';
-import { clientFiles } from './client-files.ts';
 
 const hour = 3600;
+const module = readFileSync(new URL('../../client/client.js', import.meta.url), 'utf8');
+const types = readFileSync(new URL('../../client/client.d.ts', import.meta.url), 'utf8');
 
 /** `GET /client.js`: the browser client, for pages of any origin. */
-export const clientModule = clientFile('text/javascript; charset=utf-8', clientFiles.module);
+export const clientModule = clientFile('text/javascript; charset=utf-8', module);
 
 /** `GET /client.d.ts`: the types of the browser client. */
-export const clientTypes = clientFile('text/plain; charset=utf-8', clientFiles.types);
+export const clientTypes = clientFile('text/plain; charset=utf-8', types);
 
 /** Serves a file that changes only with the release. */
 function clientFile(type: string, text: string): Middleware {

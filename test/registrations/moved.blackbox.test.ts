@@ -298,3 +298,38 @@ front-ends:
     expect(other.calls).to.deep.equal([]);
   });
 });
+
+describe('a relay that starts again while the issuer is down', () => {
+  it('ends no session, clears no cookie, and goes on once the issuer answers', async () => {
+    const provider = await startProvider();
+    const config = await secretFile(`port: 0
+base-url: https://relay.example
+key-file: ${await secretFile('the line of a key file with 32 characters or more')}
+providers:
+  staff: { issuer: '${provider.origin}', client-id: login-relay, client-secret: s }
+front-ends:
+  app: { origin: ${sessionOrigin}, token-delivery: session }
+`);
+    const start = async () => {
+      const started = await listening({ flags: { config } });
+      return new Relay(started.relay, started.port);
+    };
+    let relay = await start();
+    const page = new SessionPage(() => relay, { authorize: () => 'any' });
+    await page.logIn('/auth/staff');
+    const { cookie } = page;
+    const answerMetadata = provider.hold(openIdPath);
+    await relay.stop();
+    relay = await start();
+    for (const ask of [page.describe, page.refresh]) {
+      expectSessionFailure(await ask.call(page), 'provider_undiscovered');
+    }
+    expect((await page.lookUp()).status).to.equal(503);
+    expect(page.cookie).to.equal(cookie);
+    answerMetadata();
+    await eventually(async () => sessionOf(await page.describe()));
+    sessionOf(await page.refresh());
+    await relay.stop();
+    await provider.close();
+  });
+});

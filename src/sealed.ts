@@ -17,8 +17,9 @@ export function looksSealed(text: string): boolean {
 }
 
 /**
- * Seals content into texts that only a holder of the keys can read or make, with AES-256-GCM. Each text has its own key, which HMAC-SHA-256 derives from the
- * first key and 96 random bits, and its own nonce of 96 random bits. So the number of texts has no practical limit.
+ * Seals content into texts that only a holder of the keys can read or make, with AES-256-GCM. Each text has its own
+ * key, which HMAC-SHA-256 derives from the first key and 96 random bits, and its own nonce of 96 random bits. So the
+ * number of texts has no practical limit.
  *
  * @param purpose what the texts are for: no other seal opens them, even with the same keys
  * @param keys the first key seals; all keys open, so that keys can be rotated

@@ -101,11 +101,6 @@ for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
       expect((await page.refresh(tokens)).access_token).to.be.a('string');
     });
 
-    it('gets no refresh token if it proves no key', async () => {
-      const plain = await OAuthPage.open(target, 'no key');
-      expect(await plain.logIn(target, provider)).not.to.have.property('refresh_token');
-    });
-
     it('revokes a refresh token', async () => {
       const tokens = await page.logIn(target, provider);
       await page.revoke(tokens.refresh_token ?? '');
@@ -118,23 +113,6 @@ for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
       await page.revoke(tokens.access_token);
       await page.revoke('unknown');
       if (revokes !== 'none') expect(await page.lookUp(tokens)).to.equal(401);
-    });
-
-    it('redeems a code once', async () => {
-      const pending = await page.startLogin();
-      const browser = new FakeBrowser(target, { places: provider.places ?? {} });
-      const landing = await provider.logIn(browser, pending.url);
-      const tokens = await page.finishLogin(landing, pending);
-      await expectInvalidGrant(page.finishLogin(landing, pending));
-      expect(await page.lookUp(tokens)).to.equal(200);
-    });
-
-    it('cannot redeem a code with the verifier of another login', async () => {
-      const [pending, other] = [await page.startLogin(), await page.startLogin()];
-      const browser = new FakeBrowser(target, { places: provider.places ?? {} });
-      const landing = await provider.logIn(browser, pending.url);
-      const { codeVerifier } = other;
-      await expectInvalidGrant(page.finishLogin(landing, { ...pending, codeVerifier }));
     });
   });
 }

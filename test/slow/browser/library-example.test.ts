@@ -140,15 +140,6 @@ describe('the example oauth4webapi in Chromium', () => {
     await loggedOut(page);
   });
 
-  it('keeps four tabs logged in that are loaded at once, and refresh', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const tabs = await Promise.all(Array.from({ length: 3 }, () => anotherTab(page)));
-    for (const tab of tabs) await loggedIn(tab);
-    await page.reload();
-    await loggedIn(page);
-  });
-
   it('ignores forged links, logged in or not', async () => {
     const page = await openPage();
     const issuer = encodeURIComponent(`${site().relayUrl}/auth/provider`);

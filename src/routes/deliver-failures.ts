@@ -4,7 +4,7 @@ import type { AnswerFailure } from '../http/error-responder.ts';
 import { claimedQuery } from '../http/query.ts';
 import type { Delivery, FrontEnds } from '../login/front-end.ts';
 import type { States } from '../login/state.ts';
-import { findForPlainStart, frontEndInPath } from './select-front-end.ts';
+import { findForPlainStart } from './select-front-end.ts';
 
 /**
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
@@ -35,8 +35,7 @@ export function deliverCallbackFailures(
 /** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
 export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestState> {
   return (ctx: Context, next) => {
-    const query = claimedQuery(ctx);
-    const frontEnd = findForPlainStart(frontEnds, query, frontEndInPath(ctx.path));
+    const frontEnd = findForPlainStart(frontEnds, ctx);
     if (frontEnd?.cmsBackend !== undefined) {
       ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
     }

@@ -1,6 +1,7 @@
 import { RelayError } from '../errors.ts';
+import type { Context } from '../http/context.ts';
+import { claimedQuery } from '../http/query.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
-import type { Query } from '../oauth/query.ts';
 
 /**
  * The front end that the path of a start names: `/auth/<registration>/<front end>`.
@@ -15,45 +16,31 @@ export function frontEndInPath(path: string): string | undefined {
  * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
  * OAuth requests.
  *
- * @param inPath the front end that the path names
  * @throws {RelayError} `client_unknown`
  * @see RFC 6749 §4.1.1
  */
-export function frontEndOfOAuthStart(
-  frontEnds: FrontEnds,
-  query: Query,
-  inPath: string | undefined,
-): FrontEnd {
-  const isNamed = inPath !== undefined || query['client_id'] !== undefined;
-  return expectFound(isNamed ? findNamed(frontEnds, query, inPath) : frontEnds.byDefaultForOAuth);
+export function frontEndOfOAuthStart(frontEnds: FrontEnds, ctx: Context): FrontEnd {
+  const asked = named(frontEnds, ctx);
+  return expectFound(asked ? asked.found : frontEnds.byDefaultForOAuth);
 }
 
 /**
  * The front end of any other start: the one in the path, the one that `client_id` names, the first CMS if
  * a CMS asks, or the default.
  *
- * @param inPath the front end that the path names
  * @throws {RelayError} `client_unknown`
  */
-export function frontEndOfPlainStart(
-  frontEnds: FrontEnds,
-  query: Query,
-  inPath: string | undefined,
-): FrontEnd {
-  return expectFound(findForPlainStart(frontEnds, query, inPath));
+export function frontEndOfPlainStart(frontEnds: FrontEnds, ctx: Context): FrontEnd {
+  return expectFound(findForPlainStart(frontEnds, ctx));
 }
 
 /** The same; undefined if the start names no front end of these. */
-export function findForPlainStart(
-  frontEnds: FrontEnds,
-  query: Query,
-  inPath: string | undefined,
-): FrontEnd | undefined {
+export function findForPlainStart(frontEnds: FrontEnds, ctx: Context): FrontEnd | undefined {
   // The contract's start ignores parameters that it does not know, and there is nothing to choose.
   if (frontEnds.isOnlyOne) return frontEnds.byDefault;
-  const isNamed = inPath !== undefined || query['client_id'] !== undefined;
-  if (isNamed) return findNamed(frontEnds, query, inPath);
-  const isOfCms = query['site_id'] !== undefined;
+  const asked = named(frontEnds, ctx);
+  if (asked !== undefined) return asked.found;
+  const isOfCms = claimedQuery(ctx)['site_id'] !== undefined;
   return (isOfCms ? frontEnds.firstCms : undefined) ?? frontEnds.byDefault;
 }
 
@@ -68,14 +55,13 @@ export function onlyFirstCms(frontEnds: FrontEnds, firstCms: FrontEnd): FrontEnd
   };
 }
 
-function findNamed(
-  frontEnds: FrontEnds,
-  query: Query,
-  inPath: string | undefined,
-): FrontEnd | undefined {
-  const named = query['client_id'] ?? inPath;
-  const isOther = inPath !== undefined && named !== inPath;
-  return typeof named === 'string' && !isOther ? frontEnds.find(named) : undefined;
+/** The front end that a start names by its path or its `client_id`. @returns undefined if it names none */
+function named(frontEnds: FrontEnds, ctx: Context) {
+  const inPath = frontEndInPath(ctx.path);
+  const { client_id: name = inPath } = claimedQuery(ctx);
+  if (name === undefined) return undefined;
+  const isOther = inPath !== undefined && name !== inPath;
+  return { found: typeof name === 'string' && !isOther ? frontEnds.find(name) : undefined };
 }
 
 function expectFound(frontEnd: FrontEnd | undefined): FrontEnd {

@@ -18,7 +18,7 @@ import {
   scopeForCms,
 } from '../oauth/front-end-request.ts';
 import type { Query } from '../oauth/query.ts';
-import { frontEndInPath, frontEndOfOAuthStart, frontEndOfPlainStart } from './select-front-end.ts';
+import { frontEndOfOAuthStart, frontEndOfPlainStart } from './select-front-end.ts';
 
 /**
  * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects
@@ -33,15 +33,14 @@ export function startLogin(
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
-    const inPath = frontEndInPath(ctx.path);
     if (isOAuthRequest(query)) {
       ctx.state.answerFailure = answerInPlace;
-      const frontEnd = frontEndOfOAuthStart(frontEnds, query, inPath);
+      const frontEnd = frontEndOfOAuthStart(frontEnds, ctx);
       ctx.state.frontEnd = frontEnd.name;
       if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
       startOAuthLogin({ ctx, query, registration, frontEnd });
     } else {
-      const frontEnd = frontEndOfPlainStart(frontEnds, query, inPath);
+      const frontEnd = frontEndOfPlainStart(frontEnds, ctx);
       ctx.state.frontEnd = frontEnd.name;
       if (!hasBackend(query, frontEnd)) {
         ctx.state.answerFailure = frontEnd.answerInPlace;
@@ -110,7 +109,7 @@ function startOAuthLogin(start: Start): void {
   // From here on, failures go back to the front end.
   const deliverFailures = (state: string | undefined): void => {
     const oauth = { redirectUri, codeChallenge: '' };
-    ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth, returnTo: undefined }).fail;
+    ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth }).fail;
   };
   deliverFailures(undefined);
   const state = frontEndState(query);
@@ -122,8 +121,7 @@ function startOAuthLogin(start: Start): void {
   const scope = narrowedScope(query, configured) ?? configured;
   const { asksForRefresh: refresh } = frontEnd;
   const url = registration.authorizationRequestUrlFor({ scope, refresh });
-  const request = { state, oauth, returnTo: undefined };
-  redirectToProvider(start, { url, scope }, request);
+  redirectToProvider(start, { url, scope }, { state, oauth });
 }
 
 /** Redirects to an authorization request, with the parameters of this login. */

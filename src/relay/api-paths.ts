@@ -1,8 +1,8 @@
-import type { Middleware } from 'koa';
+import type { Middleware, Next } from 'koa';
 import type { Config } from '../config/config.ts';
 import { allow } from '../http/allow.ts';
 import { ownAddressBehind } from '../http/client-address.ts';
-import type { RequestState } from '../http/context.ts';
+import type { Context, RequestState } from '../http/context.ts';
 import { inOrder } from '../http/in-order.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
@@ -18,12 +18,7 @@ interface ApiPath {
 }
 
 /** The paths that lead to the APIs of providers. */
-export interface ApiPaths {
-  /** Passes a request below one of the paths to its API. */
-  readonly route: Middleware<RequestState>;
-  /** Who may read a path; undefined if it leads to no API. */
-  find(path: string): Pick<ApiPath, 'hasOrigin'> | undefined;
-}
+export type ApiPaths = NonNullable<ReturnType<typeof createApiPaths>>;
 
 /**
  * Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number.
@@ -35,7 +30,7 @@ export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   access: SessionAccess | undefined,
   limited: readonly Middleware[],
-): ApiPaths | undefined {
+) {
   if (access === undefined) return undefined;
   const ownAddressOf = behindUnknownProxy ? () => undefined : ownAddressBehind(trustedProxies);
   const byPath = new Map<string, ApiPath>();
@@ -54,6 +49,7 @@ export function createApiPaths(
   if (byPath.size === 0) return undefined;
   const longest = Math.max(...[...byPath.keys()].map(({ length }) => length));
 
+  /** Who may read a path; undefined if it leads to no API. */
   function find(path: string): ApiPath | undefined {
     const within = path.slice(0, longest);
     for (let end = within.indexOf('/', 1); end > 0; end = within.indexOf('/', end + 1)) {
@@ -65,7 +61,8 @@ export function createApiPaths(
 
   return {
     find,
-    route(ctx, next) {
+    /** Passes a request below one of the paths to its API. */
+    route(ctx: Context, next: Next): unknown {
       const found = find(ctx.path);
       if (found === undefined) return next();
       ctx.state.route = routeName;

@@ -60,14 +60,16 @@ export function createFrontEnds(
       logger.warn(line, 'the provider grants more than the configured scope');
     },
   });
+  const byDefault = create(first);
   return {
     has: (name) => byName.has(name),
-    // Created for each request: a thousand front ends at a hundred registrations would need much memory.
+    // Others are created for each request: a thousand front ends at a hundred registrations would need much memory.
     find(name) {
+      if (name === first.name) return byDefault;
       const found = byName.get(name);
       return found && create(found);
     },
-    byDefault: create(first),
+    byDefault,
     byDefaultForOAuth: secondForOAuth ? undefined : firstForOAuth && create(firstForOAuth),
     firstCms: firstCms && create(firstCms),
     isOnlyOne: users.length === 1,

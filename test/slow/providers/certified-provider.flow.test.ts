@@ -56,36 +56,36 @@ describe('oidc-provider, found by discovery', () => {
   describe('logs in', () => {
     afterEach(() => provider.close());
 
-    for (const { dialect, method, credentials } of [
-      { dialect: 'basic', method: 'client_secret_basic', credentials: [] },
-      {
-        dialect: 'body',
-        method: 'client_secret_post',
-        credentials: ['client_id', 'client_secret'],
-      },
+    const dialects = {
+      basic: { method: 'client_secret_basic', credentials: [] },
+      body: { method: 'client_secret_post', credentials: ['client_id', 'client_secret'] },
+    } as const;
+
+    for (const [dialect, pkce, verifier, flags] of [
+      ['basic', 'required', ['code_verifier'], {}],
+      ['body', 'required', ['code_verifier'], {}],
+      ['basic', 'unadvertised', ['code_verifier'], {}],
+      ['body', 'optional', [], { pkce: 'off' }],
     ] as const) {
-      for (const { pkce, verifier, flags = {} } of [
-        { pkce: 'required', verifier: ['code_verifier'], flags: {} },
-        { pkce: 'unadvertised', verifier: ['code_verifier'], flags: {} },
-        { pkce: 'optional', verifier: [], flags: { pkce: 'off' } },
-      ] as const) {
-        it(`with a token request by ${dialect} and PKCE ${pkce}`, async () => {
-          await start({ client: newClient(), clientAuthentication: [method], pkce }, flags);
-          const browser = new FakeBrowser(() => relay);
-          await expectLogin(browser);
+      it(`with a token request by ${dialect} and PKCE ${pkce}`, async () => {
+        const { method, credentials } = dialects[dialect];
+        await start({ client: newClient(), clientAuthentication: [method], pkce }, flags);
+        const browser = new FakeBrowser(() => relay);
+        await expectLogin(browser);
 
-          const request = browser.visited(`${provider.issuer}/auth`).searchParams;
-          const challenged = verifier.length > 0;
-          expect(request.get('code_challenge_method')).to.equal(challenged ? 'S256' : null);
-          expect(provider.tokenRequests).to.deep.equal([
-            {
-              authorization: dialect === 'basic' ? 'Basic' : undefined,
-              parameters: [...credentials, 'code', ...verifier, 'grant_type', 'redirect_uri'],
-            },
-          ]);
-        });
-      }
+        const request = browser.visited(`${provider.issuer}/auth`).searchParams;
+        const challenged = verifier.length > 0;
+        expect(request.get('code_challenge_method')).to.equal(challenged ? 'S256' : null);
+        expect(provider.tokenRequests).to.deep.equal([
+          {
+            authorization: dialect === 'basic' ? 'Basic' : undefined,
+            parameters: [...credentials, 'code', ...verifier, 'grant_type', 'redirect_uri'],
+          },
+        ]);
+      });
+    }
 
+    for (const [dialect, { method }] of Object.entries(dialects)) {
       it(`with an id and a secret full of punctuation, sent by ${dialect}`, async () => {
         const clientSecret = `${punctuation}${canary('secret')}${punctuation}`;
         const client = { clientId: `${punctuation}1${punctuation}`, clientSecret };

@@ -230,7 +230,8 @@ describe('a streamed call', () => {
   describe('in time', () => {
     let hasty: UpstreamClient;
     beforeEach(() => {
-      hasty = createUpstreamClient('login-relay/test', { timeout: 600, concurrentCalls: 4 });
+      // Long enough for a busy machine.
+      hasty = createUpstreamClient('login-relay/test', { timeout: 2_000, concurrentCalls: 4 });
     });
     afterEach(() => hasty.close());
 
@@ -252,7 +253,7 @@ describe('a streamed call', () => {
       const content = new PassThrough();
       const posted = stream({ method: 'POST', upload: upload(content) }, hasty);
       content.write('a');
-      await wait(1_500);
+      await wait(3_000);
       content.end('b');
       expect(await text((await posted).body)).to.equal('ab');
     });
@@ -273,7 +274,7 @@ describe('a streamed call', () => {
         write();
       };
       const { body } = await stream({}, hasty);
-      await wait(1_500);
+      await wait(3_000);
       // The sockets of the system hold some megabytes.
       expect(sent).to.be.below(whole);
       expect(body.readableLength).to.be.at.most(256 * 1024);

@@ -190,7 +190,7 @@ binary: $(installed) ## build the executable for this machine
 # Runs the black-box tests with the executable, and the executable in an empty root. The long ones in test/slow
 # run only from source, except those of the process itself.
 test-binary: binary
-	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) 'test/!(slow)/**/*.blackbox.test.ts' \
+	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) --parallel --jobs 2 'test/!(slow)/**/*.blackbox.test.ts' \
 	  'test/slow/operations/*.blackbox.test.ts' 'test/slow/executable/*.executable.ts'
 
 # Restarts the executable 20 times under 200 requests per second.

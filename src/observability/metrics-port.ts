@@ -55,7 +55,7 @@ export function metricsListener(
       atTimes(logged, () => logger.warn({ host: logged }, 'metrics asked under another host name'));
       response.writeHead(421, { 'Content-Type': 'text/plain' });
       response.end(
-        'Ask under the address of this port, localhost, or the name in --metrics-host.\n',
+        'Ask for the address of this port, for localhost, or for the name in --metrics-host.\n',
       );
       return;
     }

@@ -151,13 +151,18 @@ describe('proxy of a front end', () => {
 
   for (const [names, message] of [
     ['X-HTTP-Method-Override', 'must not name a header of connections, browsers, proxies'],
-    ['[X-A, Cookie]', 'must not name a header of connections, browsers, proxies'],
+    [
+      '[X-A, Cookie, Via]',
+      'must not name a header of connections, .* method or path: cookie, via$',
+    ],
     ['X_A', 'must be names of headers'],
     ['"X-A:"', 'must be names of headers'],
   ] as const) {
     it(`cannot pass on ${names}`, () => {
       const given = `[${api.replace(' }', `, request-headers: ${names} }`)}]`;
-      expect(fault(app(given))).to.contain(`front-ends.app.proxy.request-headers ${message}`);
+      expect(fault(app(given))).to.match(
+        new RegExp(`^front-ends.app.proxy.request-headers ${message}`),
+      );
     });
   }
 

@@ -55,7 +55,8 @@ const requestHeaders = v.pipe(
   v.transform((names) => names.toLowerCase().split(' ')),
   v.check(
     (names) => names.every(mayReachApi),
-    'must not name a header of connections, browsers, proxies or credentials, or one that stands for another method or path',
+    ({ input }) =>
+      `must not name a header of connections, browsers, proxies or credentials, or one that stands for another method or path: ${input.filter((name) => !mayReachApi(name)).join(', ')}`,
   ),
 );
 

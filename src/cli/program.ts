@@ -163,7 +163,7 @@ Exit codes:
 const completionExamples = `
 Load it in your shell's start file:
   bash   source <(login-relay completion bash)
-  zsh    source <(login-relay completion zsh)
+  zsh    source <(login-relay completion zsh)   # after compinit
   fish   login-relay completion fish | source`;
 
 function helpOption(): Flag {

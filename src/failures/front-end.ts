@@ -13,7 +13,7 @@ export const frontEndFailures = {
     oauthError: 'unauthorized_client',
   },
   front_end_gone:
-    'The front end that started this login can no longer log in here. Start the login again.',
+    'The front end or the provider of this login is no longer configured here. Start the login again.',
   redirect_uri_unknown:
     'The redirect_uri is missing, given more than once, or not configured for this front end.',
   request_invalid:

@@ -43,10 +43,14 @@ export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestStat
   };
 }
 
-/** @returns undefined if the front end of the login is gone: the failure does not concern the others */
+/** @returns undefined if the front end of the login is gone or not known: the failure does not concern the others */
 function startedDelivery(ctx: Context, frontEnds: FrontEnds, states: States): Delivery | undefined {
-  const login = states.peek(claimedQuery(ctx)['state']);
-  if (login === undefined) return frontEnds.byDefault.deliveryOf(undefined);
+  const { state } = claimedQuery(ctx);
+  const login = states.peek(state);
+  if (login === undefined) {
+    const isOfDefault = state === undefined || frontEnds.isOnlyOne;
+    return isOfDefault ? frontEnds.byDefault.deliveryOf(undefined) : undefined;
+  }
   const frontEnd = frontEnds.find(login.frontEnd);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;

@@ -19,7 +19,7 @@ export const loginFailures = {
   state_premature:
     'This login was started by a machine whose clock is ahead. Start the login again in a minute.',
   state_altered:
-    'The state of this login was altered, or signed by another relay. Start the login again.',
+    'The state of this login was altered, or made by another relay. Start the login again.',
   cookie_invalid: 'The cookie of this login is damaged, or was sent twice. Start the login again.',
   issuer_mismatch:
     'The response comes from another provider than the one that the login was sent to. Start the login again.',

@@ -32,8 +32,8 @@ const probes: ReadonlySet<string | null> = new Set([paths.alive, paths.ready]);
 function levelOf(record: RequestRecord) {
   const { route, status, outcome } = record;
   if (probes.has(route)) return 'debug';
-  // An API of the provider may answer 5xx, too.
-  if (status >= 500 && outcome !== 'ok') return 'error';
+  // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
+  if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
   const failedLogin = route?.startsWith('/auth/') && hasFailed(record);
   return failedLogin || isBrokenOff ? 'warn' : 'info';

@@ -150,6 +150,10 @@ describe('the log', () => {
         ask('error=access_denied'),
         { level: 'warn', outcome: 'access_denied', providerError: 'access_denied' },
       ],
+      'a prefetch, which is no fault of the relay': [
+        () => underTest().send({ path: loginPath, headers: [['Sec-Purpose', 'prefetch']] }),
+        { level: 'warn', outcome: 'prefetch_refused', status: 503 },
+      ],
       'no credentials': [
         () => underTest().get(userPath),
         { level: 'info', route: userPath, status: 401 },

@@ -30,7 +30,7 @@ export function createLogin(options: LoginOptions): Login {
   const tell = (message: Message) => tabs.postMessage(message);
   const listeners = new Set<(session: Session | null) => void>();
   let session: Session | null = null;
-  /** The session that was renewed last after a 401, and until when another 401 renews it no more. */
+  /** The session that this tab renewed last, and until when a 401 renews it no more. */
   let renewed: [session: Session | null, until: number] = [null, 0];
 
   /** One tab at a time. */
@@ -54,6 +54,8 @@ export function createLogin(options: LoginOptions): Login {
     alone(async () => {
       if (session !== used) return;
       const next = await act(used);
+      // Not of a session that another tab tells: it may only have restored it, with a token that is over.
+      if (used) renewed = [next, Date.now() + minute];
       if (next !== used) setEverywhere(next);
     });
 
@@ -150,10 +152,8 @@ export function createLogin(options: LoginOptions): Login {
       if (response.status !== 401) break;
       // With a token, the relay answers 401 to every failure of the provider.
       if (isLookUp && !options.mode && !saysInvalid(response)) break;
-      if (used !== renewed[0] || Date.now() > renewed[1]) {
-        await renew(used);
-        renewed = [session, Date.now() + minute];
-      } else if (isLookUp) await replace(used, keeper.forget);
+      if (used !== renewed[0] || Date.now() > renewed[1]) await renew(used);
+      else if (isLookUp) await replace(used, keeper.forget);
       else break;
     }
     return response;

@@ -49,6 +49,19 @@ describe('the client in session mode', () => {
     expect(client().server.count('POST /auth/logout')).to.equal(0);
   });
 
+  it('refreshes a token that has ended although another tab has restored the login meanwhile', async () => {
+    const login = await client().logIn();
+    const { promise: late, resolve: send } = Promise.withResolvers<object>();
+    client().server.next['/api/user'] = [late, invalidToken];
+    const user = login.user();
+    const told = new Promise((resolve) => login.onChange(resolve));
+    await client().open().ready;
+    await told;
+    send(invalidToken);
+    expect(await user).to.deep.equal({ login: 'ada' });
+    expect(client().server.grants).to.deep.equal(['refresh_token']);
+  });
+
   it('keeps the cookie after a second refusal if another tab has logged in meanwhile', async () => {
     const login = await client().logIn();
     const { promise: late, resolve: send } = Promise.withResolvers<object>();

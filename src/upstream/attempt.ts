@@ -1,10 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { type Duplex, PassThrough } from 'node:stream';
+import type { Duplex, PassThrough } from 'node:stream';
 import type { Got, Method, Request, RequestError, Response } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type ConnectionPool, onceSending } from './connection-pool.ts';
-import type { StreamedResponse, Upload } from './messages.ts';
+import type { Upload, UpstreamResponse } from './messages.ts';
 import type { Patience } from './patience.ts';
 
 /** A call, which learns from its attempts how it goes. */
@@ -18,6 +18,8 @@ export interface Call {
   readonly decompress: boolean;
   /** Bytes that the body of the response may have. */
   readonly mostBytes: number;
+  /** Takes the body of the response: a stream, or a list of its chunks. */
+  readonly download: PassThrough | Buffer[];
   readonly clientGone: AbortSignal | undefined;
   /**
    * Starts the clock of an attempt.
@@ -32,11 +34,14 @@ export interface Call {
   end(outcome: 'answered' | FailureCode, error?: string): void;
 }
 
+/** The head of a response. */
+export type Head = Omit<UpstreamResponse, 'body'>;
+
 /** An attempt to make a call, on one connection: the request, and the transfer of both bodies. */
 export class Attempt {
-  readonly #result = Promise.withResolvers<StreamedResponse | 'died_while_idle'>();
+  readonly #result = Promise.withResolvers<Head | 'died_while_idle'>();
   /**
-   * Resolves with the head of the response; for a response without a body, once the call is over.
+   * Resolves with the head of the response; without a body or with a list of chunks, once the call is over.
    * `died_while_idle`: the provider never took the request, so another attempt can make the call.
    */
   readonly result = this.#result.promise;
@@ -44,8 +49,8 @@ export class Attempt {
   readonly #call: Call;
   readonly #pool: ConnectionPool;
   readonly #stream: Request;
-  /** The body of the response. It exists before the response does. */
-  readonly #download = new PassThrough();
+  /** The body of the response, if it is streamed. */
+  readonly #download: PassThrough | undefined;
   readonly #patience: Patience;
   #clientRequest: ClientRequest | undefined;
   #isUploading = false;
@@ -59,6 +64,7 @@ export class Attempt {
   constructor(by: Got, call: Call, pool: ConnectionPool) {
     const { method, url, headers, decompress, body, clientGone } = call;
     this.#call = call;
+    this.#download = Array.isArray(call.download) ? undefined : call.download;
     this.#pool = pool;
     // got's stream costs half of its promise, and can be destroyed at any time.
     this.#stream = by.stream(url, {
@@ -70,8 +76,6 @@ export class Attempt {
       () => this.#isClientsTurn(),
       (code) => this.#fail(code),
     );
-    // It may fail before the caller reads it. Without a listener, that would end the process.
-    this.#download.on('error', () => {});
     this.#stream.on('request', this.#onRequest);
     this.#stream.on('response', this.#onResponse);
     this.#stream.on('end', this.#onEnd);
@@ -81,7 +85,8 @@ export class Attempt {
     else if (typeof body !== 'string') this.#upload(body);
     // got ends the request one tick after the body. If the response has already arrived, got
     // destroys the socket. So end it here. got itself ends those that cannot have a body.
-    else if (mayHaveBody(method)) this.#stream.end(body);
+    // An empty chunk would cost a second write.
+    else if (mayHaveBody(method)) this.#stream.end(body || undefined);
   }
 
   #upload({ content }: Upload): void {
@@ -114,19 +119,22 @@ export class Attempt {
       this.#giveWay();
       return;
     }
-    const { method, mostBytes, onStatus } = this.#call;
+    const { method, mostBytes, download, onStatus } = this.#call;
     this.#patience.renew();
     onStatus(status);
     this.#stream.on('data', this.#counter(mostBytes, 'provider_answer_unusable'));
-    this.#stream.pipe(this.#download);
-    this.#download.on('drain', () => this.#patience.renew());
-    this.#download.once('close', this.#onGone);
     const answer = () => {
       this.#isAnswered = true;
-      this.#result.resolve({ status, headers, body: this.#download });
+      this.#result.resolve({ status, headers });
     };
+    if (Array.isArray(download)) this.#stream.on('data', (chunk: Buffer) => download.push(chunk));
+    else {
+      this.#stream.pipe(download);
+      download.on('drain', () => this.#patience.renew());
+      download.once('close', this.#onGone);
+    }
     // Without a body, wait for the end: the call is over before the relay's response is.
-    if (isBodiless(method, status)) this.#stream.once('end', answer);
+    if (Array.isArray(download) || isBodiless(method, status)) this.#stream.once('end', answer);
     else answer();
   };
 
@@ -158,22 +166,21 @@ export class Attempt {
     this.#settle();
     this.#call.end(code, error);
     this.#stream.destroy();
-    if (this.#isAnswered) this.#download.destroy(new RelayError(code));
+    if (this.#isAnswered) this.#download?.destroy(new RelayError(code));
     else this.#result.reject(new RelayError(code));
   }
 
   #settle(): void {
     this.#patience.stop();
     this.#call.clientGone?.removeEventListener('abort', this.#onGone);
-    this.#download.off('close', this.#onGone);
+    this.#download?.off('close', this.#onGone);
     this.#stopUpload();
   }
 
   /** Whether the transfer waits for the client, which reads or sends slowly. */
   #isClientsTurn(): boolean {
-    return (
-      this.#download.writableNeedDrain || (this.#isUploading && !this.#stream.writableNeedDrain)
-    );
+    const isReading = this.#download?.writableNeedDrain === true;
+    return isReading || (this.#isUploading && !this.#stream.writableNeedDrain);
   }
 
   /** A listener for the chunks of a body: it renews the patience, and fails once more than `most` bytes have passed. */

@@ -1,8 +1,8 @@
-import { finished } from 'node:stream/promises';
+import { PassThrough } from 'node:stream';
 import got from 'got';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { Attempt, type Call } from './attempt.ts';
+import { Attempt, type Call, type Head } from './attempt.ts';
 import type { ObserveCall, UpstreamCall } from './call.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
 import type {
@@ -71,7 +71,7 @@ export function createUpstreamClient(
   const room = createRoom(within.concurrentCalls);
 
   /** @param deadline milliseconds, on the clock of `performance` */
-  async function make(call: Call, deadline = Infinity): Promise<StreamedResponse> {
+  async function make(call: Call, deadline = Infinity): Promise<Head> {
     try {
       await pool.settled();
       // A body that is sent only once needs a new connection: a kept one may have died while idle.
@@ -92,17 +92,20 @@ export function createUpstreamClient(
     async call({ endpoint, body = '', signal, ...request }, observe) {
       const deadline = performance.now() + within.timeout;
       const progress = startProgress(endpoint, room.take(endpoint), observe, decidesAlone);
+      const chunks: Buffer[] = [];
       const call: Call = {
         ...request,
         ...progress,
         body,
+        download: chunks,
         decompress: true,
         mostBytes: limits.providerAnswerSize,
         clientGone: signal,
         wait: (_, giveUp) => waitUntil(deadline, giveUp),
       };
       try {
-        return await whole(await make(call, deadline));
+        const head = await make(call, deadline);
+        return { ...head, body: Buffer.concat(chunks) };
       } catch (error) {
         const status = progress.status();
         if (status === undefined || !decidesAlone(status)) throw error;
@@ -112,15 +115,19 @@ export function createUpstreamClient(
     async stream({ holder, upload = '', ...request }, observe) {
       let patience: TransferPatience | undefined;
       let giveWay = () => {};
+      const download = new PassThrough();
+      // It may fail before the caller reads it. Without a listener, that would end the process.
+      download.on('error', () => {});
       const leave = room.takeFor({
         ...holder,
         pace: () => patience?.pace() ?? limits.apiOrdinaryPace,
         giveWay: () => giveWay(),
       });
-      return make({
+      const head = await make({
         ...request,
         ...startProgress('api', leave, observe, () => false),
         body: upload,
+        download,
         decompress: false,
         mostBytes: limits.apiResponseSize,
         wait(isClientsTurn, giveUp) {
@@ -129,6 +136,7 @@ export function createUpstreamClient(
           return patience;
         },
       });
+      return { ...head, body: download };
     },
     expectRoom: room.expect,
     inFlight: room.inFlight,
@@ -138,13 +146,6 @@ export function createUpstreamClient(
 
 /** Whether a status decides the outcome without a body, so that a broken one changes nothing. */
 const decidesAlone = (status: number) => status !== 200;
-
-async function whole({ status, headers, body }: StreamedResponse): Promise<UpstreamResponse> {
-  const chunks: Buffer[] = [];
-  body.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await finished(body);
-  return { status, headers, body: Buffer.concat(chunks) };
-}
 
 /**
  * How a call goes.

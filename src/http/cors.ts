@@ -47,9 +47,8 @@ export function cors(mayRead: (origin: string, path: string) => boolean): Middle
     }
     // The library treats every OPTIONS request as a preflight.
     const asksFirst = ctx.req.headers['access-control-request-method'] !== undefined;
-    const origin = allowed(ctx);
-    if (ctx.method === 'OPTIONS' && !asksFirst && origin !== '') {
-      ctx.set(allowOrigin, origin);
+    if (ctx.method === 'OPTIONS' && !asksFirst && allowed(ctx) !== '') {
+      ctx.set(allowOrigin, ctx.get('Origin'));
       ctx.set(allowCredentials, 'true');
       ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));
     }

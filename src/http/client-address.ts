@@ -55,6 +55,7 @@ function resolverFor(trustedProxies: readonly string[]) {
 
   function addressOf(request: IncomingMessage): string | undefined {
     const { socket, headers } = request;
+    if (trustedProxies.length === 0) return socket.remoteAddress;
     const forwarded = `${headers[forwardedFor] ?? ''}`;
     if (forwarded.length > longestForwarded) {
       const start = forwarded.indexOf(',', forwarded.length - longestForwarded) + 1;

@@ -1,5 +1,6 @@
 import { keysFromFile } from '../../src/keys.ts';
-import { createStates, loginIdOf, type States } from '../../src/login/state.ts';
+import { idAndVerifierOf } from '../../src/login/pkce.ts';
+import { createStates, type States } from '../../src/login/state.ts';
 import { Secret } from '../../src/secret.ts';
 import { allPages, frontEnds, type RegistrationName, registrations } from './front-ends.ts';
 import type { Random } from './random.ts';
@@ -45,7 +46,7 @@ export function createLogins(
     const registration = random.oneIn(3) ? 'house' : 'provider';
     const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
     const browserSecret = bytes(32);
-    const id = loginIdOf(browserSecret);
+    const { id } = idAndVerifierOf(browserSecret);
     const issuedAt = Math.floor(Date.now() / 1000);
     const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
     const frontEnd = random.pick(random.oneIn(8) ? (['other', 'app', 'wiki'] as const) : own);

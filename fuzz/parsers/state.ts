@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { createStates, loginIdOf } from '../../src/login/state.ts';
+import { idAndVerifierOf } from '../../src/login/pkce.ts';
+import { createStates } from '../../src/login/state.ts';
 
 const states = createStates(
   [Buffer.alloc(32, 1), Buffer.alloc(32, 3)],
@@ -14,7 +15,7 @@ export function checkState(text: string): void {
 
 /** Fails if a sealed state is read wrongly, or is accepted after a change. */
 export function checkSealed(ownState: string, issuedAt: number, flipped: number): void {
-  const id = loginIdOf(Buffer.alloc(32, flipped));
+  const { id } = idAndVerifierOf(Buffer.alloc(32, flipped));
   const redirectUri = 'https://app.example/signed-in';
   const request = {
     ...(ownState !== '' && { state: ownState }),

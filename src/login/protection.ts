@@ -5,8 +5,8 @@ import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { createLoginCookies, hasRelayCookie, type LoginCookies, loginLifetime } from './cookies.ts';
 import type { FrontEndRequest } from './front-end.ts';
-import { codeVerifier } from './pkce.ts';
-import { type Login, type LoginState, loginIdOf, type States } from './state.ts';
+import { idAndVerifierOf } from './pkce.ts';
+import type { Login, LoginState, States } from './state.ts';
 
 const clockSkew = 60;
 const browserSecretLength = 32;
@@ -45,10 +45,10 @@ export function createLoginProtection(
      */
     start(ctx: Context, frontEnd: string, request: FrontEndRequest): StartedLogin {
       const browserSecret = randomBytes(browserSecretLength);
-      const id = loginIdOf(browserSecret);
+      const { id, codeVerifier } = idAndVerifierOf(browserSecret);
       const state = states.seal({ id, issuedAt: seconds(), frontEnd, request });
       cookies.set(ctx, id, browserSecret);
-      return { state, codeVerifier: codeVerifier(browserSecret, id) };
+      return { state, codeVerifier };
     },
     /**
      * Verifies that this browser started the login of a callback.
@@ -67,7 +67,10 @@ export function createLoginProtection(
       const login = states.open(received);
       if (login === undefined) throw new RelayError('state_altered');
       const browserSecret = secretOf(ctx, login, cookies, seconds(), settings.baseUrl);
-      return { ...login, codeVerifier: codeVerifier(browserSecret, login.id) };
+      const { id, codeVerifier } = idAndVerifierOf(browserSecret);
+      // The name of the cookie has only a part of the id.
+      if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
+      return { ...login, codeVerifier };
     },
     /**
      * Ends a login that is too old, or from the future.
@@ -87,7 +90,7 @@ export function createLoginProtection(
   };
 }
 
-/** @returns the secret in this browser's cookie, which started the login */
+/** @returns the secret in this browser's cookie for the login */
 function secretOf(
   ctx: Context,
   { id, issuedAt }: LoginState,
@@ -103,8 +106,6 @@ function secretOf(
     const detail = `This browser did not start this login at ${baseUrl}, or has forgotten it. Start the login again.`;
     throw new RelayError('state_unknown', { detail });
   }
-  // The name of the cookie has only a part of the id.
-  if (!timingSafeEqual(loginIdOf(browserSecret), id)) throw new RelayError('state_altered');
   return browserSecret;
 }
 

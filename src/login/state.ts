@@ -1,18 +1,15 @@
-import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { createSeal } from '../sealed.ts';
 import { type FrontEndRequest, frontEndRequest } from './front-end.ts';
 
-const idLength = 16;
-
 // Without names, because some providers refuse a long state.
 const content = v.tuple([v.string(), v.number(), v.string(), frontEndRequest]);
 
 /** What the `state` parameter holds of one login. */
 export interface LoginState {
-  /** What {@link loginIdOf} gives for the secret in the cookie of the browser. */
+  /** Derived from the secret in the cookie of the browser: only the browser with this secret can finish the login. */
   readonly id: Buffer;
   /** Seconds since 1970. */
   readonly issuedAt: number;
@@ -23,11 +20,6 @@ export interface LoginState {
 
 /** The `state` parameters of one registration: sealed, so that the provider cannot read them. */
 export type States = ReturnType<typeof createStates>;
-
-/** The id of a login: only the browser with this secret can finish it. */
-export function loginIdOf(browserSecret: Buffer): Buffer {
-  return hash('sha256', browserSecret, 'buffer').subarray(0, idLength);
-}
 
 /**
  * @param keys the keys for states

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { keysFromFile } from '../../../src/keys.ts';
 import type { OAuthRequest } from '../../../src/login/front-end.ts';
-import { codeChallenge, codeVerifier } from '../../../src/login/pkce.ts';
-import { createStates, loginIdOf } from '../../../src/login/state.ts';
+import { codeChallenge, idAndVerifierOf } from '../../../src/login/pkce.ts';
+import { createStates } from '../../../src/login/state.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { Login } from '../browser/fake-browser.ts';
 import { remember } from '../expect/canaries.ts';
@@ -31,7 +31,7 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { frontEndState: ownState, oauth, returnTo } = sealing;
   const request = { state: ownState, oauth, returnTo };
   const secret = randomBytes(32);
-  const id = loginIdOf(secret);
+  const { id, codeVerifier } = idAndVerifierOf(secret);
   const audience = () => audienceAt(provider, ['provider', clientId]);
   const states = createStates(keysFromFile([new Secret(sealing.key)]).state, audience, redirectUri);
   const state = states.seal({ id, issuedAt, frontEnd: 'app', request });
@@ -40,7 +40,7 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
     response_type: 'code',
     client_id: provider.registration.clientId,
     redirect_uri: provider.registration.redirectUri,
-    code_challenge: codeChallenge(codeVerifier(secret, id)),
+    code_challenge: codeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     state,
   }).toString();

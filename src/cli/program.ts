@@ -161,9 +161,9 @@ Exit codes:
   2  the configuration has faults`;
 
 const completionExamples = `
-Load it in your shell's start file:
+Load it in your shell's start file, for zsh after compinit:
   bash   source <(login-relay completion bash)
-  zsh    source <(login-relay completion zsh)   # after compinit
+  zsh    source <(login-relay completion zsh)
   fish   login-relay completion fish | source`;
 
 function helpOption(): Flag {

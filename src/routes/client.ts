@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import type { Middleware } from 'koa';
 
 const hour = 3600;
@@ -14,18 +15,26 @@ export const clientTypes = clientFile('text/plain; charset=utf-8', types);
 
 /** Serves a file that changes only with the release. */
 function clientFile(type: string, text: string): Middleware {
-  const etag = `"${hash('sha256', text, 'base64url')}"`;
+  const name = hash('sha256', text, 'base64url');
+  const compressed = gzipSync(text, { level: 9 });
   return async (ctx) => {
     // Caches keep it for all pages, and some ignore Vary. So the answer never names an origin.
-    for (const name of ctx.res.getHeaderNames()) {
-      if (name.startsWith('access-control-') || name === 'vary') ctx.remove(name);
+    for (const header of ctx.res.getHeaderNames()) {
+      if (header.startsWith('access-control-')) ctx.remove(header);
     }
     ctx.set('Access-Control-Allow-Origin', '*');
     ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
     ctx.set('Cache-Control', `public, max-age=${hour}`);
-    ctx.set('ETag', etag);
+    ctx.set('Vary', 'Accept-Encoding');
     ctx.set('Content-Type', type);
-    ctx.body = text;
+    if (ctx.acceptsEncodings('gzip', 'identity') === 'gzip') {
+      ctx.set('Content-Encoding', 'gzip');
+      ctx.set('ETag', `"${name}-gzip"`);
+      ctx.body = compressed;
+    } else {
+      ctx.set('ETag', `"${name}"`);
+      ctx.body = text;
+    }
     // Koa asks for a status before it compares the ETag.
     ctx.status = 200;
     if (ctx.fresh) ctx.status = 304;

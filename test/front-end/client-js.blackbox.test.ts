@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
@@ -28,10 +29,25 @@ describe('/client.js', () => {
       const module = await underTest().send({ path: '/client.js', headers });
       expect(module.status).to.equal(200);
       expect(module.headers['access-control-allow-origin']).to.equal('*');
-      expect(module.headers).not.to.have.any.keys('access-control-allow-credentials', 'vary');
+      expect(module.headers).not.to.have.property('access-control-allow-credentials');
+      expect(module.headers['vary']).to.equal('Accept-Encoding');
       expect(module.headers['cross-origin-resource-policy']).to.equal('cross-origin');
     });
   }
+
+  it('is compressed for those who accept gzip, under another ETag', async () => {
+    const fetchFor = (encodings: string) =>
+      underTest().send({ path: '/client.js', headers: [['Accept-Encoding', encodings]] });
+    const { headers, body } = await fetchFor('gzip, deflate, br');
+    expect(headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    expect(gunzipSync(body).toString()).to.equal(projectFile('client/client.js'));
+    for (const encodings of ['br', 'gzip;q=0, *;q=0.5', 'identity']) {
+      const plain = await fetchFor(encodings);
+      expect(plain.headers).not.to.have.property('content-encoding');
+      expect(plain.headers.etag).not.to.equal(headers.etag);
+      expect(`${plain.body}`).to.equal(projectFile('client/client.js'));
+    }
+  });
 
   it('answers 304 to a browser that has it', async () => {
     const { etag = '' } = (await underTest().get('/client.js')).headers;

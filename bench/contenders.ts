@@ -29,6 +29,7 @@ const executable = path('../dist/login-relay');
 const node = process.execPath;
 const fromSource = [node, ...runtimeOptions, source];
 const sessions = { 'token-delivery': 'session' };
+const refreshing = { 'state-check': 'always', 'refresh-tokens': 'bearer' };
 const byCookie = { workloads: ['user-lookup'], sessions: true } as const;
 
 /** All measured programs, in the order of the report. */
@@ -36,6 +37,7 @@ export const contenders: readonly Contender[] = [
   relay('relay', source, fromSource, { 'state-check': 'always' }),
   relay('relay, unprotected', source, fromSource, { 'state-check': 'off' }),
   { ...relay('relay, by cookie', source, fromSource, sessions), ...byCookie },
+  { ...relay('relay, refreshing', source, fromSource, refreshing), workloads: ['refresh'] },
   relay('relay binary', executable, [executable], { 'state-check': 'always' }),
   relayOf('relay of a file, 1 front end', 1, 1),
   relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),

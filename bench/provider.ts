@@ -38,12 +38,14 @@ async function exchange(
     request.headers.authorization === basic ||
     (parameter('client_id') === clientId && parameter('client_secret') === clientSecret);
   if (!known) return send(response, 401, '{"error":"invalid_client"}');
-  const [user, challenge = ''] = parameter('code')?.split('.') ?? [];
+  const grant = parameter('code') ?? parameter('refresh_token');
+  const [user, challenge = ''] = grant?.split('.') ?? [];
   const verifier = parameter('code_verifier') ?? '';
   const proven = challenge === '' || hash('sha256', verifier, 'base64url') === challenge;
   if (!proven || user === undefined) return send(response, 400, '{"error":"invalid_grant"}');
   const access_token = accessTokenOf(Number(user));
-  send(response, 200, JSON.stringify({ access_token, token_type: 'bearer', scope: '' }));
+  const token = { access_token, token_type: 'bearer', scope: '', refresh_token: user };
+  send(response, 200, JSON.stringify(token));
 }
 
 function lookUp({ headers }: IncomingMessage, response: ServerResponse): void {

@@ -17,6 +17,7 @@ const rates = {
   'named-start': 500,
   'complete-login': 200,
   'oauth-login': 200,
+  refresh: 150,
   'user-lookup': 500,
 };
 const { values } = parseArgs({

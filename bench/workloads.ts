@@ -27,6 +27,7 @@ export type WorkloadName =
   | 'named-start'
   | 'complete-login'
   | 'oauth-login'
+  | 'refresh'
   | 'user-lookup';
 
 let user = 0;
@@ -47,11 +48,16 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
   /** A complete login with an OAuth request. The front end gets a code and redeems it. */
   'oauth-login': (target) =>
     everyHop(target, target.loginPath + oauthRequest, async (page, token, _, connection) => {
-      const code = /[?&]code=([^&]*)/.exec(page)?.[1];
-      const body = `grant_type=authorization_code&client_id=app&code_verifier=${verifier}&code=${code}`;
-      const headers = `${formHeaders}Content-Length: ${body.length}\r\n`;
-      const answer = await connection.send('POST', `${target.loginPath}/token`, headers, body);
-      expect(answer.status === 200 && answer.body.includes(`"${token}"`), 'not the token', answer);
+      await redeem(target, connection, page, token);
+    }),
+
+  /** The same, and one refresh. */
+  refresh: (target) =>
+    everyHop(target, target.loginPath + oauthRequest, async (page, token, _, connection) => {
+      const { body } = await redeem(target, connection, page, token);
+      const refreshToken = /"refresh_token":"([^"]*)/.exec(body)?.[1];
+      const form = `grant_type=refresh_token&client_id=app&refresh_token=${refreshToken}`;
+      await requestToken(target, connection, form, token);
     }),
 
   /** A user lookup: of 10,000 users in turn by their tokens, or of each visitor by the cookie of a session. */
@@ -68,6 +74,29 @@ const verifier = 'v'.repeat(43);
 const challenge = hash('sha256', verifier, 'base64url');
 const oauthRequest = `?response_type=code&client_id=app&state=${'s'.repeat(22)}&code_challenge=${challenge}&code_challenge_method=S256`;
 const formHeaders = `Origin: ${registration.frontEnd}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
+
+function redeem(
+  target: Target,
+  connection: HttpConnection,
+  page: string,
+  token: string,
+): Promise<Answer> {
+  const code = /[?&]code=([^&]*)/.exec(page)?.[1];
+  const form = `grant_type=authorization_code&client_id=app&code_verifier=${verifier}&code=${code}`;
+  return requestToken(target, connection, form, token);
+}
+
+async function requestToken(
+  { loginPath }: Target,
+  connection: HttpConnection,
+  form: string,
+  token: string,
+): Promise<Answer> {
+  const headers = `${formHeaders}Content-Length: ${form.length}\r\n`;
+  const answer = await connection.send('POST', `${loginPath}/token`, headers, form);
+  expect(answer.status === 200 && answer.body.includes(`"${token}"`), 'not the token', answer);
+  return answer;
+}
 
 async function starts(target: Target, start: string): Promise<Visitor> {
   const connection = await HttpConnection.open(target.port);

@@ -1,5 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { calculateJwkThumbprint, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
+// The main module also loads encryption, which the relay never uses.
+import { decodeProtectedHeader } from 'jose/decode/protected_header';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import { jwtVerify } from 'jose/jwt/verify';
+import { importJWK } from 'jose/key/import';
 import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';

@@ -12,8 +12,6 @@ export interface Contender {
   readonly protection: boolean;
   /** Whether its front end holds no token. */
   readonly sessions: boolean;
-  /** The address that starts a login. */
-  readonly loginPath: string;
   /** A path that it needs to run. */
   readonly needs: string;
   /** The command that starts it. */
@@ -41,15 +39,8 @@ export const contenders: readonly Contender[] = [
   relay('relay binary', executable, [executable], { 'state-check': 'always' }),
   relayOf('relay of a file, 1 front end', 1, 1),
   relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),
-  peer('grant on Koa', ['grant-koa.js']),
-  peer('@fastify/oauth2', ['fastify-oauth2.js']),
-  peer('@fastify/oauth2, kept connections', ['fastify-oauth2.js', '--keep-alive']),
-  { ...peer('@hapi/bell', ['hapi-bell.js']), loginPath: '/auth/provider/callback' },
-  program('FastAPI, httpx', all, false, '/usr/lib/python3/dist-packages/fastapi', [
-    '/usr/bin/python3',
-    path('peers/fastapi_relay.py'),
-    JSON.stringify(registration),
-  ]),
+  peer('grant on Koa', 'grant-koa.js'),
+  peer('@fastify/oauth2, kept connections', 'fastify-oauth2.js'),
   program('node:http', all, true, node, [node, path('bare-http.ts')]),
 ];
 
@@ -70,17 +61,12 @@ function program(
     protection,
     sessions: false,
     needs,
-    loginPath: '/auth/provider',
     command: () => command,
   };
 }
 
-function peer(name: string, [file = '', ...words]: readonly string[]): Contender {
-  return program(name, logins, true, path('peers/node_modules'), [
-    node,
-    path(`peers/${file}`),
-    ...words,
-  ]);
+function peer(name: string, file: string): Contender {
+  return program(name, logins, true, path('peers/node_modules'), [node, path(`peers/${file}`)]);
 }
 
 function relay(

@@ -64,7 +64,7 @@ for (const name of Object.keys(workloads) as WorkloadName[]) {
 await provider.stop();
 
 async function start(contender: Contender): Promise<Running> {
-  const { name, protection, sessions, loginPath } = contender;
+  const { name, protection, sessions } = contender;
   const command = contender.command(providerPort);
   const begun = performance.now();
   const process = new PinnedProcess(0, command, {
@@ -74,7 +74,7 @@ async function start(contender: Contender): Promise<Running> {
   const port = await process.port();
   (await eventually(() => HttpConnection.open(port), 1)).close();
   return {
-    ...{ name, process, target: { port, protection, sessions, loginPath, providerPort } },
+    ...{ name, process, target: { port, protection, sessions, providerPort } },
     ...{ start: performance.now() - begun, memory: [process.memory()] },
     ...{ cpu: [], rate: [], p50: [], p99: [] },
   };

@@ -6,7 +6,6 @@ import { registration } from './registration.ts';
 /** The server under load. */
 export interface Target {
   readonly port: number;
-  readonly loginPath: string;
   readonly protection: boolean;
   /** Whether its front end holds no token, and looks users up by the cookie of a session. */
   readonly sessions: boolean;
@@ -34,30 +33,30 @@ let user = 0;
 
 export const workloads: Readonly<Record<WorkloadName, Workload>> = {
   /** The start of a login: the redirect to the provider. */
-  'start-login': (target) => starts(target, target.loginPath),
+  'start-login': (target) => starts(target, loginPath),
 
   /** The same of one front end of many. */
-  'named-start': (target) => starts(target, `${target.loginPath}?client_id=app`),
+  'named-start': (target) => starts(target, `${loginPath}?client_id=app`),
 
   /** A complete login: start, provider, callback, and the front end with the token. */
   'complete-login': (target) =>
-    everyHop(target, target.loginPath, async (page, token, last) => {
+    everyHop(target, loginPath, async (page, token, last) => {
       expect(page.includes(`access_token=${token}`), 'not the token', last);
     }),
 
   /** A complete login with an OAuth request. The front end gets a code and redeems it. */
   'oauth-login': (target) =>
-    everyHop(target, target.loginPath + oauthRequest, async (page, token, _, connection) => {
-      await redeem(target, connection, page, token);
+    everyHop(target, loginPath + oauthRequest, async (page, token, _, connection) => {
+      await redeem(connection, page, token);
     }),
 
   /** The same, and one refresh. */
   refresh: (target) =>
-    everyHop(target, target.loginPath + oauthRequest, async (page, token, _, connection) => {
-      const { body } = await redeem(target, connection, page, token);
+    everyHop(target, loginPath + oauthRequest, async (page, token, _, connection) => {
+      const { body } = await redeem(connection, page, token);
       const refreshToken = /"refresh_token":"([^"]*)/.exec(body)?.[1];
       const form = `grant_type=refresh_token&client_id=app&refresh_token=${refreshToken}`;
-      await requestToken(target, connection, form, token);
+      await requestToken(connection, form, token);
     }),
 
   /** A user lookup: of 10,000 users in turn by their tokens, or of each visitor by the cookie of a session. */
@@ -70,24 +69,19 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
   },
 };
 
+const loginPath = '/auth/provider';
 const verifier = 'v'.repeat(43);
 const challenge = hash('sha256', verifier, 'base64url');
 const oauthRequest = `?response_type=code&client_id=app&state=${'s'.repeat(22)}&code_challenge=${challenge}&code_challenge_method=S256`;
 const formHeaders = `Origin: ${registration.frontEnd}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
 
-function redeem(
-  target: Target,
-  connection: HttpConnection,
-  page: string,
-  token: string,
-): Promise<Answer> {
+function redeem(connection: HttpConnection, page: string, token: string): Promise<Answer> {
   const code = /[?&]code=([^&]*)/.exec(page)?.[1];
   const form = `grant_type=authorization_code&client_id=app&code_verifier=${verifier}&code=${code}`;
-  return requestToken(target, connection, form, token);
+  return requestToken(connection, form, token);
 }
 
 async function requestToken(
-  { loginPath }: Target,
   connection: HttpConnection,
   form: string,
   token: string,
@@ -111,7 +105,7 @@ async function starts(target: Target, start: string): Promise<Visitor> {
 async function lookUpByCookie(target: Target): Promise<Visitor> {
   let credential = '';
   let own = Number.NaN;
-  const login = await everyHop(target, target.loginPath, async (_page, token, last) => {
+  const login = await everyHop(target, loginPath, async (_page, token, last) => {
     credential = `X-Login-Relay: 1\r\n${cookieHeader([last])}`;
     own = userOf(token);
   });

@@ -4,7 +4,7 @@ import fastify from 'fastify';
 import { announce, registration, tokenUrl } from '../registration.ts';
 
 const { origin } = new URL(tokenUrl);
-const keepAlive = process.argv.includes('--keep-alive');
+const http = { agent: new Agent({ keepAlive: true }) };
 const app = fastify();
 app.register(oauth2, {
   name: 'provider',
@@ -17,7 +17,7 @@ app.register(oauth2, {
       tokenHost: origin,
       tokenPath: '/token',
     },
-    ...(keepAlive && { http: { agent: new Agent({ keepAlive }) } }),
+    http,
   },
   startRedirectPath: '/auth/provider',
   callbackUri: registration.redirectUri,

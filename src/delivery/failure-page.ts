@@ -1,7 +1,6 @@
 import type { FailureCode, RelayError } from '../errors.ts';
-import { type Context, routeOf } from '../http/context.ts';
+import { type Context, claimedQuery, routeOf } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
-import { claimedQuery } from '../http/query.ts';
 import { limits } from '../limits.ts';
 import type { FrontEndRequest } from '../login/front-end.ts';
 import type { States } from '../login/state.ts';

@@ -10,49 +10,16 @@ const forwardedFor = 'x-forwarded-for';
 const longestForwarded = 1024;
 
 /**
- * Identifies the client of a request: by its IPv4 address, or by the /64 network of its IPv6 address,
- * the smallest that a subscriber gets. Clients without an address count as one: those behind an
- * untrusted Unix socket, and those that have hung up.
- *
- * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted
- */
-export function clientAddressBehind(
-  trustedProxies: readonly string[],
-): (request: IncomingMessage) => string {
-  const { addressOf } = resolverFor(trustedProxies);
-  return (request) => {
-    const address = addressOf(request);
-    return address === undefined ? '' : subscriber(address);
-  };
-}
-
-/**
- * Identifies the client of a request, if the address is known to be the client's own. It may belong to a
- * proxy if it is a loopback address, if a trusted proxy names no client, or if the request comes through
- * an untrusted Unix socket.
- */
-export function ownAddressBehind(
-  trustedProxies: readonly string[],
-): (request: IncomingMessage) => string | undefined {
-  const { addressOf, trusts } = resolverFor(trustedProxies);
-  return (request) => {
-    const address = addressOf(request);
-    if (address === undefined) return isUnixSocket(request.socket) ? undefined : '';
-    const isProxy = ipaddr.process(address).range() === 'loopback' || trusts(address, 0);
-    return isProxy ? undefined : subscriber(address);
-  };
-}
-
-/**
  * Resolves the address of a request through trusted proxies.
  *
  * @param trustedProxies addresses and networks, and `unix` for a Unix socket
  */
-function resolverFor(trustedProxies: readonly string[]) {
+export function addressesBehind(trustedProxies: readonly string[]) {
   const addresses = trustedProxies.filter((entry) => entry !== unixSocket);
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
 
+  /** Undefined: an untrusted Unix socket, or a client that has hung up. */
   function addressOf(request: IncomingMessage): string | undefined {
     const { socket, headers } = request;
     if (trustedProxies.length === 0) return socket.remoteAddress;
@@ -72,24 +39,14 @@ function resolverFor(trustedProxies: readonly string[]) {
   return { addressOf, trusts };
 }
 
-// After a reset by the client, a TCP socket has a local address but no remote one.
-function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boolean {
+/** Whether a request came through a Unix socket. After a reset, a TCP socket has a local address but no remote one. */
+export function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boolean {
   return remoteAddress === undefined && localAddress === undefined && !destroyed;
 }
 
 // Some proxies add the client's port.
 function withoutPort(address: string | undefined): string {
   return address?.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2') ?? '';
-}
-
-function subscriber(address: string): string {
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  const bytes = parsed.toByteArray();
-  // In a network of IPv6 alone, a translator has one /64 for all of IPv4. @see RFC 6052 §2.2, RFC 7755
-  const isTranslated = parsed.range() === 'rfc6052' || parsed.range() === 'rfc6145';
-  if (isTranslated) return bytes.slice(-4).join('.');
-  return Buffer.from(bytes.slice(0, 8)).toString('hex');
 }
 
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
@@ -106,7 +63,7 @@ export function loggedAddresses(settings: {
 }) {
   const { trustedProxies, logClientAddress: detail } = settings;
   if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
-  const { addressOf, trusts } = resolverFor(trustedProxies);
+  const { addressOf, trusts } = addressesBehind(trustedProxies);
   const show = (address: string | undefined) =>
     address === undefined ? undefined : shown(address, detail);
   return {

@@ -1,8 +1,8 @@
 import type { ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
-import type { Query } from '../oauth/query.ts';
+import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
-import type { UpstreamCall } from '../upstream/call.ts';
+import type { ObserveCall, UpstreamCall } from '../upstream/call.ts';
 
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
@@ -38,4 +38,40 @@ export type Context = ParameterizedContext<RequestState>;
 /** The pattern or the name of the route of a request. @returns undefined if no route matches */
 export function routeOf({ state, _matchedRoute: matched }: Context): string | undefined {
   return state.route ?? (typeof matched === 'string' ? matched : undefined);
+}
+
+/**
+ * The parameters of a request.
+ *
+ * @throws {RelayError} `parameters_too_many`
+ */
+export function readQuery(ctx: Context): Query {
+  expectFewParameters(ctx.querystring);
+  return claimedQuery(ctx);
+}
+
+/** The first 100 parameters of a request, for the answer to one that may be refused. */
+export function claimedQuery({ state, querystring }: Context): Query {
+  state.query ??= parseQuery(querystring);
+  return state.query;
+}
+
+/** Puts a call to the provider into the record of the request that it is for. */
+export function recordCall(ctx: Context): ObserveCall {
+  return (call) => {
+    ctx.state.providerCall = call;
+  };
+}
+
+/** Aborts when the client hangs up before the response is sent. */
+export function clientGone({ res }: Context): AbortSignal {
+  const gone = new AbortController();
+  const onClose = () => {
+    if (!res.writableFinished) gone.abort();
+  };
+  // The client may already be gone.
+  if (res.closed) onClose();
+  // Before the request is recorded: the record has the call that this ends.
+  else res.prependOnceListener('close', onClose);
+  return gone.signal;
 }

@@ -1,8 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
 import type { Middleware } from 'koa';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { RelayError } from '../errors.ts';
+import { addressesBehind, isUnixSocket } from './client-address.ts';
 
 /**
  * Counts a request of a client.
@@ -29,15 +31,15 @@ export function createRequestCount(seconds: number): CountRequest {
 /**
  * Answers 429 to a client that sends more than `perMinute` requests in a minute.
  *
- * @param clientAddress tells clients apart
+ * @param keyOf tells clients apart
  */
 export function rateLimit(
   perMinute: number,
-  clientAddress: (request: IncomingMessage) => string,
+  keyOf: (request: IncomingMessage) => string,
 ): Middleware {
   const count = createRequestCount(60);
   return async (ctx, next) => {
-    await count(clientAddress(ctx.req), perMinute);
+    await count(keyOf(ctx.req), perMinute);
     await next();
   };
 }
@@ -51,4 +53,48 @@ export function rateLimit(
 export function createRateLimitCounters(): (address: string) => number {
   const seed = randomBytes(16).toString('hex');
   return (address) => hash('sha256', seed + address, 'buffer').readUInt16LE();
+}
+
+/**
+ * Identifies the client of a request: by its IPv4 address, or by the /64 network of its IPv6 address,
+ * the smallest that a subscriber gets. Clients without an address count as one: those behind an
+ * untrusted Unix socket, and those that have hung up.
+ *
+ * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted
+ */
+export function rateLimitKeyBehind(
+  trustedProxies: readonly string[],
+): (request: IncomingMessage) => string {
+  const { addressOf } = addressesBehind(trustedProxies);
+  return (request) => {
+    const address = addressOf(request);
+    return address === undefined ? '' : subscriber(address);
+  };
+}
+
+/**
+ * Identifies the client of a request, if the address is known to be the client's own. It may belong to a
+ * proxy if it is a loopback address, if a trusted proxy names no client, or if the request comes through
+ * an untrusted Unix socket.
+ */
+export function ownAddressBehind(
+  trustedProxies: readonly string[],
+): (request: IncomingMessage) => string | undefined {
+  const { addressOf, trusts } = addressesBehind(trustedProxies);
+  return (request) => {
+    const address = addressOf(request);
+    if (address === undefined) return isUnixSocket(request.socket) ? undefined : '';
+    const isProxy = ipaddr.process(address).range() === 'loopback' || trusts(address, 0);
+    return isProxy ? undefined : subscriber(address);
+  };
+}
+
+function subscriber(address: string): string {
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  const bytes = parsed.toByteArray();
+  // In a network of IPv6 alone, a translator has one /64 for all of IPv4. @see RFC 6052 §2.2, RFC 7755
+  const isTranslated = parsed.range() === 'rfc6052' || parsed.range() === 'rfc6145';
+  if (isTranslated) return bytes.slice(-4).join('.');
+  return Buffer.from(bytes.slice(0, 8)).toString('hex');
 }

@@ -1,12 +1,9 @@
-/** Why the relay cannot call a provider. */
-type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
+import type { ProviderSource } from '../upstream/provider-source.ts';
 
 /** The provider of one registration. */
-export interface AwaitedProvider {
+export interface AwaitedProvider extends Pick<ProviderSource, 'missing'> {
   /** The name of the registration. */
   readonly name: string;
-  /** Why no login can be sent to the provider; undefined if one can. */
-  missing(): MissingProvider | undefined;
 }
 
 /** Whether a relay should get new requests. */

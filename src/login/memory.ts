@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { ownAddressBehind } from '../http/client-address.ts';
-import { type CountRequest, createRequestCount } from '../http/rate-limit.ts';
+import { type CountRequest, createRequestCount, ownAddressBehind } from '../http/rate-limit.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent } from '../recent.ts';
 import { createExchanges } from './exchanges.ts';

@@ -1,9 +1,9 @@
 import type { Middleware, Next } from 'koa';
 import type { Config } from '../config/config.ts';
-import { allow } from '../http/allow.ts';
-import { ownAddressBehind } from '../http/client-address.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { inOrder } from '../http/in-order.ts';
+import { ownAddressBehind } from '../http/rate-limit.ts';
+import { allow } from '../http/request-guards.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionAccess } from '../routes/open-session.ts';

@@ -1,12 +1,10 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Clock } from '../clock.ts';
-import { allow } from '../http/allow.ts';
-import type { Context, RequestState } from '../http/context.ts';
-import { refuseFrames, refusePrefetch } from '../http/fetch-metadata.ts';
+import { type Context, claimedQuery, type RequestState } from '../http/context.ts';
 import { inOrder } from '../http/in-order.ts';
 import { reportOtherHost } from '../http/other-origins.ts';
-import { claimedQuery } from '../http/query.ts';
+import { allow, refuseFrames, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
 import type { FrontEnds } from '../login/front-end.ts';
 import { paths } from '../paths.ts';

@@ -2,8 +2,8 @@ import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { clientAddressBehind, loggedAddresses } from '../http/client-address.ts';
-import { rateLimit as createRateLimit } from '../http/rate-limit.ts';
+import { loggedAddresses } from '../http/client-address.ts';
+import { rateLimit as createRateLimit, rateLimitKeyBehind } from '../http/rate-limit.ts';
 import { createReadiness } from '../http/readiness.ts';
 import { foreignOriginLog, otherHostLog } from '../observability/occasional-warnings.ts';
 import { requestLog } from '../observability/request-log.ts';
@@ -82,5 +82,5 @@ export async function createRelay(
 /** The rate limit of the routes that have one. Empty: clients may send any number of requests. */
 function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): readonly Middleware[] {
   if (perMinute === undefined) return [];
-  return [createRateLimit(perMinute, clientAddressBehind(trustedProxies))];
+  return [createRateLimit(perMinute, rateLimitKeyBehind(trustedProxies))];
 }

@@ -6,8 +6,7 @@ import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts'
 import { proxiedUrl, relayedLocation } from '../api-proxy/path.ts';
 import { RelayError } from '../errors.ts';
 import { awaitBody, readBody } from '../http/body.ts';
-import type { Context, RequestState } from '../http/context.ts';
-import { clientGone } from '../http/provider-call.ts';
+import { type Context, clientGone, type RequestState } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import { openSession, type SessionAccess, usableToken } from './open-session.ts';

@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
 import { type FailureCode, RelayError } from '../errors.ts';
-import type { Context, RequestState } from '../http/context.ts';
-import { clientGone, recordCall } from '../http/provider-call.ts';
-import { readQuery } from '../http/query.ts';
+import {
+  type Context,
+  clientGone,
+  type RequestState,
+  readQuery,
+  recordCall,
+} from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';

@@ -1,7 +1,6 @@
 import type { Middleware } from 'koa';
-import type { Context, RequestState } from '../http/context.ts';
+import { type Context, claimedQuery, type RequestState } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
-import { claimedQuery } from '../http/query.ts';
 import type { Delivery, FrontEnds } from '../login/front-end.ts';
 import type { States } from '../login/state.ts';
 import { findForPlainStart } from './select-front-end.ts';

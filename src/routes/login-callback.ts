@@ -1,8 +1,6 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
-import type { Context, RequestState } from '../http/context.ts';
-import { recordCall } from '../http/provider-call.ts';
-import { readQuery } from '../http/query.ts';
+import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Login } from '../login/state.ts';

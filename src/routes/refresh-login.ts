@@ -8,8 +8,7 @@ import {
   policyFor,
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
-import type { Context } from '../http/context.ts';
-import { recordCall } from '../http/provider-call.ts';
+import { type Context, recordCall } from '../http/context.ts';
 import type { FrontEnd } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';

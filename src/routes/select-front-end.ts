@@ -1,6 +1,5 @@
 import { RelayError } from '../errors.ts';
-import type { Context } from '../http/context.ts';
-import { claimedQuery } from '../http/query.ts';
+import { type Context, claimedQuery } from '../http/context.ts';
 import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 
 /**

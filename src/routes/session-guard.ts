@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RelayError } from '../errors.ts';
-import type { Context } from '../http/context.ts';
+import { type Context, readQuery } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
-import { readQuery } from '../http/query.ts';
 
 /** A front end that has sessions. */
 export interface SessionFrontEnd {

@@ -2,9 +2,8 @@ import type { Middleware } from 'koa';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
-import type { Context, RequestState } from '../http/context.ts';
+import { type Context, type RequestState, recordCall } from '../http/context.ts';
 import { type AnswerFailure, answerProgram } from '../http/error-responder.ts';
-import { recordCall } from '../http/provider-call.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { type OpenSession, openSession, type SessionAccess } from './open-session.ts';
 

@@ -1,8 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
-import type { Context, RequestState } from '../http/context.ts';
+import { type Context, type RequestState, readQuery } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
-import { readQuery } from '../http/query.ts';
 import { redirect } from '../http/redirect.ts';
 import type { FrontEnd, FrontEndRequest, FrontEnds } from '../login/front-end.ts';
 import { codeChallenge } from '../login/pkce.ts';

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { clientAddressBehind, ownAddressBehind } from '../../src/http/client-address.ts';
+import { ownAddressBehind, rateLimitKeyBehind } from '../../src/http/rate-limit.ts';
 
 interface Peer {
   remoteAddress: string | undefined;
@@ -29,7 +29,7 @@ function addressOf(
   forwardedFor?: string,
   trustedProxies: readonly string[] = [],
 ): string {
-  return clientAddressBehind(trustedProxies)(requestFrom(peer, forwardedFor));
+  return rateLimitKeyBehind(trustedProxies)(requestFrom(peer, forwardedFor));
 }
 
 describe('the address of a client', () => {

@@ -1,7 +1,33 @@
-import type { Next } from 'koa';
+import type { Middleware, Next } from 'koa';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
+
+/** Allows only the given methods. OPTIONS lists them. Any other method is answered with 405. */
+export function allow(...methods: string[]): Middleware {
+  const headers = { Allow: [...methods, 'OPTIONS'].join(', ') };
+  return async (ctx, next) => {
+    if (methods.includes(ctx.method)) return next();
+    if (ctx.method !== 'OPTIONS') throw new RelayError('method_not_allowed', { headers });
+    ctx.set(headers);
+    ctx.status = 204;
+  };
+}
+
+/** Refuses prefetches: the person has not asked for a login yet. */
+export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
+  const purposes = `${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`;
+  if (/\b(prefetch|prerender|preview)\b/i.test(purposes)) throw new RelayError('prefetch_refused');
+  return next();
+}
+
+const framed: ReadonlySet<string> = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
+
+/** Refuses requests from frames: the person cannot see which site the page belongs to. */
+export function refuseFrames(ctx: Context, next: Next): Promise<void> {
+  if (framed.has(ctx.get('Sec-Fetch-Dest'))) throw new RelayError('callback_framed');
+  return next();
+}
 
 /** A host with an optional port. @see RFC 3986 §3.2.2 */
 const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;

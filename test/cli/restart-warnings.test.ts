@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { restartWarnings } from '../../src/cli/restart-warnings.ts';
-import { readFileConfig } from '../config/support/config-file.ts';
+import { readFileConfig } from '../config/support/read.ts';
 
 const provider = `providers:
   github: { client-id: a, client-secret: b }

@@ -3,7 +3,7 @@ import { readingsOf } from '../../fuzz/parsers/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
 import { limits } from '../../src/limits.ts';
-import { faultsOfFile, readFileConfig } from './support/config-file.ts';
+import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const base = `base-url: https://login.example.com
 key-file: ./key

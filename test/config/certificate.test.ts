@@ -1,15 +1,13 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
-import { loginConfig } from '../../src/check/context.ts';
-import { readConfig } from '../../src/config/config.ts';
 import type { TextFile } from '../../src/config/files.ts';
-import { ConfigError } from '../../src/start-errors.ts';
 import { issueCertificate, selfSignedCertificate } from '../harness/system/certificate.ts';
+import { faults, minimal, read as readGiven } from './support/read.ts';
 
 const day = 86_400_000;
 
 describe('the relay’s own certificate', () => {
-  const files = new Map<string, TextFile>();
+  const files: Record<string, TextFile> = {};
   let key = '';
   before(async () => {
     const certificate = await issueCertificate('relay.example');
@@ -20,38 +18,17 @@ describe('the relay’s own certificate', () => {
   });
 
   function put(path: string, text: string, readableByOthers = false): void {
-    files.set(path, { text, readableByOthers });
+    files[path] = { text, readableByOthers };
   }
 
-  function read(environment: Record<string, string>) {
-    return readConfig({
-      flags: {},
-      environment: {
-        FRONTEND_ORIGIN: 'https://app.example',
-        PROVIDER_CLIENT_ID: 'client',
-        PROVIDER_CLIENT_SECRET: 'secret',
-        REFRESH_TOKENS: 'off',
-        ...environment,
-      },
-      readFile(path) {
-        const file = files.get(path);
-        if (file === undefined) throw Object.assign(new Error(), { code: 'ENOENT' });
-        return file;
-      },
-    });
-  }
+  const given = (environment: Record<string, string>) => ({
+    environment: { ...minimal, REFRESH_TOKENS: 'off', ...environment },
+    files,
+  });
+  const read = (environment: Record<string, string>) => readGiven(given(environment));
+  const faultsOf = (environment: Record<string, string>) => faults(given(environment));
 
   const both = { TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem', BASE_URL: 'https://relay.example' };
-
-  function faultsOf(environment: Record<string, string>): readonly string[] {
-    try {
-      read(environment);
-    } catch (error) {
-      if (error instanceof ConfigError) return error.faults;
-      throw error;
-    }
-    throw new Error('there is no fault');
-  }
 
   it('is read with its key, which is masked when printed', () => {
     const { config, warnings } = read(both);
@@ -63,9 +40,7 @@ describe('the relay’s own certificate', () => {
 
   it('makes the default base URL https', () => {
     const { config } = read({ ...both, BASE_URL: '' });
-    expect(loginConfig(config).redirectUri).to.equal(
-      'https://localhost:8000/auth/provider/callback',
-    );
+    expect(config.redirectUri).to.equal('https://localhost:8000/auth/provider/callback');
   });
 
   it('is refused with a base URL on http', () => {

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { type ConfigReading, readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/start-errors.ts';
-import { type Given, faults as optionFaults, read as readOptions } from './support/read.ts';
+import { faults, faultsOfFile, type Given, read, readFileConfig } from './support/read.ts';
 
 const cms = (flags: Given['flags'] = { scope: 'repo' }): Given => ({
   flags: { tokenDelivery: 'cms', ...flags },
@@ -11,24 +9,24 @@ const setting = '--token-delivery (TOKEN_DELIVERY)';
 
 describe('--token-delivery cms', () => {
   it('always checks the state, and needs nothing else at GitHub', () => {
-    const { config, warnings } = readOptions(cms());
+    const { config, warnings } = read(cms());
     expect(config).to.include({ tokenDelivery: 'cms', stateCheck: 'always' });
     expect(config.redirectUris).to.deep.equal([]);
     expect(warnings).to.deep.equal([]);
   });
 
   it('has its admin page at /admin/ unless the front end URL is another', () => {
-    expect(readOptions(cms()).config.frontendUrl).to.equal('https://app.example.com/admin/');
+    expect(read(cms()).config.frontendUrl).to.equal('https://app.example.com/admin/');
     const frontendUrl = 'https://app.example.com/cms/?a=b';
-    expect(readOptions(cms({ frontendUrl })).config.frontendUrl).to.equal(frontendUrl);
+    expect(read(cms({ frontendUrl })).config.frontendUrl).to.equal(frontendUrl);
   });
 
   it('excludes another state check, and an origin with a *', () => {
     for (const stateCheck of ['browsers', 'off']) {
-      expect(optionFaults(cms({ stateCheck }))[0]).to.match(/must be always with .* cms:/);
+      expect(faults(cms({ stateCheck }))[0]).to.match(/must be always with .* cms:/);
     }
     for (const origin of ['https://*.preview.example.com', 'http://localhost:*']) {
-      expect(optionFaults(cms({ origin }))[0]).to.match(/must not have a \*/);
+      expect(faults(cms({ origin }))[0]).to.match(/must not have a \*/);
     }
   });
 
@@ -40,7 +38,7 @@ describe('--token-delivery cms', () => {
     ['bitbucket', { scope: 'account repository:write' }],
   ] as const) {
     it(`works with ${provider} ${Object.values(more)}`, () => {
-      expect(readOptions(cms({ provider, ...more })).warnings).to.deep.equal([]);
+      expect(read(cms({ provider, ...more })).warnings).to.deep.equal([]);
     });
   }
 
@@ -54,7 +52,7 @@ describe('--token-delivery cms', () => {
     },
   })) {
     it(`is a fault with ${what}`, () => {
-      expect(optionFaults(cms(flags))).to.deep.equal([
+      expect(faults(cms(flags))).to.deep.equal([
         `${setting} "cms" works with the provider presets github, github-enterprise, gitlab, bitbucket only`,
       ]);
     });
@@ -67,7 +65,7 @@ describe('--token-delivery cms', () => {
     ["Bitbucket's own", { provider: 'bitbucket' }, 'repository:write'],
   ] as const) {
     it(`warns of ${what}, which gives no access to repositories`, () => {
-      expect(readOptions(cms(flags)).warnings).to.deep.equal([
+      expect(read(cms(flags)).warnings).to.deep.equal([
         `${setting} is cms, but the scope at provider gives no access to repositories: add ${scope}`,
       ]);
     });
@@ -75,11 +73,11 @@ describe('--token-delivery cms', () => {
 
   it('does not warn of the scope of a GitHub App, which has permissions instead', () => {
     const given = cms({ clientId: 'Iv23liEXAMPLE' });
-    expect(readOptions(given).warnings).to.deep.equal([]);
+    expect(read(given).warnings).to.deep.equal([]);
   });
 
   it('warns of redirect URIs, which it does not use', () => {
-    const { config, warnings } = readOptions(
+    const { config, warnings } = read(
       cms({ scope: 'repo', redirectUri: 'https://app.example.com/in' }),
     );
     expect(warnings).to.deep.equal([
@@ -95,39 +93,18 @@ base-url: https://login.example.com
 trusted-proxies: unix
 key-file: ./key
 providers:
-  github: { client-id: one, client-secret-file: secret, scope: repo }
-  staff: { issuer: https://id.example.com, client-id: two, client-secret-file: secret }
-  team: { provider: gitlab, client-id: three, client-secret-file: secret, scope: api }
+  github: { client-id: one, client-secret: secret, scope: repo }
+  staff: { issuer: https://id.example.com, client-id: two, client-secret: secret }
+  team: { provider: gitlab, client-id: three, client-secret: secret, scope: api }
 front-ends:
 `;
-
-  function read(frontEnds: string): ConfigReading {
-    return readConfig({
-      flags: {},
-      environment: { LOGIN_RELAY_CONFIG: 'config.yaml' },
-      readFile: (path) => ({
-        text: path === 'config.yaml' ? providers + frontEnds : 'k'.repeat(32),
-        readableByOthers: false,
-      }),
-    });
-  }
-
-  function faults(frontEnds: string): readonly string[] {
-    try {
-      read(frontEnds);
-    } catch (error) {
-      if (error instanceof ConfigError) return error.faults;
-      throw error;
-    }
-    return [];
-  }
 
   const app = '  app: { origin: https://app.example.com }\n';
   const blog = (name: string, used: string) =>
     `  ${name}: { origin: https://${name}.example.com, token-delivery: cms, providers: [${used}] }\n`;
 
   it('checks the state of every callback at its providers, and at no others', () => {
-    const { registrations } = read(app + blog('blog', 'github')).config;
+    const { registrations } = readFileConfig(providers + app + blog('blog', 'github')).config;
     expect(registrations.map(({ name, stateCheck }) => [name, stateCheck])).to.deep.equal([
       ['github', 'always'],
       ['staff', 'browsers'],
@@ -136,14 +113,18 @@ front-ends:
   });
 
   it('has a fault for each provider that no CMS knows', () => {
-    expect(faults(app + blog('blog', 'github, staff'))).to.deep.equal([
+    expect(faultsOfFile(providers + app + blog('blog', 'github, staff'))).to.deep.equal([
       'config.yaml:11:45 front-ends.blog.token-delivery "cms" works with the provider presets github, github-enterprise, gitlab, bitbucket only. staff uses none of them: set its provider, or leave it out of providers',
     ]);
   });
 
   it('warns that /auth serves the first CMS of each backend', () => {
-    const { warnings } = read(
-      app + blog('blog', 'github') + blog('docs', 'github, team') + blog('news', 'team'),
+    const { warnings } = readFileConfig(
+      providers +
+        app +
+        blog('blog', 'github') +
+        blog('docs', 'github, team') +
+        blog('news', 'team'),
     );
     expect(warnings).to.deep.equal([
       'config.yaml:12:45 front-ends.docs.token-delivery is cms, but /auth serves the front end blog at github: set auth_endpoint to auth/github/docs in its config.yml',

@@ -377,11 +377,7 @@ describe('the configuration', () => {
 
   describe('on plain http', () => {
     const addresses: OptionName[] = [
-      'baseUrl',
-      'origin',
-      'authorizeUrl',
-      'tokenUrl',
-      'userUrl',
+      ...(['baseUrl', 'origin', 'authorizeUrl', 'tokenUrl', 'userUrl', 'revocationUrl'] as const),
       'issuer',
     ];
 

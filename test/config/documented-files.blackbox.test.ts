@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { listening } from '../harness/relay/relay-under-test.ts';
-import { documentedFiles, secretFilesOf } from './support/config-file.ts';
+import { documentedFiles, secretFilesOf } from './support/read.ts';
 
 describe('the configuration files of the documentation', () => {
   it('are found', () => {

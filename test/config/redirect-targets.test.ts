@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import { loginConfig } from '../../src/check/context.ts';
-import { readConfig } from '../../src/config/config.ts';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
@@ -9,6 +7,7 @@ import { ConfigError } from '../../src/start-errors.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
+import { read } from './support/read.ts';
 
 const usual = {
   origin: 'https://app.example',
@@ -17,20 +16,12 @@ const usual = {
   baseUrl: 'https://relay.example',
 };
 
+type Targets = NonNullable<ReturnType<typeof targetsWith>>;
+
 /** The targets of redirects with this configuration; none if the configuration is refused. */
 function targetsWith(name: OptionName, value: string) {
-  const flags = Object.fromEntries(
-    Object.entries({ ...usual, [name]: value }).map(([option, one]) => [option, [one]]),
-  );
   try {
-    const reading = readConfig({
-      flags,
-      environment: {},
-      readFile: () => {
-        throw new Error('no file is named');
-      },
-    });
-    const config = loginConfig(reading.config);
+    const { config } = read({ flags: { ...usual, [name]: value }, environment: {} });
     if (!('known' in config.provider)) throw new Error('no issuer is named');
     return {
       config,
@@ -51,50 +42,31 @@ function expectAsWritten(target: string, written: string): void {
 }
 
 describe('what the configuration makes of payloads', () => {
-  const asWritten = 'https://written.example';
+  const rows: readonly [OptionName, (found: Targets) => readonly string[]][] = [
+    ['frontendUrl', ({ frontEnd }) => [frontEnd]],
+    ['redirectUri', ({ config }) => config.redirectUris],
+    ['origin', ({ frontEnd }) => [frontEnd]],
+    ['authorizeUrl', ({ provider }) => [provider]],
+    ['baseUrl', ({ config }) => [config.redirectUri]],
+  ];
+  for (const [name, targetsOf] of rows) {
+    const isInOrigin = name === 'frontendUrl' || name === 'redirectUri';
+    const place = isInOrigin ? usual.origin : 'https://written.example';
 
-  it('never leads beyond the origin, whatever --frontend-url is', () => {
-    for (const payload of redirectPayloads) {
-      for (const value of [payload, `${usual.origin}/${payload}`, usual.origin + payload]) {
-        const targets = targetsWith('frontendUrl', value);
-        if (targets !== undefined && value !== '') expectAsWritten(targets.frontEnd, usual.origin);
-      }
-    }
-  });
-
-  it('never leads beyond the origin, whatever --redirect-uri is', () => {
-    for (const payload of redirectPayloads) {
-      for (const value of [payload, `${usual.origin}/${payload}`, usual.origin + payload]) {
-        if (value === '') continue;
-        for (const redirectUri of targetsWith('redirectUri', value)?.config.redirectUris ?? []) {
-          expectAsWritten(redirectUri, usual.origin);
+    it(`never leads beyond what is configured, whatever ${name} is`, () => {
+      for (const payload of redirectPayloads) {
+        for (const value of [payload, place + payload, `${place}/${payload}`]) {
+          const found = value === '' ? undefined : targetsWith(name, value);
+          for (const target of found === undefined ? [] : targetsOf(found)) {
+            expectAsWritten(target, isInOrigin ? place : value);
+            if (name === 'baseUrl') {
+              expect(new URL(target).pathname).to.match(/\/auth\/provider\/callback$/);
+            }
+          }
         }
       }
-    }
-  });
-
-  it('leads only to --origin and --authorize-url', () => {
-    for (const payload of redirectPayloads) {
-      for (const value of [payload, asWritten + payload, `${asWritten}/${payload}`]) {
-        if (value === '') continue;
-        const frontEnd = targetsWith('origin', value)?.frontEnd;
-        if (frontEnd !== undefined) expectAsWritten(frontEnd, value);
-        const provider = targetsWith('authorizeUrl', value)?.provider;
-        if (provider !== undefined) expectAsWritten(provider, value);
-      }
-    }
-  });
-
-  it('has only redirect URIs inside --base-url', () => {
-    for (const payload of redirectPayloads) {
-      for (const value of [payload, asWritten + payload, `${asWritten}/${payload}`]) {
-        const redirectUri = targetsWith('baseUrl', value)?.config.redirectUri;
-        if (redirectUri === undefined || value === '') continue;
-        expectAsWritten(redirectUri, value);
-        expect(new URL(redirectUri).pathname).to.match(/\/auth\/provider\/callback$/);
-      }
-    }
-  });
+    });
+  }
 
   it('discovers only https URLs as endpoints of the provider', async () => {
     const issuer = 'https://id.example';

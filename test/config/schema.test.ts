@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { configFileSchema } from '../../src/config/file/schema.ts';
 import { limits } from '../../src/limits.ts';
-import { documentedFiles, faultsOfFile, secretFilesOf } from './support/config-file.ts';
+import { documentedFiles, faultsOfFile, secretFilesOf } from './support/read.ts';
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
 const validate = ajv.compile(configFileSchema());

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { isSameSite } from '../../src/origins/domains.ts';
-import { faults, type Given, read } from './support/read.ts';
+import { faults, faultsOfFile, type Given, read, readFileConfig } from './support/read.ts';
 
 const key = { '/key': { text: 'k'.repeat(40) } };
 const onHttps = {
@@ -134,7 +134,7 @@ describe('--session-lifetime and --session-idle', () => {
 
 describe('sessions in a configuration file', () => {
   const text = `base-url: https://login.example.com
-key-file: /key
+key-file: ./key
 session-idle: 12
 providers:
   github: { client-id: client, client-secret: secret }
@@ -142,27 +142,19 @@ front-ends:
   app: { origin: https://app.example.com, token-delivery: session }
   blog: { origin: https://blog.example.com }
 `;
-  const withFile = (changed: string): Given => ({
-    flags: { config: 'config.yaml' },
-    environment: {},
-    files: { ...key, 'config.yaml': { text: changed } },
-  });
-
   it('belong to front ends, and their times to the relay', () => {
-    const { config } = read(withFile(text));
-    expect(config).to.include({
-      sessionIdle: 43_200,
-      tokenDelivery: 'session',
-      stateCheck: 'always',
-    });
+    const { config } = readFileConfig(text);
+    expect(config.sessionIdle).to.equal(43_200);
+    expect(config.frontEnds[0].tokenDelivery).to.equal('session');
+    expect(config.registrations[0].stateCheck).to.equal('always');
   });
 
   it('have faults that name their place', () => {
     const faulty = text
       .replace('https://app.example.com', 'https://app.example.org')
       .replace('github', 'session')
-      .replace('key-file: /key\n', '');
-    expect(faults(withFile(faulty))).to.deep.equal([
+      .replace('key-file: ./key\n', '');
+    expect(faultsOfFile(faulty)).to.deep.equal([
       'config.yaml key-file is required with config.yaml:6:43 front-ends.app.token-delivery session: otherwise anyone who knows the client secret could decrypt sessions',
       'config.yaml:4:3 providers.session has the name of an endpoint of config.yaml:6:43 front-ends.app.token-delivery session: choose another name',
       'config.yaml:6:10 front-ends.app.origin "https://app.example.org" must be on the same site as config.yaml:1:1 base-url with config.yaml:6:43 front-ends.app.token-delivery session: both https, under one domain of your own, such as app.example.com and login.example.com',
@@ -171,7 +163,7 @@ front-ends:
 
   it('warn of another front end that brings tokens to the same page', () => {
     const warningsOf = (blog: string) =>
-      read(withFile(text.replace('{ origin: https://blog.example.com }', blog))).warnings.filter(
+      readFileConfig(text.replace('{ origin: https://blog.example.com }', blog)).warnings.filter(
         (warning) => warning.includes('a script in the page can log in there'),
       );
     for (const blog of [
@@ -201,12 +193,12 @@ front-ends:
       )
       .replace('token-delivery: session', 'token-delivery: session, providers: [github]')
       .replace('https://blog.example.com', 'https://app.example.com, providers: [gitlab]');
-    expect(read(withFile(apart)).warnings.join()).not.to.contain('a script in the page');
+    expect(readFileConfig(apart).warnings.join()).not.to.contain('a script in the page');
   });
 
   it('leave the names of endpoints to relays without them', () => {
     const without = text.replace(', token-delivery: session', '').replace('github', 'session');
-    expect(faults(withFile(without.replace('session-idle: 12\n', '')))).to.deep.equal([]);
+    expect(faultsOfFile(without.replace('session-idle: 12\n', ''))).to.deep.equal([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { faultsOfFile, readFileConfig } from './support/config-file.ts';
+import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const team = `
 base-url: https://login.example.com

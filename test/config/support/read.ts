@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { type LoginConfig, loginConfig } from '../../../src/check/context.ts';
-import { readConfig } from '../../../src/config/config.ts';
+import { type ConfigReading, readConfig } from '../../../src/config/config.ts';
 import type { NewFiles, ReadFile, TextFile } from '../../../src/config/files.ts';
 import type { Naming } from '../../../src/config/reading.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
@@ -22,24 +23,16 @@ export interface Given {
   newFiles?: NewFiles;
 }
 
-/** Reads a configuration of one registration and one front end. @throws {ConfigError} */
-export function read({
+function readWhole({
   flags = {},
   environment = minimal,
   files = {},
   readFile = readFrom(files),
   newFiles,
-}: Given): { config: LoginConfig; warnings: readonly string[]; naming: Naming } {
+}: Given): ConfigReading {
   const lists: Partial<Record<OptionName, string[]>> = {};
   for (const [name, value] of Object.entries(flags)) lists[name as OptionName] = [value].flat();
-  const { config, warnings, namingOf } = readConfig({
-    flags: lists,
-    environment,
-    readFile,
-    ...(newFiles && { newFiles }),
-  });
-  const login = loginConfig(config);
-  return { config: login, warnings, naming: namingOf(login.pathName, login.frontEnd) };
+  return readConfig({ flags: lists, environment, readFile, ...(newFiles && { newFiles }) });
 }
 
 function readFrom(files: NonNullable<Given['files']>): ReadFile {
@@ -50,13 +43,56 @@ function readFrom(files: NonNullable<Given['files']>): ReadFile {
   };
 }
 
+/** Reads a configuration of one registration and one front end. @throws {ConfigError} */
+export function read(given: Given): {
+  config: LoginConfig;
+  warnings: readonly string[];
+  naming: Naming;
+} {
+  const { config, warnings, namingOf } = readWhole(given);
+  const login = loginConfig(config);
+  return { config: login, warnings, naming: namingOf(login.pathName, login.frontEnd) };
+}
+
 /** The faults of a configuration; none if it is right. */
 export function faults(given: Given): readonly string[] {
   try {
-    read(given);
+    readWhole(given);
   } catch (error) {
     if (error instanceof ConfigError) return error.faults;
     throw error;
   }
   return [];
+}
+
+const withFile = (text: string, { environment = {}, files = {}, ...given }: Given = {}): Given => ({
+  ...given,
+  environment: { LOGIN_RELAY_CONFIG: 'config.yaml', ...environment },
+  files: { 'config.yaml': { text }, './key': { text: 'k'.repeat(32) }, ...files },
+});
+
+/** Reads a configuration from the file `config.yaml`. @throws {ConfigError} */
+export function readFileConfig(...given: Parameters<typeof withFile>): ConfigReading {
+  return readWhole(withFile(...given));
+}
+
+/** The faults of a configuration file; none if it is right. */
+export function faultsOfFile(...given: Parameters<typeof withFile>): readonly string[] {
+  return faults(withFile(...given));
+}
+
+const documentation = new URL('../../../docs/configuration.md', import.meta.url);
+
+/** The whole files of docs/configuration.md, by the title of their section. */
+export const documentedFiles: ReadonlyMap<string, string> = new Map(
+  [
+    ...readFileSync(documentation, 'utf8').matchAll(
+      /^## ([^\n]+)$(?:(?!^## ).)*?^```yaml\n(.*?)^```$/gms,
+    ),
+  ].map(([, title = '', file = '']) => [title, file]),
+);
+
+/** The secret files that a configuration file names, each with a secret. */
+export function secretFilesOf(file: string): readonly string[] {
+  return [...file.matchAll(/client-secret-file: (\S+)/g)].map(([, path = '']) => path);
 }

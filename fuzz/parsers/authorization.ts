@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
 import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
-import { userRequest } from '../../src/upstream/look-up-user.ts';
+import { userRequest } from '../../src/upstream/provider-endpoints.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
 /** Fails if Authorization headers are read wrongly. Each character is a byte. */

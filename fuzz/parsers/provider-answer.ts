@@ -4,9 +4,12 @@ import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { Secret } from '../../src/secret.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
-import { lookUpUser } from '../../src/upstream/look-up-user.ts';
-import { revokeToken } from '../../src/upstream/revoke-token.ts';
-import { exchangeCode, refreshToken } from '../../src/upstream/token-endpoint.ts';
+import {
+  exchangeCode,
+  lookUpUser,
+  refreshToken,
+  revokeToken,
+} from '../../src/upstream/provider-endpoints.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {

@@ -3,9 +3,8 @@ import type { Naming } from '../config/reading.ts';
 import { RelayError } from '../errors.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { UpstreamCall } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import type { UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
+import type { UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** What the logins of one front end at one registration are configured with. */

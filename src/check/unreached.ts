@@ -1,5 +1,5 @@
 import type { Naming } from '../config/reading.ts';
-import type { UpstreamCall } from '../upstream/call.ts';
+import type { UpstreamCall } from '../upstream/messages.ts';
 
 /** Why an address gave no answer, as text for the operator. */
 export interface Unreached {

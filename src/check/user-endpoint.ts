@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../oauth/json.ts';
-import { isJwt, userRequest } from '../upstream/look-up-user.ts';
+import { isJwt, userRequest } from '../upstream/provider-endpoints.ts';
 import { wrongKind } from './answer.ts';
 import { ask, fixUrl, madeUp, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';

@@ -1,6 +1,6 @@
 import { effectOf, hasFailed, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-record.ts';
-import type { UpstreamCall } from '../upstream/call.ts';
+import type { UpstreamCall } from '../upstream/messages.ts';
 
 type Step = ReturnType<typeof stepOf>;
 

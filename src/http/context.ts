@@ -2,7 +2,7 @@ import type { ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
-import type { ObserveCall, UpstreamCall } from '../upstream/call.ts';
+import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
 
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {

@@ -9,13 +9,15 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import { keyOf } from '../recent.ts';
 import type { Secret } from '../secret.ts';
-import type { ObserveCall } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { lookUpUser } from '../upstream/look-up-user.ts';
-import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
+import type { ObserveCall, StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
+import {
+  exchangeCode,
+  lookUpUser,
+  refreshToken,
+  revokeToken,
+} from '../upstream/provider-endpoints.ts';
 import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
-import { revokeToken } from '../upstream/revoke-token.ts';
-import { exchangeCode, refreshToken } from '../upstream/token-endpoint.ts';
 import type { LoginMemory, RefusalLimits } from './memory.ts';
 import { createLoginProtection } from './protection.ts';
 import type { States } from './state.ts';

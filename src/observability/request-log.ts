@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { paths } from '../paths.ts';
-import type { UpstreamCall } from '../upstream/call.ts';
+import type { UpstreamCall } from '../upstream/messages.ts';
 import { hasFailed } from './request-effect.ts';
 import type { RequestRecord } from './request-record.ts';
 

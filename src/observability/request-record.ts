@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { FailureCode } from '../errors.ts';
 import { type RequestState, routeOf } from '../http/context.ts';
-import type { UpstreamCall } from '../upstream/call.ts';
+import type { UpstreamCall } from '../upstream/messages.ts';
 
 const clientClosedRequest = 499;
 

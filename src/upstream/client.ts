@@ -3,11 +3,12 @@ import got from 'got';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { Attempt, type Call, type Head } from './attempt.ts';
-import type { ObserveCall, UpstreamCall } from './call.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
 import type {
+  ObserveCall,
   StreamedRequest,
   StreamedResponse,
+  UpstreamCall,
   UpstreamRequest,
   UpstreamResponse,
 } from './messages.ts';
@@ -15,31 +16,7 @@ import { type TransferPatience, waitUntil, waitWithin } from './patience.ts';
 import { createRoom, type Endpoint } from './room.ts';
 
 /** Calls the provider within limits of time, size and number. */
-export interface UpstreamClient {
-  /**
-   * Makes one call. Redirects are not followed: a 3xx is returned like any other response.
-   *
-   * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable`
-   *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (cancelled). The error never holds the request.
-   */
-  call(request: UpstreamRequest, observe: ObserveCall): Promise<UpstreamResponse>;
-  /**
-   * Makes one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.
-   *
-   * @throws {RelayError} as `call` does, or `upload_too_large`. After that, the body fails with such an error
-   */
-  stream(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse>;
-  /**
-   * Checks that a call may be made now. A call that follows in the same tick is not refused.
-   *
-   * @throws {RelayError} `overloaded`
-   */
-  expectRoom(endpoint: Endpoint): void;
-  /** The number of calls in flight. */
-  inFlight(): number;
-  /** Closes all connections. */
-  close(): void;
-}
+export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
 /**
  * Creates the client that all calls of a relay share.
@@ -53,7 +30,7 @@ export function createUpstreamClient(
   userAgent: string,
   within: { readonly timeout: number; readonly concurrentCalls: number },
   proxy: ProxyEnvironment = {},
-): UpstreamClient {
+) {
   const pool = createConnectionPool(within.concurrentCalls, proxy);
   const instance = got.extend({
     headers: {
@@ -89,7 +66,16 @@ export function createUpstreamClient(
   }
 
   return {
-    async call({ endpoint, body = '', signal, ...request }, observe) {
+    /**
+     * Makes one call. Redirects are not followed: a 3xx is returned like any other response.
+     *
+     * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable`
+     *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (cancelled). The error never holds the request.
+     */
+    async call(
+      { endpoint, body = '', signal, ...request }: UpstreamRequest,
+      observe: ObserveCall,
+    ): Promise<UpstreamResponse> {
       const deadline = performance.now() + within.timeout;
       const progress = startProgress(endpoint, room.take(endpoint), observe, decidesAlone);
       const chunks: Buffer[] = [];
@@ -112,7 +98,15 @@ export function createUpstreamClient(
         return { status, headers: {}, body: new Uint8Array() };
       }
     },
-    async stream({ holder, upload = '', ...request }, observe) {
+    /**
+     * Makes one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.
+     *
+     * @throws {RelayError} as `call` does, or `upload_too_large`. After that, the body fails with such an error
+     */
+    async stream(
+      { holder, upload, ...request }: StreamedRequest,
+      observe: ObserveCall,
+    ): Promise<StreamedResponse> {
       let patience: TransferPatience | undefined;
       let giveWay = () => {};
       const download = new PassThrough();
@@ -126,7 +120,7 @@ export function createUpstreamClient(
       const head = await make({
         ...request,
         ...startProgress('api', leave, observe, () => false),
-        body: upload,
+        body: upload ?? '',
         download,
         decompress: false,
         mostBytes: limits.apiResponseSize,
@@ -138,8 +132,11 @@ export function createUpstreamClient(
       });
       return { ...head, body: download };
     },
+    /** Checks that a call may be made now, or throws `overloaded`. A call that follows in the same tick is not refused. */
     expectRoom: room.expect,
+    /** The number of calls in flight. */
     inFlight: room.inFlight,
+    /** Closes all connections. */
     close: pool.close,
   };
 }

@@ -8,39 +8,14 @@ import { urlToHttpOptions } from 'node:url';
 
 const idleConnectionLifetime = 60_000;
 
-interface Agents {
-  readonly http: HttpAgent;
-  readonly https: HttpsAgent;
-}
-
 /** `HTTPS_PROXY`, and `NO_PROXY` with the hosts that are called directly. */
 export type ProxyEnvironment = Readonly<Record<string, string>>;
 
 /** Keep-alive connections to the provider. */
-export interface ConnectionPool {
-  readonly pooled: Agents;
-  /** Opens a new connection for every request and closes it afterwards. */
-  readonly unpooled: Agents;
-  /**
-   * Whether a request failed because its keep-alive connection was reset before the first byte of a
-   * response. The provider had closed the connection, so it never took the request: retry it.
-   *
-   * @see RFC 9112 §9.3.1
-   */
-  diedWhileIdle(request: ClientRequest, error: unknown): boolean;
-  /** Whether a request was sent on a keep-alive connection. */
-  reused(request: ClientRequest): boolean;
-  /**
-   * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection
-   * that sends unsolicited bytes. A busy event loop would reuse it first and take the bytes for the
-   * response.
-   */
-  settled(): Promise<void>;
-  close(): void;
-}
+export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
 /** @param size the most connections to each of the provider's hosts */
-export function createConnectionPool(size: number, proxy: ProxyEnvironment): ConnectionPool {
+export function createConnectionPool(size: number, proxy: ProxyEnvironment) {
   const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
   const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, proxyEnv };
   const pooled = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
@@ -56,15 +31,28 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment): Con
   }
   return {
     pooled,
+    /** Opens a new connection for every request and closes it afterwards. */
     unpooled,
-    diedWhileIdle(request, error) {
+    /**
+     * Whether a request failed because its keep-alive connection was reset before the first byte of a
+     * response. The provider had closed the connection, so it never took the request: retry it.
+     *
+     * @see RFC 9112 §9.3.1
+     */
+    diedWhileIdle(request: ClientRequest, error: unknown): boolean {
       // close() destroys connections in use. The provider may have read their requests.
       if (closed) return false;
       const reuse = reuses.get(request);
       return reuse !== undefined && isReset(error) && reuse.socket.bytesRead === reuse.bytesRead;
     },
-    reused: (request) => reuses.has(request),
-    async settled() {
+    /** Whether a request was sent on a keep-alive connection. */
+    reused: (request: ClientRequest): boolean => reuses.has(request),
+    /**
+     * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection
+     * that sends unsolicited bytes. A busy event loop would reuse it first and take the bytes for the
+     * response.
+     */
+    async settled(): Promise<void> {
       const idle = [pooled.http, pooled.https].some(
         (agent) => Object.keys(agent.freeSockets).length,
       );
@@ -73,7 +61,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment): Con
       await setImmediate();
       await setImmediate();
     },
-    close() {
+    close(): void {
       closed = true;
       for (const agents of [pooled, unpooled]) {
         agents.http.destroy();

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Method } from 'got';
+import type { FailureCode } from '../errors.ts';
 import type { Endpoint, Holder } from './room.ts';
 
 /** A request to one of the provider's endpoints. */
@@ -41,9 +42,26 @@ export interface Upload {
 }
 
 /** A response of the provider's API whose body is streamed. */
-export interface StreamedResponse {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
   /** Its bytes as the API sent them, compressed or not. It fails with a `RelayError` if it breaks off. */
   readonly body: Readable;
 }
+
+/** The result of one call. Without `sent`, it is what a log may know of it. */
+export interface UpstreamCall {
+  readonly endpoint: Endpoint;
+  readonly outcome: 'answered' | FailureCode;
+  /**
+   * Whether the provider may have seen a byte of the request. If not, what the request would have spent
+   * is unspent. A call that is refused as `overloaded` is not observed at all.
+   */
+  readonly sent: boolean;
+  /** The provider's status, if it answered. */
+  readonly status?: number;
+  /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
+  readonly error?: string;
+  readonly durationMs: number;
+}
+
+/** Called with every call once it has ended. */
+export type ObserveCall = (call: UpstreamCall) => void;

@@ -19,23 +19,6 @@ interface Transfer extends Holder {
   giveWay(): void;
 }
 
-/** The room for calls: how many may be in flight. */
-export interface Room {
-  /** @throws {RelayError} `overloaded` if there is no room for another call */
-  expect(endpoint: Endpoint): void;
-  /**
-   * Takes the room of one call.
-   *
-   * @returns gives it back; call it once
-   * @throws {RelayError} `overloaded`
-   */
-  take(endpoint: Endpoint): () => void;
-  /** The same for a transfer. Another one may give way to it. */
-  takeFor(transfer: Transfer): () => void;
-  /** The number of calls in flight. */
-  inFlight(): number;
-}
-
 /** Calls that share a part of the room. The rest is left to all others. */
 const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly share: number }[] = [
   { of: 'all', share: 1 },
@@ -45,8 +28,11 @@ const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly share
   { of: ['api'], share: 1 / 2 },
 ];
 
+/** The room for calls: how many may be in flight. */
+export type Room = ReturnType<typeof createRoom>;
+
 /** @param most calls that may be in flight; further ones are refused, never queued */
-export function createRoom(most: number): Room {
+export function createRoom(most: number) {
   const counted = parts.map(({ of, share }) => ({ of, most: Math.ceil(most * share), now: 0 }));
   const countersOf = (endpoint: Endpoint) =>
     counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
@@ -55,10 +41,17 @@ export function createRoom(most: number): Room {
 
   const isFull = (endpoint: Endpoint) => countersOf(endpoint).some(({ now, most }) => now >= most);
 
+  /** @throws {RelayError} `overloaded` if there is no room for another call */
   function expect(endpoint: Endpoint): void {
     if (isFull(endpoint)) throw new RelayError('overloaded');
   }
 
+  /**
+   * Takes the room of one call.
+   *
+   * @returns gives it back; call it once
+   * @throws {RelayError} `overloaded`
+   */
   function take(endpoint: Endpoint): () => void {
     expect(endpoint);
     const counters = countersOf(endpoint);
@@ -71,7 +64,8 @@ export function createRoom(most: number): Room {
   return {
     expect,
     take,
-    takeFor(transfer) {
+    /** The same for a transfer. Another one may give way to it. */
+    takeFor(transfer: Transfer): () => void {
       makeRoomFor(transfer, [...transfers], isFull('api'), transfers.size >= crowd);
       const leave = take('api');
       transfers.add(transfer);
@@ -80,6 +74,7 @@ export function createRoom(most: number): Room {
         leave();
       };
     },
+    /** The number of calls in flight. */
     inFlight: () => counted[0]?.now ?? 0,
   };
 }

@@ -5,9 +5,12 @@ import { github as preset } from '../../src/providers/github.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { lookUpUser } from '../../src/upstream/look-up-user.ts';
-import { revokeToken } from '../../src/upstream/revoke-token.ts';
-import { exchangeCode, refreshToken } from '../../src/upstream/token-endpoint.ts';
+import {
+  exchangeCode,
+  lookUpUser,
+  refreshToken,
+  revokeToken,
+} from '../../src/upstream/provider-endpoints.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';

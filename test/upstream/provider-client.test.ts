@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import type { UpstreamCall } from '../../src/upstream/call.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
+import type { UpstreamCall } from '../../src/upstream/messages.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 describe('the provider client', () => {

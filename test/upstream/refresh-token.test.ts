@@ -3,7 +3,7 @@ import { RelayError } from '../../src/errors.ts';
 import type { ClientAuthentication, Provider } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { refreshToken } from '../../src/upstream/token-endpoint.ts';
+import { refreshToken } from '../../src/upstream/provider-endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';

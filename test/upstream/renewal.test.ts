@@ -9,9 +9,12 @@ import type { Provider } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
-import { lookUpUser } from '../../src/upstream/look-up-user.ts';
-import { revokeToken } from '../../src/upstream/revoke-token.ts';
-import { exchangeCode, refreshToken } from '../../src/upstream/token-endpoint.ts';
+import {
+  exchangeCode,
+  lookUpUser,
+  refreshToken,
+  revokeToken,
+} from '../../src/upstream/provider-endpoints.ts';
 import { FakeBrowser, type Page } from '../harness/browser/fake-browser.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { signIn, startCertifiedProvider } from '../harness/provider/certified-provider.ts';

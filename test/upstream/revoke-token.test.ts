@@ -4,7 +4,7 @@ import type { RevocableTokens } from '../../src/oauth/revocation.ts';
 import type { ClientAuthentication, Revocation } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { revokeToken } from '../../src/upstream/revoke-token.ts';
+import { revokeToken } from '../../src/upstream/provider-endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';

@@ -7,9 +7,12 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { limits } from '../../src/limits.ts';
-import type { UpstreamCall } from '../../src/upstream/call.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
-import type { StreamedRequest, StreamedResponse } from '../../src/upstream/messages.ts';
+import type {
+  StreamedRequest,
+  StreamedResponse,
+  UpstreamCall,
+} from '../../src/upstream/messages.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 
 describe('a streamed call', () => {

@@ -8,7 +8,7 @@ import type {
 } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { exchangeCode } from '../../src/upstream/token-endpoint.ts';
+import { exchangeCode } from '../../src/upstream/provider-endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';

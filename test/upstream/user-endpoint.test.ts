@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { lookUpUser } from '../../src/upstream/look-up-user.ts';
+import { lookUpUser } from '../../src/upstream/provider-endpoints.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 

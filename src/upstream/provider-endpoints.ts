@@ -1,9 +1,75 @@
 import { RelayError } from '../errors.ts';
 import { parseJsonObject } from '../oauth/json.ts';
+import {
+  parseRevocationResponse,
+  type RevocableTokens,
+  type RevocationEndpoint,
+  revocationRequest,
+} from '../oauth/revocation.ts';
+import {
+  type CodeGrant,
+  type RefreshGrant,
+  refreshTokenRequest,
+  type TokenEndpoint,
+  tokenRequest,
+} from '../oauth/token-request.ts';
+import { parseTokenResponse, type TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ObserveCall } from './call.ts';
 import type { UpstreamClient } from './client.ts';
-import type { UpstreamRequest } from './messages.ts';
+import type { ObserveCall, UpstreamRequest } from './messages.ts';
+
+/**
+ * Exchanges an authorization code for an access token.
+ *
+ * @throws {RelayError} why there is no token, or why the call itself failed
+ * @see RFC 6749 §4.1.3
+ */
+export async function exchangeCode(
+  client: UpstreamClient,
+  endpoint: TokenEndpoint,
+  grant: CodeGrant,
+  observe: ObserveCall,
+): Promise<TokenResponse> {
+  const request = { endpoint: 'token', ...tokenRequest(endpoint, grant) } as const;
+  return parseTokenResponse(await client.call(request, observe), endpoint);
+}
+
+/**
+ * Requests a new access token.
+ *
+ * @returns a response without a refresh token if the old refresh token stays valid
+ * @throws {RelayError} `refresh_refused` or another reason that there is no token, or why the call failed
+ * @see RFC 6749 §6
+ */
+export async function refreshToken(
+  client: UpstreamClient,
+  endpoint: TokenEndpoint,
+  grant: RefreshGrant,
+  observe: ObserveCall,
+): Promise<TokenResponse> {
+  const request = { endpoint: 'token', ...refreshTokenRequest(endpoint, grant) } as const;
+  return parseTokenResponse(await client.call(request, observe), endpoint, 'refresh_token');
+}
+
+/**
+ * Revokes the tokens of a login. Without a call, if the provider does not revoke them.
+ *
+ * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`,
+ *   `provider_answer_unusable` if the token may still be valid, or why the call itself failed
+ * @see RFC 7009
+ */
+export async function revokeToken(
+  client: UpstreamClient,
+  endpoint: RevocationEndpoint,
+  tokens: RevocableTokens,
+  observe: ObserveCall,
+): Promise<void> {
+  const { revocation } = endpoint;
+  const request = revocationRequest(endpoint, tokens);
+  if (revocation === undefined || request === undefined) return;
+  const answer = await client.call({ endpoint: 'revocation', ...request }, observe);
+  parseRevocationResponse(answer, revocation.request);
+}
 
 /** Seconds. */
 const longestRetryAfter = 3600;

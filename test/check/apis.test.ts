@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { diagnose } from '../../src/cli/commands/check.ts';
 import { serve } from '../harness/provider/serve.ts';
-import { secretFile } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
+import { diagnoseFile } from './support/check.ts';
 
 type Head = [status: number, headers?: Record<string, string>];
 
@@ -29,7 +28,7 @@ async function findingsOnApis() {
     ...Object.keys(answers).map((path) => [path, origin + path]),
     ['/gone/', `http://${nowhere}/`],
   ];
-  const file = await secretFile(`
+  const text = `
 base-url: http://127.0.0.1:${await freePort()}
 providers:
   one: { issuer: ${origin}, client-id: client-1, client-secret: a client secret }
@@ -38,9 +37,9 @@ front-ends:
     origin: ${origin}
     token-delivery: session
     proxy:
-${urls.map(([path, url]) => `      - { path: ${path}, url: '${url}' }\n`).join('')}`);
+${urls.map(([path, url]) => `      - { path: ${path}, url: '${url}' }\n`).join('')}`;
   try {
-    const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
+    const { report } = await diagnoseFile(text);
     const findings = report.findings.filter(({ subject }) => subject.startsWith('API '));
     return { findings, requests, origin, nowhere };
   } finally {

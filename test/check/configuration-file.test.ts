@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { diagnose } from '../../src/cli/commands/check.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
+import { diagnoseFile } from './support/check.ts';
 import { withProvider } from './support/provider.ts';
 
 describe('login-relay check, about a configuration file', () => {
@@ -13,7 +13,7 @@ describe('login-relay check, about a configuration file', () => {
     const page = await serve((_, response) => response.end('<!doctype html>'));
     const secret = await secretFile('a client secret');
     const nowhere = `http://127.0.0.1:${await freePort()}`;
-    const file = await secretFile(`
+    const text = `
 base-url: http://localhost:${await freePort()}
 key-file: ${await secretFile(keyFileLine)}
 providers:
@@ -22,9 +22,9 @@ providers:
 front-ends:
   app: { origin: http://localhost:${page.port}, token-delivery: code }
   old: { origin: ${nowhere}, providers: [two] }
-`);
+`;
     try {
-      const { report, code } = await diagnose({ flags: { config: [file] }, environment: {} });
+      const { report, code } = await diagnoseFile(text);
       const verdicts = Object.fromEntries(
         report.findings.map(({ subject, verdict }) => [subject, verdict]),
       );
@@ -48,7 +48,7 @@ front-ends:
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const refusal = json({ error: 'invalid_client' }, 401);
     await withProvider({ token: refusal }, async (_, __, address) => {
-      const file = await secretFile(`base-url: ${nowhere}
+      const { file, report, about } = await diagnoseFile(`base-url: ${nowhere}
 key-file: ${await secretFile(keyFileLine)}
 providers:
   one:
@@ -61,9 +61,7 @@ providers:
 front-ends:
   app: { origin: ${nowhere} }
 `);
-      const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
-      const fixOf = (wanted: string) =>
-        report.findings.find(({ subject }) => subject === wanted)?.fix;
+      const fixOf = (wanted: string) => about(wanted)?.fix;
       expect(fixOf('token endpoint (one)')).to.equal(
         `correct the secret in the file of ${file}:9:5 providers.one.client-secret-file, or ${file}:8:5 providers.one.client-id`,
       );
@@ -89,24 +87,18 @@ front-ends:
       response.writeHead(url === '/page' ? 200 : 404).end();
     });
     const origin = `http://127.0.0.1:${server.port}`;
-    const file = await secretFile(`
+    const text = `
 base-url: http://127.0.0.1:${await freePort()}
 provider-timeout: 5
 providers:
   one: { issuer: ${origin}, client-id: a, client-secret: b }
 front-ends:
   app: { origin: ${origin}, frontend-url: ${origin}/page }
-`);
+`;
     try {
-      const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
-      const ofIssuer = report.findings.find(({ subject }) => subject === 'discovery (one)');
-      expect(ofIssuer?.message).to.not.contain('in time');
-      expect(report.findings).to.deep.include({
-        subject: 'front end (app)',
-        verdict: 'ok',
-        message: 'answers',
-        fix: null,
-      });
+      const { about } = await diagnoseFile(text);
+      expect(about('discovery (one)')?.message).to.not.contain('in time');
+      expect(about('front end (app)')).to.include({ verdict: 'ok', message: 'answers' });
     } finally {
       await server.close();
     }
@@ -133,13 +125,13 @@ front-ends:
     const entries = names.map(
       (name) => `  ${name}: { origin: ${origin}, frontend-url: ${origin}/${name} }\n`,
     );
-    const file = await secretFile(`base-url: http://127.0.0.1:${await freePort()}
+    const text = `base-url: http://127.0.0.1:${await freePort()}
 providers:
   one: { issuer: http://127.0.0.1:${await freePort()}, client-id: a, client-secret: b }
 front-ends:
-${entries.join('')}`);
+${entries.join('')}`;
     try {
-      const { report } = await diagnose({ flags: { config: [file] }, environment: {} });
+      const { report } = await diagnoseFile(text);
       const subjects = report.findings
         .map(({ subject }) => subject)
         .filter((subject) => subject.startsWith('front end'));

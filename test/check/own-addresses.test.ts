@@ -28,6 +28,19 @@ async function whileServing(subject: string, flag: string, reply: Reply, flags =
   }
 }
 
+/** The finding on the base URL while a relay with these flags runs there; `asked` are other flags of the check. */
+async function whileRelayRuns(own: Flags, asked: Flags = {}, ofRelay: Flags = {}) {
+  const port = String(await freePort());
+  const flags = { 'base-url': `http://localhost:${port}`, ...own };
+  const underTest = await startRelay({ port, ...flags, ...ofRelay });
+  try {
+    const { clientId } = underTest.provider.registration;
+    return await findingOn('base URL', { ...flags, 'client-id': clientId, ...asked });
+  } finally {
+    await underTest.stop();
+  }
+}
+
 const redirectTo = (location: string) => redirect(location, 307);
 
 describe('login-relay check, about the base URL', () => {
@@ -35,37 +48,21 @@ describe('login-relay check, about the base URL', () => {
   const startIt = /^start the relay, then check again/;
 
   it('reports that it reaches a relay with this configuration', async () => {
-    const port = String(await freePort());
-    const ownUrl = { 'base-url': `http://localhost:${port}` };
-    const underTest = await startRelay({ port, ...ownUrl });
-    try {
-      const flags = { ...ownUrl, 'client-id': underTest.provider.registration.clientId };
-      expect(await findingOn(subject, flags)).to.deep.equal({
-        code: 0,
-        verdict: 'ok',
-        message: 'reaches a relay with this callback URL and client identifier',
-        fix: null,
-      });
-      const other = await findingOn(subject, { ...flags, 'client-id': 'another' });
-      expect(other).to.include({ code: 1, verdict: 'problem' });
-      expect(other.message).to.equal('reaches a relay with another client identifier');
-    } finally {
-      await underTest.stop();
-    }
+    expect(await whileRelayRuns({})).to.deep.equal({
+      code: 0,
+      verdict: 'ok',
+      message: 'reaches a relay with this callback URL and client identifier',
+      fix: null,
+    });
+    const other = await whileRelayRuns({}, { 'client-id': 'another' });
+    expect(other).to.include({ code: 1, verdict: 'problem' });
+    expect(other.message).to.equal('reaches a relay with another client identifier');
   });
 
   for (const origin of [frontendOrigin, 'https://*.preview.example.com', 'http://localhost:*']) {
     it(`reports that it reaches a relay that accepts only OAuth requests, for ${origin}`, async () => {
-      const port = String(await freePort());
-      const own = { 'base-url': `http://localhost:${port}`, 'token-delivery': 'code', origin };
-      const underTest = await startRelay({ port, ...own });
-      try {
-        const clientId = underTest.provider.registration.clientId;
-        const flags = { ...own, 'client-id': clientId };
-        expect(await findingOn(subject, flags)).to.include({ code: 0, verdict: 'ok' });
-      } finally {
-        await underTest.stop();
-      }
+      const finding = await whileRelayRuns({ 'token-delivery': 'code', origin });
+      expect(finding).to.include({ code: 0, verdict: 'ok' });
     });
   }
 
@@ -89,17 +86,10 @@ describe('login-relay check, about the base URL', () => {
 
   for (const flags of [{ 'token-delivery': 'code' }, { 'error-delivery': 'redirect' }]) {
     it(`reports it as not checked while the relay starts no login, with ${Object.values(flags)}`, async () => {
-      const port = String(await freePort());
-      const own = { 'base-url': `http://localhost:${port}`, ...flags };
-      const underTest = await startRelay({ port, ...own, ...undiscovered });
-      try {
-        const finding = await findingOn(subject, { ...own, origin: frontendOrigin });
-        expect(finding).to.include({ code: 0, verdict: 'not_checked' });
-        expect(finding.message).to.equal('reaches a relay that starts no login now');
-        expect(finding.fix).to.match(/^its log says why/);
-      } finally {
-        await underTest.stop();
-      }
+      const finding = await whileRelayRuns(flags, { origin: frontendOrigin }, undiscovered);
+      expect(finding).to.include({ code: 0, verdict: 'not_checked' });
+      expect(finding.message).to.equal('reaches a relay that starts no login now');
+      expect(finding.fix).to.match(/^its log says why/);
     });
   }
 

@@ -98,10 +98,4 @@ describe('the report of login-relay check', () => {
     const forced = await checkAsText({ flags: { port: 'eight' }, env: { FORCE_COLOR: '1' } });
     expect(forced.stdout).to.contain('\u001b[31mproblem    \u001b[39m  configuration: ');
   });
-
-  it('is not printed if the command line is wrong', async () => {
-    const { code, stdout, stderr } = await checkAsText({}, '--jsn');
-    expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-    expect(stderr).to.contain('unknown option --jsn');
-  });
 });

@@ -1,26 +1,11 @@
 import { expect } from 'chai';
-import type { Page } from '../harness/provider/pages.ts';
-import { json } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
-import { withProvider } from './support/provider.ts';
-
-/** Metadata with these scopes. */
-function listing(scopes: unknown): Page {
-  return (response, arrival) => {
-    const issuer = `http://${arrival.headers.host}`;
-    json({
-      issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      userinfo_endpoint: `${issuer}/user`,
-      scopes_supported: scopes,
-    })(response);
-  };
-}
+import { metadataWith, withProvider } from './support/provider.ts';
 
 /** The finding on the scope at a provider with this list. */
 async function findingsWith(scopes: unknown, scope: string) {
-  return await withProvider({ metadata: listing(scopes) }, async (_flags, _arrivals, issuer) => {
+  const metadata = metadataWith(() => ({ scopes_supported: scopes }));
+  return await withProvider({ metadata }, async (_flags, _arrivals, issuer) => {
     const { report, code } = await diagnoseHere({ flags: { issuer, scope } });
     expect(code).to.equal(0);
     return report.findings.filter(({ subject }) => subject === 'scope');

@@ -4,36 +4,54 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { relayCommand, runRelay } from '../harness/relay/relay-process.ts';
 
 describe('a mistyped command line', () => {
-  const mistakes: Record<string, string[]> = {
-    'unknown command chekc: did you mean check?': ['chekc'],
-    'unknown command providrs: did you mean providers?': ['help', 'providrs'],
-    'unknown option --prot: did you mean --port?': ['--prot', '8001'],
-    'unknown option --client-secrt: did you mean --client-secret?': ['--client-secrt=hunter2'],
-    'unknown option --jsn: did you mean --json?': ['check', '--jsn'],
-    'unknown option --prot: did you mean --port? ': ['health', '--prot=1'],
-    '--insecure-http takes no value': ['--insecure-http=hunter2'],
-    '--socket takes no value': ['systemd', '--socket=hunter2'],
-    'unknown command or unexpected argument': ['entirely-different'],
-    'serve is followed by an unexpected argument': ['serve', 'chekc'],
-    'completion takes one of: bash, zsh, fish': ['completion'],
-    'completion takes one of: bash, zsh, fish ': ['completion', 'hunter2'],
-  };
-  for (const [message, words] of Object.entries(mistakes)) {
-    it(`gets a suggestion: login-relay ${words.join(' ')}`, async () => {
-      const { code, stdout, stderr } = await runRelay({ words });
+  for (const [line, message] of Object.entries({
+    chekc: 'unknown command chekc: did you mean check?',
+    'help providrs': 'unknown command providrs: did you mean providers?',
+    '--prot 8001': 'unknown option --prot: did you mean --port?',
+    'health --prot=1': 'unknown option --prot: did you mean --port?',
+    'check --jsn': 'unknown option --jsn: did you mean --json?',
+    '--client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
+    '--client-secrt hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
+    'serve --client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
+    '-xhunter2': 'unknown option -x',
+    '--client-secrethunter2': 'unknown option',
+    '--hunter2-hunter2': 'unknown option',
+    '--insecure-http=hunter2': '--insecure-http takes no value',
+    'systemd --socket=hunter2': '--socket takes no value',
+    '--client-secret': "option '--client-secret <secret>' argument missing",
+    hunter2: 'unknown command or unexpected argument',
+    '-- hunter2': 'unknown command or unexpected argument',
+    'serve hunter2': 'serve is followed by an unexpected argument',
+    completion: 'completion takes one of: bash, zsh, fish',
+    'completion hunter2': 'completion takes one of: bash, zsh, fish',
+  })) {
+    it(`gets what is wrong, a suggestion, and no value: login-relay ${line}`, async () => {
+      const { code, stdout, stderr } = await runRelay({ words: line.split(' ') });
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.equal(`login-relay: ${message.trim()}\nSee login-relay --help.\n`);
+      expect(stderr).to.equal(`login-relay: ${message}\nSee login-relay --help.\n`);
     });
   }
+
+  it('quotes no secret that is given twice', async () => {
+    const secret = '--client-secret=hunter2';
+    const required = ['--origin=https://a.example', '--client-id=a'];
+    const { code, stderr } = await runRelay({ words: [secret, secret, ...required] });
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('given more than once').and.not.contain('hunter2');
+  });
 });
 
 describe('the command line', () => {
-  it('prints the version with a command, too', async () => {
-    expect(await runRelay({ words: ['version'] })).to.deep.include({
-      code: 0,
-      stdout: `${packageJson.version}\n`,
-      stderr: '',
-    });
+  it('prints its version', async () => {
+    for (const word of ['--version', '-V', 'version']) {
+      const { code, stdout, stderr } = await runRelay({ words: [word] });
+      const stdoutOfVersion = `${packageJson.version}\n`;
+      expect({ code, stdout, stderr }).to.deep.equal({
+        code: 0,
+        stdout: stdoutOfVersion,
+        stderr: '',
+      });
+    }
   });
 
   it('explains a command with "help" as with "--help"', async () => {

@@ -29,6 +29,7 @@ const parts = (...arbitraries: Arbitrary<string>[]) =>
 /** Texts that look more and more like sealed ones. */
 const lookalikes = fc.oneof(
   unicode,
+  fc.nat(100_000).map((length) => 'x'.repeat(length)),
   base64url,
   base64url.map((text) => `lr1_${text}`),
   fc

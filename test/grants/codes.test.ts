@@ -23,21 +23,16 @@ describe('a code of the relay', () => {
     codes = create();
   });
 
-  it('contains the login that it was issued for', () => {
-    expect(codes.open(codes.issue(content, frontEnd), frontEnd)).to.deep.equal(content);
-  });
-
   it('is opened only for its registration and its front end', () => {
     const code = codes.issue(content, frontEnd);
     expect(codes.open(code, 'app https://former.example')).to.equal(undefined);
     for (const other of ['provider https://evil.example - client-1', '', `${registration()} app`]) {
-      expect(
-        createCodes(
-          keys,
-          () => other,
-          () => time,
-        ).open(code, frontEnd),
-      ).to.equal(undefined);
+      const elsewhere = createCodes(
+        keys,
+        () => other,
+        () => time,
+      );
+      expect(elsewhere.open(code, frontEnd)).to.equal(undefined);
     }
   });
 

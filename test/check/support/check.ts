@@ -95,3 +95,11 @@ export async function diagnoseHere(checkup: Pick<Checkup, 'flags' | 'secret'>): 
   inspectForLeaks('the report', stdout);
   return new Result({ code, signal: null, stdout, stderr: '' });
 }
+
+/** What `login-relay check` finds with this configuration file, in this process. */
+export async function diagnoseFile(text: string) {
+  const file = await secretFile(text);
+  const { report, code } = await diagnose({ flags: { config: [file] }, environment: {} });
+  const about = (subject: string) => report.findings.find((one) => one.subject === subject);
+  return { file, report, code, about };
+}

@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { type OptionName, options } from '../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
-import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
 import { exampleOf, matches } from '../../src/origins/origin-pattern.ts';
 import { examplePage, originOf } from '../../src/origins/redirect-uri.ts';
 import { ConfigError } from '../../src/start-errors.ts';
@@ -57,7 +57,7 @@ export function checkConfiguration(given: Configuration): void {
   assert.match(target, /^[\x21-\x7e]+$/);
   if (!('known' in config.provider)) return;
   const provider = config.provider.known;
-  const authorization = authorizationRequestUrl(config, provider);
+  const authorization = authorizationRequest(config, provider)();
   assert.equal(new URL(authorization).host, new URL(provider.authorizeUrl).host);
   assert.match(authorization, /^[\x21-\x7e]+$/);
   for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl]) {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import * as schemas from '../config/schemas.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import {
-  authorizationRequestUrl,
+  authorizationRequest,
   newNonce,
   withLoginParameters,
 } from '../oauth/authorization-request.ts';
@@ -24,7 +24,7 @@ const pkce = findingsOn('PKCE');
 export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
   const { config, provider, describe } = context;
   const urls = [provider.pkce, !provider.pkce].map((withPkce) =>
-    withLoginParameters(authorizationRequestUrl(config, provider), {
+    withLoginParameters(authorizationRequest(config, provider)(), {
       state: madeUp,
       codeChallenge: withPkce ? codeChallenge(madeUpVerifier) : undefined,
       nonce: newNonce(provider.scope),

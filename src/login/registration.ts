@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
-import { authorizationRequestUrl } from '../oauth/authorization-request.ts';
+import { authorizationRequest } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
@@ -75,6 +75,7 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
   const endpoint = derivedFrom(source, (provider) => {
     return { ...provider, clientId, clientSecret, redirectUri };
   });
+  const request = derivedFrom(source, (provider) => authorizationRequest(registered, provider));
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const issued = (token: TokenResponse): TokenResponse => {
     goodTokens.set(keyOfToken(token.accessToken), true);
@@ -96,18 +97,14 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
         : createLoginProtection({ stateCheck, baseUrl, redirectUri }, states, now),
     /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */
     provider: source.current,
-    /** The authorization request without the parameters of one login. Throws as `provider` does. */
-    authorizationRequestUrl: derivedFrom(source, (provider) =>
-      authorizationRequestUrl(registered, provider),
-    ),
     /**
-     * The same with another scope. With `refresh`, it also has what the provider needs to grant a refresh
-     * token. Throws as `provider` does.
+     * The authorization request without the parameters of one login: for a part of the scope, and with `refresh` also
+     * for a refresh token. Throws as `provider` does.
      */
-    authorizationRequestUrlFor: (request: {
+    authorizationRequestUrl: (login: {
       readonly scope: string | undefined;
       readonly refresh: boolean;
-    }) => authorizationRequestUrl(registered, source.current(), request),
+    }) => request()(login),
     /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
     expectRoom: () => client.expectRoom('token'),
     /** The exchanges of this process, one per login. */

@@ -1,39 +1,46 @@
 import { randomBytes } from 'node:crypto';
-import type { Provider } from '../providers/provider.ts';
-import { withParameters } from './query.ts';
+import type { ExtraParameters, Provider } from '../providers/provider.ts';
+import { optional, withParameters } from './query.ts';
 
 /** Bytes of randomness in a nonce. */
 const nonceLength = 16;
 
 /**
- * Builds the URL of the authorization request. It keeps an existing query of the endpoint.
+ * Builds the authorization request of a client, without the parameters of one login. It keeps an existing query of the
+ * endpoint.
  *
- * @param login.scope a part of the configured scope (default: all of it)
- * @param login.refresh whether to ask for a refresh token, too
+ * @returns its URL for a part of the configured scope (default: all of it), with `refresh` also to ask for a refresh
+ *   token. Only another scope costs time.
  * @see RFC 6749 §4.1.1
  */
-export function authorizationRequestUrl(
+export function authorizationRequest(
   client: { readonly clientId: string; readonly redirectUri: string },
   provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'authorizeParameters' | 'refreshRequest'>,
-  login: { readonly scope?: string | undefined; readonly refresh?: boolean } = {},
-): string {
-  const { authorizeUrl, authorizeParameters = [], refreshRequest = {} } = provider;
-  const forRefresh = login.refresh ? refreshRequest : {};
-  const scope = union(login.scope ?? provider.scope, forRefresh.scope);
-  const required = {
-    response_type: 'code',
-    client_id: client.clientId,
-    redirect_uri: client.redirectUri,
-    ...(scope !== undefined && { scope }),
-  };
+) {
+  const { authorizeUrl, authorizeParameters = [], refreshRequest = {}, scope: whole } = provider;
   const configured = new URL(authorizeUrl).searchParams;
   for (const [name, value] of authorizeParameters) configured.append(name, value);
-  const further = (forRefresh.parameters ?? []).filter(([name]) => !configured.has(name));
-  return withParameters(authorizeUrl, [
-    ...Object.entries(required),
-    ...authorizeParameters,
-    ...further,
-  ]);
+  const forRefresh = (refreshRequest.parameters ?? []).filter(([name]) => !configured.has(name));
+
+  function urlFor(part: string | undefined, refresh: boolean): string {
+    const scope = refresh ? union(part, refreshRequest.scope) : part;
+    const parameters: ExtraParameters = [
+      ['response_type', 'code'],
+      ['client_id', client.clientId],
+      ['redirect_uri', client.redirectUri],
+      ...optional('scope', scope),
+      ...authorizeParameters,
+      ...(refresh ? forRefresh : []),
+    ];
+    return withParameters(authorizeUrl, parameters);
+  }
+
+  const [plain, renewable] = [urlFor(whole, false), urlFor(whole, true)];
+  return (login: { readonly scope?: string | undefined; readonly refresh?: boolean } = {}) => {
+    const { scope = whole, refresh = false } = login;
+    if (scope !== whole) return urlFor(scope, refresh);
+    return refresh ? renewable : plain;
+  };
 }
 
 /** The words of both scopes, each once. */
@@ -45,7 +52,7 @@ function union(scope: string | undefined, more: string | undefined): string | un
 /**
  * Adds the parameters of one login to the authorization request.
  *
- * @param authorizationRequestUrl as {@link authorizationRequestUrl} returns it: it has a query
+ * @param authorizationRequestUrl as {@link authorizationRequest} gives it: it has a query
  * @param login base64url each. @see RFC 6749 §10.12, RFC 7636 §4.3, OpenID Connect Core 1.0 §3.1.2.1
  */
 export function withLoginParameters(

@@ -55,6 +55,11 @@ export function withParameters(
   return `${url}${separator}${new URLSearchParams(parameters)}`;
 }
 
+/** The parameter, or none if it has no value. */
+export function optional(name: string, value: string | undefined): ExtraParameters {
+  return value === undefined ? [] : [[name, value]];
+}
+
 // Without exceptions: each one takes longer than all of this.
 function decode(text: string): string {
   if (!decodable.test(text)) return undecodable;

@@ -5,7 +5,7 @@ import {
   clientParameters,
   type ProviderClient,
 } from './client-authentication.ts';
-import { withParameters } from './query.ts';
+import { optional, withParameters } from './query.ts';
 
 /** The client as registered at the provider, and its token endpoint. */
 export interface TokenEndpoint
@@ -70,8 +70,4 @@ export function refreshTokenRequest(
   const { tokenUrl, tokenParameters = [] } = endpoint;
   const further = tokenParameters.filter(([name]) => !taken.has(name));
   return authenticatedForm(endpoint, tokenUrl, [...fields, ...further]);
-}
-
-function optional(name: string, value: string | undefined): ExtraParameters {
-  return value === undefined ? [] : [[name, value]];
 }

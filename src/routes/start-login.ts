@@ -76,10 +76,7 @@ function startPlainLogin(start: Start): void {
   }
   const { scope: configured = registration.provider().scope } = frontEnd;
   const scope = isCms ? scopeForCms(query, configured) : configured;
-  const url =
-    frontEnd.scope === undefined && scope === configured
-      ? registration.authorizationRequestUrl()
-      : registration.authorizationRequestUrlFor({ scope, refresh: false });
+  const url = registration.authorizationRequestUrl({ scope, refresh: false });
   redirectToProvider(start, { url, scope }, { state });
 }
 
@@ -92,7 +89,7 @@ function startSession(start: Start, origin: string, state: string | undefined): 
   const { query, registration, frontEnd } = start;
   const returnTo = pageToReturnTo(query, origin);
   const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
-  const url = registration.authorizationRequestUrlFor({ scope, refresh });
+  const url = registration.authorizationRequestUrl({ scope, refresh });
   redirectToProvider(start, { url, scope }, { state, returnTo });
 }
 
@@ -119,7 +116,7 @@ function startOAuthLogin(start: Start): void {
   const { scope: configured = registration.provider().scope } = frontEnd;
   const scope = narrowedScope(query, configured) ?? configured;
   const { asksForRefresh: refresh } = frontEnd;
-  const url = registration.authorizationRequestUrlFor({ scope, refresh });
+  const url = registration.authorizationRequestUrl({ scope, refresh });
   redirectToProvider(start, { url, scope }, { state, oauth });
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
-import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
 import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
@@ -26,7 +26,7 @@ function targetsWith(name: OptionName, value: string) {
     return {
       config,
       frontEnd: withPart(config.frontendUrl ?? '', 'query', { access_token: 'token' }),
-      provider: authorizationRequestUrl(config, config.provider.known),
+      provider: authorizationRequest(config, config.provider.known)(),
     };
   } catch (error) {
     if (error instanceof ConfigError) return undefined;
@@ -92,7 +92,7 @@ describe('what the configuration makes of payloads', () => {
         const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
         const provider = await discoverProvider(client, source);
         const client1 = { clientId: 'client-1', redirectUri: 'https://relay.example/callback' };
-        expectAsWritten(authorizationRequestUrl(client1, provider), payload);
+        expectAsWritten(authorizationRequest(client1, provider)(), payload);
       } catch (error) {
         expect(error, payload).to.be.instanceOf(DiscoveryError);
       }

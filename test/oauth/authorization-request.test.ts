@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  authorizationRequestUrl,
+  authorizationRequest,
   newNonce,
   withLoginParameters,
 } from '../../src/oauth/authorization-request.ts';
@@ -14,7 +14,7 @@ const client = {
 
 describe('the authorization request', () => {
   it('has response type, client identifier and redirect URI', () => {
-    const url = new URL(authorizationRequestUrl(client, provider));
+    const url = new URL(authorizationRequest(client, provider)());
     expect(url.origin + url.pathname).to.equal(provider.authorizeUrl);
     expect([...url.searchParams]).to.deep.equal([
       ['response_type', 'code'],
@@ -24,9 +24,7 @@ describe('the authorization request', () => {
   });
 
   it('has the scope if one is configured', () => {
-    const url = new URL(
-      authorizationRequestUrl(client, { ...provider, scope: 'openid read:user' }),
-    );
+    const url = new URL(authorizationRequest(client, { ...provider, scope: 'openid read:user' })());
     expect(url.searchParams.get('scope')).to.equal('openid read:user');
   });
 
@@ -36,7 +34,7 @@ describe('the authorization request', () => {
       ['resource', 'https://a.example/?b=c&d'],
       ['resource', '50%'],
     ];
-    const url = authorizationRequestUrl(client, { ...provider, authorizeParameters });
+    const url = authorizationRequest(client, { ...provider, authorizeParameters })();
     expect(url).to.match(
       /&prompt=login\+consent&resource=https%3A%2F%2Fa\.example%2F%3Fb%3Dc%26d&resource=50%25$/,
     );
@@ -55,7 +53,7 @@ describe('the authorization request', () => {
       options: { scope?: string; refresh?: boolean } = { refresh: true },
     ) => {
       const whole = { ...provider, refreshRequest, ...more };
-      const { searchParams } = new URL(authorizationRequestUrl(client, whole, options));
+      const { searchParams } = new URL(authorizationRequest(client, whole)(options));
       return Object.fromEntries(
         ['scope', 'access_type', 'prompt'].map((name) => [name, searchParams.getAll(name).join()]),
       );
@@ -84,8 +82,8 @@ describe('the authorization request', () => {
       const nothing = { scope, access_type: '', prompt: '' };
       expect(asked({ scope }, {})).to.deep.equal(nothing);
       expect(asked({ scope }, { refresh: false })).to.deep.equal(nothing);
-      const plain = authorizationRequestUrl(client, provider, { refresh: true });
-      expect(plain).to.equal(authorizationRequestUrl(client, provider));
+      const plain = authorizationRequest(client, provider)({ refresh: true });
+      expect(plain).to.equal(authorizationRequest(client, provider)());
     });
 
     it('has the narrower scope that the login requests', () => {
@@ -111,7 +109,7 @@ describe('the authorization request', () => {
   it('keeps an existing query of the authorization endpoint unchanged', () => {
     for (const query of ['?tenant=a%20b&flag', '?tenant=a%20b&flag&', '?']) {
       const authorizeUrl = provider.authorizeUrl + query;
-      const url = authorizationRequestUrl(client, { authorizeUrl });
+      const url = authorizationRequest(client, { authorizeUrl })();
       expect(url)
         .to.match(/[?&]response_type=code&/)
         .and.not.match(/[?&]{2}/);

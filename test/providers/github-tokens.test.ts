@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { authorizationRequestUrl } from '../../src/oauth/authorization-request.ts';
+import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 import { github as preset } from '../../src/providers/github.ts';
 import type { Provider } from '../../src/providers/provider.ts';
@@ -45,7 +45,7 @@ describe('the tokens of GitHub', () => {
     };
     const browser = new FakeBrowser(undefined, { frontEnd: origin });
     const { url: callback } = await browser.visit(
-      authorizationRequestUrl(registered, endpoint, { refresh: true }),
+      authorizationRequest(registered, endpoint)({ refresh: true }),
     );
     const code = callback.searchParams.get('code') ?? '';
     return await exchangeCode(client, endpoint, { code, codeVerifier: undefined }, () => {});

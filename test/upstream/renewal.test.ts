@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { codeChallenge } from '../../src/login/pkce.ts';
 import {
-  authorizationRequestUrl,
+  authorizationRequest,
   withLoginParameters,
 } from '../../src/oauth/authorization-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
@@ -50,7 +50,7 @@ describe('a login at a real provider', () => {
     pages: (browser: FakeBrowser, first: Page) => Promise<Page>,
   ): Promise<TokenResponse> {
     const browser = new FakeBrowser(undefined, { frontEnd: origin });
-    const url = authorizationRequestUrl(registered, provider, { refresh: true });
+    const url = authorizationRequest(registered, provider)({ refresh: true });
     const challenged = withLoginParameters(url, { codeChallenge: codeChallenge(verifier) });
     const { url: callback } = await pages(browser, await browser.visit(challenged));
     const code = callback.searchParams.get('code') ?? '';

@@ -42,7 +42,7 @@ export class RelayError extends Error {
     code: FailureCode,
     more: {
       status?: number;
-      detail?: string;
+      detail?: string | undefined;
       headers?: Readonly<Record<string, string>>;
       providerError?: ProviderErrorCode | undefined;
     } = {},

@@ -1,5 +1,5 @@
 import { effectOf, hasFailed, onToProvider } from '../observability/request-effect.ts';
-import type { RequestRecord } from '../observability/request-record.ts';
+import type { RequestRecord } from '../observability/request-log.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 
 type Step = ReturnType<typeof stepOf>;

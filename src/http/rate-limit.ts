@@ -24,7 +24,7 @@ export function createRequestCount(seconds: number): CountRequest {
     const { consumedPoints, msBeforeNext } = await limiter.penalty(counterOf(address));
     if (consumedPoints <= most) return;
     const headers = { 'Retry-After': String(Math.ceil(msBeforeNext / 1000)) };
-    throw new RelayError('rate_limited', { headers, ...(detail !== undefined && { detail }) });
+    throw new RelayError('rate_limited', { headers, detail });
   };
 }
 

@@ -56,8 +56,7 @@ export function authorizationCode(
 function authorizationRefused(error: string): RelayError {
   const providerError = providerErrorCode(error);
   const code = (providerError && meanings[providerError]) ?? 'authorization_refused';
-  const detail = detailOf(code, providerError);
-  return new RelayError(code, { providerError, ...(detail !== undefined && { detail }) });
+  return new RelayError(code, { detail: detailOf(code, providerError), providerError });
 }
 
 function detailOf(code: FailureCode, error: ProviderErrorCode | undefined): string | undefined {

@@ -196,6 +196,5 @@ const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
 };
 
 function refreshError(code: FailureCode, providerError: ProviderErrorCode | undefined): RelayError {
-  const detail = refreshDetails[code];
-  return new RelayError(code, { ...(detail !== undefined && { detail }), providerError });
+  return new RelayError(code, { detail: refreshDetails[code], providerError });
 }

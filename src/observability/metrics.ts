@@ -3,7 +3,7 @@ import { type CountedLimit, countedLimits } from '../limits.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
-import type { RequestRecord } from './request-record.ts';
+import type { RequestRecord } from './request-log.ts';
 
 type Outcome = RequestRecord['outcome'];
 

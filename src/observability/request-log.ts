@@ -1,8 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
+import type { FailureCode } from '../errors.ts';
+import { type RequestState, routeOf } from '../http/context.ts';
 import { paths } from '../paths.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 import { hasFailed } from './request-effect.ts';
-import type { RequestRecord } from './request-record.ts';
+
+const clientClosedRequest = 499;
+
+/**
+ * The record of a request. Log and metrics are made from it alone. It never holds a part of a query, a
+ * header or a body.
+ */
+export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>> {
+  /** Whole or cut, as configured; undefined by default. */
+  readonly clientAddress: string | undefined;
+  readonly method: string;
+  /** The route's pattern or name; null if no route matches. */
+  readonly route: string | null;
+  /** The status of the response; 499, as in nginx, if the client was gone before. */
+  readonly status: number;
+  /** Until the response was sent or the client was gone. */
+  readonly durationMs: number;
+  readonly outcome: 'ok' | FailureCode;
+  readonly provider: UpstreamCall | undefined;
+}
+
+/** The names of registration and front end are left out if there is only one. */
+type SharedFields =
+  | 'requestId'
+  | 'registration'
+  | 'frontEnd'
+  | 'providerError'
+  | 'excused'
+  | 'grant'
+  | 'stack';
+
+/**
+ * Passes the record of each request to every observer, once the request is handled and the response is
+ * sent or the client is gone.
+ *
+ * @param clientAddress gives the client's address if the log shows it
+ * @param names which names a record has
+ */
+export function recordRequests(
+  observers: readonly ((record: RequestRecord) => void)[],
+  clientAddress: (request: IncomingMessage) => string | undefined,
+  names: Readonly<Record<'registration' | 'frontEnd', boolean>>,
+): Middleware<RequestState> {
+  return (ctx, next) => {
+    const start = performance.now();
+    // After the client has hung up, the socket no longer has its address.
+    const address = clientAddress(ctx.req);
+    let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
+    let isHandled = false;
+
+    function record(): void {
+      if (closed === undefined || !isHandled) return;
+      const { requestId, registration, frontEnd } = ctx.state;
+      const { providerCall, providerError, excused, grant, stack } = ctx.state;
+      const line: RequestRecord = {
+        requestId,
+        clientAddress: address,
+        method: ctx.method,
+        route: routeOf(ctx) ?? null,
+        registration: names.registration ? registration : undefined,
+        frontEnd: names.frontEnd ? frontEnd : undefined,
+        ...closed,
+        provider: providerCall,
+        providerError,
+        excused,
+        grant,
+        stack,
+      };
+      for (const observe of observers) observe(line);
+    }
+
+    function onClose(): void {
+      closed = {
+        status: ctx.res.headersSent ? ctx.res.statusCode : clientClosedRequest,
+        durationMs: performance.now() - start,
+        outcome: ctx.state.failure ?? (isAnswered(ctx.res) ? 'ok' : 'client_gone'),
+      };
+      record();
+    }
+
+    // The client may already be gone.
+    if (ctx.res.closed) onClose();
+    else ctx.res.once('close', onClose);
+    return next().finally(() => {
+      isHandled = true;
+      record();
+    });
+  };
+}
+
+/** Whether the whole response was written. Node 22 also calls a broken response finished. */
+function isAnswered(response: ServerResponse): boolean {
+  return response.writableFinished && response.errored === null;
+}
 
 const excusedWarning =
   'A callback without a state was accepted, because it has no sign of a browser. ' +

@@ -13,7 +13,7 @@ import { allow, limitHeaders, originForm, requireHost } from '../http/request-gu
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
-import { type RequestRecord, recordRequests } from '../observability/request-record.ts';
+import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';

@@ -7,8 +7,7 @@ import { longestWait } from '../login/refused-exchanges.ts';
 import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../observability/occasional-warnings.ts';
-import type { PassedSocket } from '../server/port.ts';
-import { listen, type ServerObserver } from '../server/server.ts';
+import { listen, type PassedSocket, type ServerObserver } from '../server/server.ts';
 import { createMemory, forgetOthers } from './memory.ts';
 import { createRelay } from './relay.ts';
 

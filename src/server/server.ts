@@ -1,17 +1,31 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
-import { close } from './close.ts';
+import { ConfigError, ListenError } from '../start-errors.ts';
 import { type Connections, limitConnections } from './connections.ts';
-import { listenError, type PassedSocket, type Port } from './port.ts';
 import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
 // Milliseconds between two checks for slow requests. Node's default of 30 s would stretch every limit.
 const slowRequestSweep = 1_000;
+// Milliseconds between two searches for idle connections, while the server closes.
+const idleSweep = 100;
 // The number of connections that can wait during a restart. The system may lower it.
 const backlog = 65_535;
+
+/** A port to open. */
+export interface Port {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+}
+
+/** A listening socket that the parent process opened. It stays open when this process ends. */
+export interface PassedSocket {
+  /** Its file descriptor. */
+  readonly fd: number;
+}
 
 /** Receives what never reaches the application. */
 export interface ServerObserver {
@@ -89,10 +103,7 @@ export async function listen(
     certify(next: Certificate): void {
       secureServer?.setSecureContext(tlsOptions(next));
     },
-    /**
-     * Stops listening, lets requests in flight finish, and closes every connection. Keep-alive
-     * connections may send further requests for a while. Their responses must say `Connection: close`.
-     */
+    /** Stops as {@link close} does. Responses to further requests must say `Connection: close`. */
     close: (): Promise<void> => close(server, most),
   };
 }
@@ -114,6 +125,48 @@ function addressOf(server: Server | SecureServer): string {
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const scheme = 'setSecureContext' in server ? 'https' : 'http';
   return `${scheme}://${host}:${address.port}`;
+}
+
+/** Why a port cannot be opened, or a passed socket cannot be listened on. */
+function listenError(error: Error, where: Port | PassedSocket): Error {
+  if ('fd' in where)
+    return new ConfigError(['the passed socket is not a stream socket that listens']);
+  const { host, port } = where;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return new ListenError(`port ${port} on ${host} is already in use`);
+  if (code === 'EACCES')
+    return new ListenError(`port ${port} on ${host} may not be used by this user`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new ListenError(
+      `${host} is not an address of this machine: there is nothing to listen on`,
+    );
+  }
+  return new ListenError(`cannot listen on ${host}, port ${port} (${code ?? error.name})`);
+}
+
+/**
+ * Stops listening, lets requests in flight finish, and closes every connection. Keep-alive connections
+ * may send further requests for a while: their clients cannot know that the server is closing.
+ */
+async function close(
+  server: Server | SecureServer,
+  { stopTime, stopIdleTime }: Pick<Limits, 'stopTime' | 'stopIdleTime'>,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    // http.Server's own close() would close idle connections at once.
+    NetServer.prototype.close.call(server, () => resolve());
+  });
+  let sweep: NodeJS.Timeout | undefined;
+  const timers = [
+    setTimeout(() => server.closeAllConnections(), stopTime),
+    setTimeout(() => {
+      // setImmediate runs after pending reads. A connection with a new request is no longer idle then.
+      sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleSweep);
+    }, stopIdleTime),
+  ];
+  await closed;
+  for (const timer of timers) clearTimeout(timer);
+  clearInterval(sweep);
 }
 
 /** Closes a connection whose client has neither sent nor read anything for the time of an answer. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { Steps } from '../../src/demo/steps.ts';
-import type { RequestRecord } from '../../src/observability/request-record.ts';
+import type { RequestRecord } from '../../src/observability/request-log.ts';
 
 const start = { route: '/auth/provider', status: 307, frontEnd: 'app' };
 const lookup = { route: '/api/user' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createMetrics, type Metrics, type Situation } from '../../src/observability/metrics.ts';
-import type { RequestRecord } from '../../src/observability/request-record.ts';
+import type { RequestRecord } from '../../src/observability/request-log.ts';
 
 const situation = (): Situation => ({
   callsInFlight: 0,

@@ -75,6 +75,8 @@ export function createMetrics(situation: () => Situation) {
   };
 
   collectDefaultMetrics({ register: registry, prefix: 'login_relay_' });
+  // The library takes the data segment for the heap.
+  registry.removeSingleMetric('login_relay_process_heap_bytes');
   gauge(
     'login_relay_build_info',
     'Always 1; the labels tell what runs.',

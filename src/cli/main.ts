@@ -1,12 +1,9 @@
 import { type Command, CommanderError } from 'commander';
 import { wrap } from '../check/wrap.ts';
-import type { OptionSources } from '../config/sources.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
-import { takeSystemdEnvironment } from '../systemd.ts';
-import { OutputError, print, printError } from './print.ts';
-import { type Commands, createProgram } from './program.ts';
-import { processSignals } from './signals.ts';
+import { OutputError, printError } from './print.ts';
+import { createProgram } from './program.ts';
 import { describeUsageError } from './usage-error.ts';
 
 const exitFailure = 1;
@@ -30,7 +27,7 @@ export async function main(
   // Otherwise the signal opens a debugger, which can read every secret.
   process.on('SIGUSR1', () => {});
   let exitCode = 0;
-  const program = createProgram(commands(environment), (code) => {
+  const program = createProgram(environment, (code) => {
     exitCode = code;
   });
   try {
@@ -39,62 +36,6 @@ export async function main(
   } catch (error) {
     return await explain(error, program, argv);
   }
-}
-
-// Each command loads its own modules, so that serving does not load the others.
-function commands(environment: OptionSources['environment']): Commands {
-  return {
-    async serve(flags) {
-      const systemd = takeSystemdEnvironment(process.env, process.pid);
-      const { serve } = await import('./commands/serve.ts');
-      await serve({ flags, environment }, processSignals, systemd);
-      return 0;
-    },
-    async check(flags, json) {
-      const { check } = await import('./commands/check.ts');
-      return check({ flags, environment }, json);
-    },
-    async health(flags) {
-      const { health } = await import('./commands/health.ts');
-      return health({ flags, environment });
-    },
-    async config(action, flags) {
-      const { config } = await import('./commands/config.ts');
-      await config(action, { flags, environment });
-      return 0;
-    },
-    async providers() {
-      const { presets } = await import('../providers/presets.ts');
-      const { providersTable } = await import('./commands/providers.ts');
-      await print(providersTable(presets));
-      return 0;
-    },
-    async demo(flags) {
-      const { demo } = await import('./commands/demo.ts');
-      await demo(flags, processSignals);
-      return 0;
-    },
-    async systemd(file) {
-      const { systemd } = await import('./commands/systemd.ts');
-      await systemd(file);
-      return 0;
-    },
-    async completion(shell) {
-      const { completion } = await import('./commands/completion.ts');
-      await print(completion(shell));
-      return 0;
-    },
-    async complete(words, program) {
-      const { complete } = await import('./commands/completion.ts');
-      await print(complete(words, program));
-      return 0;
-    },
-    async man(program) {
-      const { man } = await import('./commands/man.ts');
-      await print(man(program));
-      return 0;
-    },
-  };
 }
 
 async function explain(error: unknown, program: Command, argv: readonly string[]): Promise<number> {

@@ -1,10 +1,13 @@
 import { Argument, Command, Option as Flag } from 'commander';
 import type { Option } from '../config/settings/setting.ts';
-import { type OptionName, options } from '../config/settings/settings.ts';
+import { options } from '../config/settings/settings.ts';
+import type { OptionSources } from '../config/sources.ts';
+import { takeSystemdEnvironment } from '../systemd.ts';
 import { version } from '../version.ts';
 import type { DemoFlags } from './commands/demo.ts';
 import { helpLayout } from './help.ts';
 import { print } from './print.ts';
+import { processSignals } from './signals.ts';
 
 /** The shells that the command line can be completed in. */
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -19,21 +22,7 @@ const configActions = ['check', 'print', 'schema'] as const;
 export type ConfigAction = (typeof configActions)[number];
 
 /** What each flag was given, in order. */
-type Flags = Partial<Record<OptionName, readonly string[]>>;
-
-/** What each command does; the number is the exit code. */
-export interface Commands {
-  serve(flags: Flags): Promise<number>;
-  check(flags: Flags, json: boolean): Promise<number>;
-  health(flags: Flags): Promise<number>;
-  config(action: ConfigAction, flags: Flags): Promise<number>;
-  providers(): Promise<number>;
-  demo(flags: DemoFlags): Promise<number>;
-  systemd(file: 'service' | 'template' | 'socket' | 'settings'): Promise<number>;
-  completion(shell: Shell): Promise<number>;
-  complete(words: readonly string[], program: Command): Promise<number>;
-  man(program: Command): Promise<number>;
-}
+type Flags = OptionSources['flags'];
 
 const examples = `
 Examples:
@@ -47,8 +36,15 @@ Examples:
       PROVIDER_CLIENT_ID=… \\
       PROVIDER_CLIENT_SECRET=… login-relay`;
 
-/** Describes the command line. The exit code of the command that ran goes to `exit`. */
-export function createProgram(commands: Commands, exit: (code: number) => void): Command {
+/**
+ * Describes the command line. The exit code of the command that ran goes to `exit`.
+ *
+ * Each command loads its own modules, so that serving does not load the others.
+ */
+export function createProgram(
+  environment: OptionSources['environment'],
+  exit: (code: number) => void,
+): Command {
   const program = new Command('login-relay')
     .description('Adds OAuth 2.0 login to a static front end.')
     .usage('[command] [options]')
@@ -62,18 +58,18 @@ export function createProgram(commands: Commands, exit: (code: number) => void):
     .hook('preSubcommand', (self) => {
       if (Object.keys(self.opts()).length > 0) self.error('error: give options after the command');
     });
-  addOptions(program)
-    .version(version)
-    .addHelpOption(helpOption())
-    .action(async (flags: Flags) => exit(await commands.serve(flags)));
 
   function add(command: string, description: string): Command {
     return program.command(command).description(description).addHelpOption(helpOption());
   }
 
-  addOptions(add('serve', 'Run the relay. This is the default command.')).action(
-    async (flags: Flags) => exit(await commands.serve(flags)),
-  );
+  const serve = async (flags: Flags) => {
+    const systemd = takeSystemdEnvironment(process.env, process.pid);
+    const { serve } = await import('./commands/serve.ts');
+    await serve({ flags, environment }, processSignals, systemd);
+  };
+  addOptions(program).version(version).addHelpOption(helpOption()).action(serve);
+  addOptions(add('serve', 'Run the relay. This is the default command.')).action(serve);
   addOptions(
     add('check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'print the report as JSON')
@@ -85,22 +81,27 @@ Exit codes:
   1  a problem found
   2  the configuration has faults`,
       ),
-  ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) =>
-    exit(await commands.check(flags, json)),
-  );
+  ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) => {
+    const { check } = await import('./commands/check.ts');
+    exit(await check({ flags, environment }, json));
+  });
   addOptions(add('health', 'Ask the relay on this machine whether it is ready.'), [
     options.port,
     options.host,
     options.tlsCert,
     options.config,
-  ]).action(async (flags: Flags) => exit(await commands.health(flags)));
+  ]).action(async (flags: Flags) => {
+    const { health } = await import('./commands/health.ts');
+    exit(await health({ flags, environment }));
+  });
   addOptions(
     add('config', 'Check or print the configuration, or print the schema of its file.')
       .addArgument(new Argument('<action>').choices(configActions))
       .addHelpText('after', configHelp),
-  ).action(async (action: ConfigAction, flags: Flags) =>
-    exit(await commands.config(action, flags)),
-  );
+  ).action(async (action: ConfigAction, flags: Flags) => {
+    const { config } = await import('./commands/config.ts');
+    await config(action, { flags, environment });
+  });
   add('demo', 'Try it on this machine, with a provider and a front end.')
     .option(
       '--port <number>',
@@ -112,32 +113,44 @@ Exit codes:
       'how that page gets the token: query, fragment, code or session (default: query; OAuth works, too)',
     )
     .option('--several', 'run two providers and two front ends, and print the configuration file')
-    .action(async (flags: DemoFlags) => exit(await commands.demo(flags)));
-  add('providers', 'List the provider presets.').action(async () =>
-    exit(await commands.providers()),
-  );
+    .action(async (flags: DemoFlags) => {
+      const { demo } = await import('./commands/demo.ts');
+      await demo(flags, processSignals);
+    });
+  add('providers', 'List the provider presets.').action(async () => {
+    const { presets } = await import('../providers/presets.ts');
+    const { providersTable } = await import('./commands/providers.ts');
+    await print(providersTable(presets));
+  });
   add('systemd', 'Print the systemd unit of this relay.')
     .option('--template', 'print the unit for several relays, login-relay@<port>, instead')
     .option('--socket', 'print the unit of its socket instead')
     .option('--settings', 'print a template of its settings, /etc/login-relay/config.yaml, instead')
     .action(async (wanted: { template?: true; socket?: true; settings?: true }) => {
       const files = ['settings', 'socket', 'template'] as const;
-      exit(await commands.systemd(files.find((file) => wanted[file]) ?? 'service'));
+      const { systemd } = await import('./commands/systemd.ts');
+      await systemd(files.find((file) => wanted[file]) ?? 'service');
     });
   add('completion', 'Print the completion script of a shell.')
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', completionExamples)
-    .action(async (shell: Shell) => exit(await commands.completion(shell)));
+    .action(async (shell: Shell) => {
+      const { completion } = await import('./commands/completion.ts');
+      await print(completion(shell));
+    });
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
-    .action(async (words: string[]) => exit(await commands.complete(words, program)));
-  add('man', 'Print the manual page: login-relay man | man -l -').action(async () =>
-    exit(await commands.man(program)),
-  );
+    .action(async (words: string[]) => {
+      const { complete } = await import('./commands/completion.ts');
+      await print(complete(words, program));
+    });
+  add('man', 'Print the manual page: login-relay man | man -l -').action(async () => {
+    const { man } = await import('./commands/man.ts');
+    await print(man(program));
+  });
   add('version', 'Print the version.').action(async () => {
     await print(`${version}\n`);
-    exit(0);
   });
   add('help', 'Explain a command.')
     .argument('[command]')

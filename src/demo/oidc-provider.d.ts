@@ -1,3 +1,7 @@
+declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
+  export const createMemoryAdapter: () => import('oidc-provider').AdapterFactory;
+}
+
 declare module 'oidc-provider/lib/provider.js' {
   export { Provider } from 'oidc-provider';
 }

@@ -1,13 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { AdapterFactory, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 // The package's own entry point also writes a warning to the console about every Node release that is
 // not marked LTS.
 import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import { answerFailures, loginRoutes, nameOf } from './provider-login.ts';
 import { createProviderPages, type ProviderPages } from './provider-pages.ts';
-import { createMemoryStore } from './store.ts';
 
 /** What {@link createDemoProvider} is made from. */
 export interface DemoProviderOptions {
@@ -58,7 +58,7 @@ function configurationOf(
   const policy = basePolicy();
   policy.remove('consent');
   return {
-    adapter: createMemoryStore(),
+    adapter: createStore(),
     clients: [
       {
         client_id: client.clientId,
@@ -121,6 +121,18 @@ function configurationOf(
               description ? `${error}: ${description}` : error,
             );
     },
+  };
+}
+
+/**
+ * Keeps codes, tokens and pending logins in memory, the newest ones. It keeps no login sessions. So the demo always
+ * shows the login page, and logins in several tabs do not interfere.
+ */
+function createStore(): AdapterFactory {
+  const inMemory = createMemoryAdapter();
+  return (model) => {
+    const store = inMemory(model);
+    return model === 'Session' ? Object.assign(store, { upsert: async () => {} }) : store;
   };
 }
 

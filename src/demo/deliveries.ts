@@ -1,8 +1,9 @@
 /** A front end, as a configuration file describes it. */
 export type FrontEndSettings = Readonly<Record<string, string | readonly string[]>>;
 
-/** A delivery as the demo shows it: a front end of its name, with a page of its own. */
+/** A delivery as the demo shows it: a front end, with a page of its own. */
 export interface Delivery {
+  /** The name of its front end at the relay. */
   readonly name: string;
   /** The path of its page. */
   readonly path: string;

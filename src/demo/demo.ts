@@ -54,27 +54,12 @@ async function serve(ports: DemoPorts, own: OwnPage | undefined, log: Logger) {
   const sites = sitesOf(ports);
   const steps = new Steps();
   for (const { port, pages, provider } of sites) {
-    const {
-      name,
-      brand,
-      homeUrl,
-      clientId,
-      clientSecret,
-      port: { url: issuer },
-    } = provider;
-    const redirectUri = `${relay.url}/auth/${name}/callback`;
-    const client = { clientId, clientSecret, redirectUri, name: 'the relay’s demo', homeUrl };
+    const { name, brand, client } = provider;
+    const issuer = provider.port.url;
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
     provider.port.serve(createDemoProvider({ issuer, brand, client, pkceRequired: true, onError }));
-    port.serve(
-      createFrontEnd({
-        relayUrl: relay.url,
-        provider: name,
-        pages,
-        pictureOrigin: issuer,
-        steps,
-      }),
-    );
+    const frontEnd = { relayUrl: relay.url, provider: name, pages, pictureOrigin: issuer, steps };
+    port.serve(createFrontEnd(frontEnd));
   }
   const configuration = configurationFile(relay, sites, own);
   const config = readDemoConfig(configuration, sites);

@@ -23,17 +23,11 @@ export interface FrontEndOptions {
   readonly relayUrl: string;
   /** The name of the provider in the relay's paths. */
   readonly provider: string;
-  /** A page for each delivery, and the name of its front end at the relay. */
-  readonly pages: readonly Page[];
+  readonly pages: readonly Delivery[];
   /** The only origin besides the relay's that they may load pictures from. */
   readonly pictureOrigin: string;
   /** The requests to the relay, which the pages show. */
   readonly steps?: Steps;
-}
-
-interface Page {
-  readonly delivery: Delivery;
-  readonly clientId: string;
 }
 
 /** Serves a front end of the demo: a page for each delivery, and their files. */
@@ -41,7 +35,7 @@ export function createFrontEnd(options: FrontEndOptions): RequestListener {
   const { relayUrl, pages, pictureOrigin, steps } = options;
   const relayOrigin = new URL(relayUrl).origin;
   const served = new Map(Object.entries(files));
-  for (const page of pages) served.set(page.delivery.path, pageOf(page, options));
+  for (const page of pages) served.set(page.path, pageOf(page, options));
   const headers = {
     'Cache-Control': 'no-store',
     'Content-Security-Policy': [
@@ -89,23 +83,24 @@ function mediaTypeOf(path: string): string {
 
 /** The HTML of a page. */
 function pageOf(
-  { delivery, clientId }: Page,
+  { name, path: ownPath, lead, guide, script, settings }: Delivery,
   { relayUrl, provider, pages, steps }: FrontEndOptions,
 ): string {
-  const links = pages.map(({ delivery: { path, title } }) => {
-    const current = path === delivery.path ? ' aria-current="page"' : '';
+  const tokenDelivery = `${settings['token-delivery'] ?? 'query'}`;
+  const links = pages.map(({ path, title }) => {
+    const current = path === ownPath ? ' aria-current="page"' : '';
     return html`<a href="${path}"${{ markup: current }}>${title}</a>`.markup;
   });
   const texts: Readonly<Record<string, string>> = {
     settings: html`<meta name="login-relay" content="${relayUrl}">
 <meta name="provider" content="${provider}">
-<meta name="client-id" content="${clientId}">
-<meta name="delivery" content="${delivery.name}">`.markup,
-    script: delivery.script,
+<meta name="client-id" content="${name}">
+<meta name="token-delivery" content="${tokenDelivery}">`.markup,
+    script,
     links: pages.length > 1 ? `<nav aria-label="Deliveries">\n${links.join('\n')}\n</nav>` : '',
     steps: steps === undefined ? '' : stepsPanel,
-    lead: escapeHtml(delivery.lead),
-    guide: escapeHtml(delivery.guide),
+    lead: escapeHtml(lead),
+    guide: escapeHtml(guide),
     relay: escapeHtml(relayUrl),
   };
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? '');

@@ -9,34 +9,34 @@ import type { DemoPorts, OpenPort } from './ports.ts';
 type Site = ReturnType<typeof sitesOf>[number];
 
 /** Distributes the ports among the front ends and the providers. */
-export function sitesOf({ provider, frontEnd, second }: DemoPorts) {
+export function sitesOf({ relay, provider, frontEnd, second }: DemoPorts) {
+  const providerAt = (port: OpenPort, name: string, brand: string, home: OpenPort) => ({
+    port,
+    /** Its name in the relay's paths. */
+    name,
+    /** The heading of its pages. */
+    brand,
+    client: {
+      clientId: 'login-relay-demo',
+      clientSecret: randomBytes(32).toString('base64url'),
+      redirectUri: `${relay.url}/auth/${name}/callback`,
+      name: 'the relay’s demo',
+      homeUrl: home.url,
+    },
+  });
   const demo = {
     port: frontEnd,
-    pages: Object.values(deliveries).map((delivery) => ({ delivery, clientId: delivery.name })),
+    pages: Object.values<Delivery>(deliveries),
     // The name that the documents use in paths: `/auth/provider`.
     provider: providerAt(provider, 'provider', 'Demo provider', frontEnd),
   };
   if (second === undefined) return [demo];
   const intranet = {
     port: second.frontEnd,
-    pages: [{ delivery: deliveries.oauth, clientId: 'intranet' }],
+    pages: [{ ...deliveries.oauth, name: 'intranet' }],
     provider: providerAt(second.provider, 'staff', 'Staff provider', second.frontEnd),
   };
   return [demo, intranet];
-}
-
-function providerAt(port: OpenPort, name: string, brand: string, home: OpenPort) {
-  return {
-    port,
-    /** Its name in the relay's paths. */
-    name,
-    /** The heading of its pages. */
-    brand,
-    /** Where its pages lead back to. */
-    homeUrl: home.url,
-    clientId: 'login-relay-demo',
-    clientSecret: randomBytes(32).toString('base64url'),
-  };
 }
 
 /** The configuration file of the demo's relay. It names the files of the secrets. */
@@ -60,7 +60,7 @@ export function configurationFile(
   return stringify(settings, { lineWidth: 0 });
 }
 
-function settingsOf({ name, port: { port, url }, clientId }: Site['provider']) {
+function settingsOf({ name, port: { port, url }, client }: Site['provider']) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${port}`;
   return {
@@ -68,7 +68,7 @@ function settingsOf({ name, port: { port, url }, clientId }: Site['provider']) {
     'token-url': `${backChannel}/token`,
     'user-url': `${backChannel}/me`,
     'revocation-url': `${backChannel}/revoke`,
-    'client-id': clientId,
+    'client-id': client.clientId,
     'client-secret-file': secretFileOf(name),
     'token-request': 'body',
     scope: 'openid profile',
@@ -108,7 +108,9 @@ function settingsOfOwn({ origin, tokenDelivery }: OwnPage): FrontEndSettings {
 export function readDemoConfig(file: string, sites: readonly Site[]): Config {
   const path = './demo.yaml';
   const files = new Map([[path, file]]);
-  for (const { provider } of sites) files.set(secretFileOf(provider.name), provider.clientSecret);
+  for (const { provider } of sites) {
+    files.set(secretFileOf(provider.name), provider.client.clientSecret);
+  }
   const { config } = readConfig({
     flags: { config: [path] },
     environment: {},

@@ -15,7 +15,7 @@ describe('demo front end', () => {
       createFrontEnd({
         relayUrl: 'https://relay.example/?a="&b',
         provider: 'provider',
-        pages: Object.values(deliveries).map((delivery) => ({ delivery, clientId: 'shop' })),
+        pages: Object.values(deliveries).map((delivery) => ({ ...delivery, name: 'shop' })),
         pictureOrigin: 'https://pictures.example',
       }),
     );

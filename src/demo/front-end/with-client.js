@@ -1,13 +1,13 @@
 // OAuth: the page gets a code, and trades it for the tokens.
 // Session: the relay keeps the tokens in a cookie. The page never has one.
-import { clientId, delivery, provider, relay, run, show } from './page.js';
+import { clientId, provider, relay, run, show, tokenDelivery } from './page.js';
 
 import(`${relay}/client.js`).then(runWith, () => {
   show('out', '', `The relay at ${relay} did not answer. Reload the page to try again.`);
 });
 
 function runWith({ createLogin }) {
-  const options = delivery === 'session' ? { mode: 'session' } : {};
+  const options = tokenDelivery === 'session' ? { mode: 'session' } : {};
   const login = createLogin({ relay: `${relay}/auth/${provider}`, clientId, ...options });
   return run({
     begin: () => login.ready,

@@ -195,7 +195,7 @@ export class LoginSite {
       return createFrontEnd({
         relayUrl: this.relay,
         provider: 'provider',
-        pages: [{ delivery: { ...deliveries.contract, path: '/' }, clientId: 'app' }],
+        pages: [{ ...deliveries.contract, name: 'app', path: '/' }],
         pictureOrigin: this.provider,
       });
     }

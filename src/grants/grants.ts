@@ -1,21 +1,40 @@
 import type { Clock } from '../clock.ts';
 import type { Keys } from '../keys.ts';
-import { createCodes } from './codes.ts';
+import { createJoint, createOnce, type Home } from '../memory/home.ts';
+import type { RevocableTokens } from '../oauth/revocation.ts';
+import { keyOf } from '../recent.ts';
+import { createCodes, createRedeemedCodes } from './codes.ts';
 import { createNonces, createProofs } from './proofs.ts';
-import { createRedeemedCodes } from './redeemed-codes.ts';
 import { createRefreshTokens, type RefreshPolicy } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
-import { createRevocations } from './revocations.ts';
 
 /** What a process remembers of grants, for a few minutes. A reload of the configuration keeps it. */
 export type GrantMemory = ReturnType<typeof createGrantMemory>;
 
-export function createGrantMemory(now: Clock) {
+export function createGrantMemory(home: Home) {
   return {
-    proofs: createProofs(now),
-    redeemedCodes: createRedeemedCodes(now),
-    refreshes: createRefreshes(now),
-    revocations: createRevocations(now),
+    proofs: createProofs(home),
+    redeemedCodes: createRedeemedCodes(home),
+    refreshes: createRefreshes(home),
+    revocations: createRevocations(home),
+  };
+}
+
+/** Remembers the last 4096 logins at most that front ends revoked, each for 60 seconds. */
+export function createRevocations(home: Home) {
+  const revoked = createOnce(home, 60_000, 4096);
+  const join = createJoint<void>();
+  return {
+    /**
+     * Revokes the tokens of a login once: a page that repeats it must not use up the requests that the
+     * provider allows the relay. A failure is not remembered.
+     *
+     * @param revoke asks the provider
+     */
+    async once({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
+      const key = keyOf(refreshToken, accessToken);
+      await join(key, () => revoked.run(key, revoke, () => {}));
+    },
   };
 }
 

@@ -9,7 +9,8 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { createRecent, keyOf } from '../recent.ts';
+import { createMarks, type Home } from '../memory/home.ts';
+import { keyOf } from '../recent.ts';
 
 /** The signature algorithms of proofs. @see RFC 9449 §5.1 */
 export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519'];
@@ -77,8 +78,8 @@ export function createNonces(keys: KeyRing, now: Clock) {
 export type Proofs = ReturnType<typeof createProofs>;
 
 /** Remembers the last 65,536 proofs at most, so that none is accepted twice. */
-export function createProofs(now: Clock) {
-  const seen = createRecent<true>(lifetime, most, now);
+export function createProofs(home: Home) {
+  const seen = createMarks(home, most);
 
   return {
     /**
@@ -95,7 +96,7 @@ export function createProofs(now: Clock) {
       request: { readonly method: string; readonly url: string; readonly nonces: Nonces },
     ): Promise<string> {
       const { method, url, nonces } = request;
-      const { thumbprint, htm, htu, iat, jti, nonce = '' } = await authenticate(proof, now());
+      const { thumbprint, htm, htu, iat, jti, nonce = '' } = await authenticate(proof, home.now());
       if (htm !== method || !isSameAddress(htu, url)) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
       }
@@ -103,13 +104,12 @@ export function createProofs(now: Clock) {
       if (!nonces.accepts(nonce)) {
         throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }
-      if (Math.abs(now() / 1000 - iat) > tolerance) {
+      if (Math.abs(home.now() / 1000 - iat) > tolerance) {
         throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
       }
-      const key = keyOf(thumbprint, jti);
-      if (seen.get(key))
+      if (!(await seen.mark(keyOf(thumbprint, jti), lifetime))) {
         throw invalid('The DPoP proof was used before: each request needs its own.');
-      seen.set(key, true);
+      }
       return thumbprint;
     },
   };

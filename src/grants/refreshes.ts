@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
+import { createMarks, type Home } from '../memory/home.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent, keyOf } from '../recent.ts';
@@ -53,13 +53,14 @@ interface Ended {
  *
  * @see RFC 6749 §6, RFC 9700 §4.14.2
  */
-export function createRefreshes(now: Clock) {
+export function createRefreshes(home: Home) {
+  const { now } = home;
   const inFlight = new Map<string, InFlight>();
   const rotations = createRecent<Ended>(lifetime, most, now);
   /** By the refresh token of the result. */
   const latest = createRecent<Ended>(repeatTime, most, now);
   /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
-  const toRevoke = createRecent<true>(lifetime, most, now);
+  const toRevoke = createMarks(home, most);
   const refusals = createRecent<RelayError>(lifetime, most, now);
   /** The calls of a login, by its newest refresh token. */
   const calls = createRecent<{ readonly count: number; readonly since: number }>(
@@ -167,7 +168,7 @@ export function createRefreshes(now: Clock) {
       for (;;) {
         const { newest, last, current } = follow(refresh);
         if (current === undefined) {
-          const isOver = toRevoke.get(keyOfRefresh(newest)) === true;
+          const isOver = toRevoke.isMarkedHere(keyOfRefresh(newest));
           const ended = isOver ? undefined : (last ?? repeatable(newest, isGood));
           if (ended === undefined || ended.scope !== refresh.scope)
             return await start(newest, call);
@@ -187,7 +188,7 @@ export function createRefreshes(now: Clock) {
       for (;;) {
         const { newest, last, current } = follow(token);
         if (current === undefined) {
-          toRevoke.set(keyOfRefresh(newest), true);
+          await toRevoke.mark(keyOfRefresh(newest), lifetime);
           return last?.response;
         }
         await current.response.catch(() => {});

@@ -1,9 +1,8 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import type { Middleware } from 'koa';
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { RelayError } from '../errors.ts';
+import { createCounters, type Home } from '../memory/home.ts';
 import { addressesBehind, isUnixSocket } from './client-address.ts';
 
 /**
@@ -15,15 +14,13 @@ import { addressesBehind, isUnixSocket } from './client-address.ts';
  */
 export type CountRequest = (address: string, most: number, detail?: string) => Promise<void>;
 
-/** Counts in memory, with 65,536 counters, which start anew every so many seconds. */
-export function createRequestCount(seconds: number): CountRequest {
-  const limiter = new RateLimiterMemory({ points: 1, duration: seconds });
-  const counterOf = createRateLimitCounters();
+/** @param seconds after which the count starts anew */
+export function createRequestCount(home: Home, seconds: number): CountRequest {
+  const counters = createCounters(home, seconds);
   return async (address, most, detail) => {
-    // Unlike `consume`, `penalty` does not throw if the limit is exceeded.
-    const { consumedPoints, msBeforeNext } = await limiter.penalty(counterOf(address));
-    if (consumedPoints <= most) return;
-    const headers = { 'Retry-After': String(Math.ceil(msBeforeNext / 1000)) };
+    const { count, wait } = await counters.add(counters.counterOf(address), 1);
+    if (count <= most) return;
+    const headers = { 'Retry-After': String(Math.ceil(wait / 1000)) };
     throw new RelayError('rate_limited', { headers, detail });
   };
 }
@@ -36,23 +33,13 @@ export function createRequestCount(seconds: number): CountRequest {
 export function rateLimit(
   perMinute: number,
   keyOf: (request: IncomingMessage) => string,
+  home: Home,
 ): Middleware {
-  const count = createRequestCount(60);
+  const count = createRequestCount(home, 60);
   return async (ctx, next) => {
     await count(keyOf(ctx.req), perMinute);
     await next();
   };
-}
-
-/**
- * Maps every address to one of 65,536 counters by a keyed hash. Memory stays bounded, no counter is
- * evicted, and clients cannot choose with whom they share one.
- *
- * @returns the number of an address's counter
- */
-export function createRateLimitCounters(): (address: string) => number {
-  const seed = randomBytes(16).toString('hex');
-  return (address) => hash('sha256', seed + address, 'buffer').readUInt16LE();
 }
 
 /**

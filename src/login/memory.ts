@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../clock.ts';
 import { type CountRequest, createRequestCount, ownAddressBehind } from '../http/rate-limit.ts';
+import type { Home } from '../memory/home.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent } from '../recent.ts';
 import { createExchanges } from './exchanges.ts';
@@ -9,19 +9,20 @@ import { createRefusedExchanges, type RefusedExchanges } from './refused-exchang
 /** What a process remembers of logins. A reload of the configuration keeps it. */
 export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
-export function createLoginMemory(now: Clock) {
+export function createLoginMemory(home: Home) {
   return {
-    exchanges: createExchanges<TokenResponse>(now),
+    exchanges: createExchanges<TokenResponse>(home),
     /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
-    goodTokens: createRecent<true>(3_600_000, 4096, now),
+    goodTokens: createRecent<true>(3_600_000, 4096, home.now),
     refusedExchanges: createRefusedExchanges(
+      home,
       'The provider refused too many logins from this address. Start the login again',
     ),
     /** Access tokens that the provider did not know when they were revoked. */
-    refusedRevocations: createRefusedExchanges(),
-    refusedLookups: createRefusedExchanges(),
+    refusedRevocations: createRefusedExchanges(home),
+    refusedLookups: createRefusedExchanges(home),
     /** Counts the exchanges of each client address, refused or not, for ten minutes. */
-    countExchange: createRequestCount(600),
+    countExchange: createRequestCount(home, 600),
   };
 }
 

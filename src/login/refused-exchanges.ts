@@ -1,6 +1,5 @@
-import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import { type FailureCode, RelayError } from '../errors.ts';
-import { createRateLimitCounters } from '../http/rate-limit.ts';
+import { createCounters, type Home } from '../memory/home.ts';
 
 const windowSeconds = 600;
 const mostWaiting = 1024;
@@ -23,28 +22,24 @@ const refusals: ReadonlySet<FailureCode> = new Set([
  */
 export type RefusedExchanges = ReturnType<typeof createRefusedExchanges>;
 
-/**
- * Counts in memory, with 65,536 counters at most.
- *
- * @param advice what a client reads that has reached the limit, before "in ten minutes"
- */
+/** @param advice what a client reads that has reached the limit, before "in ten minutes" */
 export function createRefusedExchanges(
+  home: Home,
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
-  const limiter = new RateLimiterMemory({ points: 1, duration: windowSeconds });
-  const counterOf = createRateLimitCounters();
-  const inFlight = new Map<number, number>();
+  const counters = createCounters(home, windowSeconds);
+  const inFlight = new Map<string, number>();
   // Called when an exchange of the counter ends.
-  const waiting = new Map<number, (() => void)[]>();
+  const waiting = new Map<string, (() => void)[]>();
   let waitingInAll = 0;
 
-  function add(key: number, exchanges: 1 | -1): void {
+  function add(key: string, exchanges: 1 | -1): void {
     const count = (inFlight.get(key) ?? 0) + exchanges;
     if (count > 0) inFlight.set(key, count);
     else inFlight.delete(key);
   }
 
-  async function untilOneEnds(key: number): Promise<void> {
+  async function untilOneEnds(key: string): Promise<void> {
     const others = waiting.get(key) ?? [];
     const isFull = waitingInAll >= mostWaiting || others.length >= mostWaitingForOne;
     if (isFull) throw tooManyAtOnce();
@@ -56,19 +51,18 @@ export function createRefusedExchanges(
     waitingInAll -= 1;
   }
 
-  function wake(key: number): void {
+  function wake(key: string): void {
     const resolvers = waiting.get(key) ?? [];
     waiting.delete(key);
     for (const resolve of resolvers) resolve();
   }
 
   /** Waits for a free place under the limit and takes it. */
-  async function takePlace(key: number, most: number): Promise<void> {
+  async function takePlace(key: string, most: number): Promise<void> {
     const begun = performance.now();
     for (;;) {
-      const counted = await limiter.get(key);
-      const refused = counted?.consumedPoints ?? 0;
-      if (counted && refused >= most) throw tooManyRefusals(advice, counted.msBeforeNext);
+      const { count: refused, wait } = await counters.add(key, 0);
+      if (refused >= most) throw tooManyRefusals(advice, wait);
       // There is no await between check and increment, so no other exchange takes the same place.
       if (refused + (inFlight.get(key) ?? 0) < most) {
         add(key, 1);
@@ -94,13 +88,13 @@ export function createRefusedExchanges(
       most: number,
       exchange: () => Promise<Result>,
     ): Promise<Result> {
-      const key = counterOf(address);
+      const key = counters.counterOf(address);
       await takePlace(key, most);
       try {
         return await exchange();
       } catch (error) {
         const isRefusal = error instanceof RelayError && refusals.has(error.code);
-        if (isRefusal) await limiter.penalty(key);
+        if (isRefusal) await counters.add(key, 1);
         throw error;
       } finally {
         add(key, -1);

@@ -3,17 +3,20 @@ import type { Config } from '../config/config.ts';
 import type { DiscoveredProvider } from '../config/provider.ts';
 import { createGrantMemory } from '../grants/grants.ts';
 import { createLoginMemory } from '../login/memory.ts';
+import { createMarks, type Home } from '../memory/home.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createLogouts } from '../session/logouts.ts';
+import { mostLogouts } from '../session/sessions.ts';
 
 /** What a process remembers. A reload of the configuration keeps it. */
 export type Memory = ReturnType<typeof createMemory>;
 
 export function createMemory(now: Clock) {
+  const home: Home = { now };
   return {
-    logins: createLoginMemory(now),
-    grants: createGrantMemory(now),
-    logouts: createLogouts(now),
+    home,
+    logins: createLoginMemory(home),
+    grants: createGrantMemory(home),
+    logouts: createMarks(home, mostLogouts),
     /** The providers that were discovered last, by their settings. */
     providers: new Map<string, Provider>(),
   };

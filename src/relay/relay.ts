@@ -47,7 +47,7 @@ export async function createRelay(
   const configured = served.map(({ registration }) => registration);
   const guard = createSessionGuard(baseUrl, frontEnds.filter(hasSessions));
   const sessionAccess = sessions && createSessionAccess(sessions, guard, configured, now);
-  const limited = rateLimitOf(config);
+  const limited = rateLimitOf(config, memory);
   const app = createApp({
     served,
     registrationsAreNamed: config.registrationsAreNamed,
@@ -79,7 +79,10 @@ export async function createRelay(
 }
 
 /** The rate limit of the routes that have one. Empty: clients may send any number of requests. */
-function rateLimitOf({ rateLimit: perMinute, trustedProxies }: Config): readonly Middleware[] {
+function rateLimitOf(
+  { rateLimit: perMinute, trustedProxies }: Config,
+  { home }: Memory,
+): readonly Middleware[] {
   if (perMinute === undefined) return [];
-  return [createRateLimit(perMinute, rateLimitKeyBehind(trustedProxies))];
+  return [createRateLimit(perMinute, rateLimitKeyBehind(trustedProxies), home)];
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig } from '../config/config.ts';
 import { keysOf } from '../keys.ts';
-import type { Logouts } from '../session/logouts.ts';
+import type { Marks } from '../memory/home.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
 import { audienceOfFrontEnd, registrationsOf } from './registration-config.ts';
 
@@ -12,7 +12,7 @@ import { audienceOfFrontEnd, registrationsOf } from './registration-config.ts';
  */
 export async function createRelaySessions(
   config: Config,
-  logouts: Logouts,
+  logouts: Marks,
   now: Clock,
 ): Promise<Sessions | undefined> {
   const { frontEnds, registrations, keySecrets, baseUrl } = config;

@@ -46,7 +46,7 @@ export function proxyApi(
   baseUrl: string,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { session, registration } = openSession(ctx, access, api.frontEnd);
+    const { session, registration } = await openSession(ctx, access, api.frontEnd);
     if (registration.name !== api.registration) throw new RelayError('api_of_other_provider');
     // The URL in absolute form has another path in front.
     const isPath = ctx.originalUrl === ctx.url;

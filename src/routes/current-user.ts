@@ -72,7 +72,7 @@ async function recordOfSession(
   access: SessionAccess,
   named: Registration | undefined,
 ) {
-  const { session, registration } = openSession(ctx, access);
+  const { session, registration } = await openSession(ctx, access);
   if (named !== undefined && named.name !== registration.name)
     throw new RelayError('session_missing');
   const accessToken = usableToken(session, access.now);

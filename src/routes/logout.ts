@@ -23,9 +23,9 @@ export function logout(
     const frontEnd = guard.pass(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
-    const session = sessions.read(ctx, frontEnd.name);
+    const session = await sessions.read(ctx, frontEnd.name);
     if (session === undefined) return;
-    sessions.end(session);
+    await sessions.end(session);
     const registration = unlessExpected(() => registrationOf(session));
     if (registration === undefined) return;
     ctx.state.registration = registration.name;

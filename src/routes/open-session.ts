@@ -43,13 +43,13 @@ export interface OpenSession {
  * @param name the front end, if the path decides it
  * @throws {RelayError} `session_missing`, why the guard does not let the request pass, and as `provider` does
  */
-export function openSession(
+export async function openSession(
   ctx: Context,
   { sessions, guard, registrationOf }: SessionAccess,
   name?: string,
-): OpenSession {
+): Promise<OpenSession> {
   const frontEnd = guard.pass(ctx, name);
-  const session = sessions.read(ctx, frontEnd.name);
+  const session = await sessions.read(ctx, frontEnd.name);
   const registration = session && registrationOf(session);
   if (session === undefined || registration === undefined) throw new RelayError('session_missing');
   ctx.state.registration = registration.name;

@@ -21,7 +21,7 @@ export const answerSessionFailures: Middleware<RequestState> = (ctx, next) => {
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
 export function describeSession(access: SessionAccess): Middleware<RequestState> {
   return async (ctx: Context) => {
-    ctx.body = description(openSession(ctx, access), access.now);
+    ctx.body = description(await openSession(ctx, access), access.now);
   };
 }
 
@@ -37,9 +37,9 @@ export function refreshSession(
   refreshes: Refreshes,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { session, registration } = openSession(ctx, access);
+    const { session, registration } = await openSession(ctx, access);
     const token = await refreshed(ctx, { session, registration }, refreshes);
-    const renewed = access.sessions.renew(ctx, session, token);
+    const renewed = await access.sessions.renew(ctx, session, token);
     // It was logged out in the meantime.
     if (renewed === undefined) throw new RelayError('session_missing');
     ctx.body = description({ session: renewed, registration }, access.now);

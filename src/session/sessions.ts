@@ -1,6 +1,7 @@
 import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
 import type { KeyRing } from '../keys.ts';
+import type { Marks } from '../memory/home.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import {
   createSessionSeal,
@@ -12,10 +13,12 @@ import {
   type SessionLogin,
 } from './content.ts';
 import { createSessionCookies } from './cookies.ts';
-import type { Logouts } from './logouts.ts';
 
 /** The sessions of front ends that hold no token. Nothing is stored: a cookie holds its session, sealed. */
 export type Sessions = ReturnType<typeof createSessions>;
+
+/** Logouts that are remembered. If more follow, copies of the oldest sessions' cookies work again. */
+export const mostLogouts = 16_384;
 
 /** What sessions are created with. */
 export interface SessionSettings extends SessionLifetimes {
@@ -30,13 +33,13 @@ export interface SessionSettings extends SessionLifetimes {
 
 /**
  * @param keys the keys for sessions
- * @param logouts what this process remembers of sessions
+ * @param logouts the ids of the sessions that have ended: copies of their cookies open nothing
  * @see RFC 10017 §6.1
  */
 export function createSessions(
   settings: SessionSettings,
   keys: KeyRing,
-  logouts: Logouts,
+  logouts: Marks,
   now: Clock,
 ) {
   const seal = createSessionSeal(keys);
@@ -56,8 +59,7 @@ export function createSessions(
     return (
       session.frontEnd === frontEnd &&
       mayUse?.has(session.registration) === true &&
-      !isOver(session, settings, seconds()) &&
-      !logouts.has(session.id)
+      !isOver(session, settings, seconds())
     );
   }
 
@@ -78,10 +80,11 @@ export function createSessions(
      * @returns undefined if there is none, if it is over, or if its cookie is altered, incomplete, or another
      *   front end's
      */
-    read(ctx: Context, frontEnd: string): SessionContent | undefined {
+    async read(ctx: Context, frontEnd: string): Promise<SessionContent | undefined> {
       const text = cookies.get(ctx, frontEnd);
       const session = text === undefined ? undefined : seal.open(text, audienceOf(frontEnd));
-      return session !== undefined && isValid(session, frontEnd) ? session : undefined;
+      if (session === undefined || !isValid(session, frontEnd)) return undefined;
+      return (await logouts.isMarked(session.id)) ? undefined : session;
     },
     /**
      * Sets the cookie of a session anew.
@@ -90,22 +93,22 @@ export function createSessions(
      * @returns the renewed session, or undefined if it has ended in the meantime
      * @throws {RelayError} `session_too_large`
      */
-    renew(
+    async renew(
       ctx: Context,
       session: SessionContent,
       token: TokenResponse | undefined,
-    ): SessionContent | undefined {
+    ): Promise<SessionContent | undefined> {
       const renewed = renewedSession(session, token, settings, seconds());
       if (!isValid(renewed, session.frontEnd)) return undefined;
+      if (await logouts.isMarked(session.id)) return undefined;
       write(ctx, renewed);
       return renewed;
     },
     /** Clears the cookies of a front end. */
     clear: cookies.clear,
-    /** Ends a session in this process, also for copies of its cookies and for refreshes in flight. */
-    end({ id, endsAt }: SessionContent): void {
-      // Refreshes at other relays may go on until then.
-      logouts.add(id, endsAt);
+    /** Ends a session, also for copies of its cookies and for refreshes in flight. */
+    async end({ id, endsAt }: SessionContent): Promise<void> {
+      await logouts.mark(id, endsAt * 1000 - now());
     },
   };
 }

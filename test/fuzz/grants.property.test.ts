@@ -59,7 +59,7 @@ const refusals = new Set(['proof_invalid', 'nonce_required']);
 
 async function thumbprintOf(proof: string): Promise<string | undefined> {
   try {
-    return await createProofs(now).verify(proof, { method: 'POST', url, nonces });
+    return await createProofs({ now }).verify(proof, { method: 'POST', url, nonces });
   } catch (error) {
     assert.ok(error instanceof RelayError && refusals.has(error.code), String(error));
     return undefined;

@@ -29,7 +29,7 @@ describe('a DPoP proof', () => {
   let nonces: Nonces;
   beforeEach(() => {
     time = seconds * 1000;
-    proofs = createProofs(() => time);
+    proofs = createProofs({ now: () => time });
     nonces = createNonces([current], () => time);
   });
 

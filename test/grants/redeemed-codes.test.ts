@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { createRedeemedCodes, type RedeemedCodes } from '../../src/grants/redeemed-codes.ts';
+import { createRedeemedCodes, type RedeemedCodes } from '../../src/grants/codes.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 describe('the redemption of a code', () => {
@@ -9,7 +9,7 @@ describe('the redemption of a code', () => {
   let exchanged: number;
   beforeEach(() => {
     time = 1_800_000_000_000;
-    codes = createRedeemedCodes(() => time);
+    codes = createRedeemedCodes({ now: () => time });
     exchanged = 0;
   });
 

@@ -49,7 +49,7 @@ async function run(
   check: (got: TokenResponse, newestBefore: number) => void = () => {},
 ): Promise<void> {
   let milliseconds = 0;
-  const refreshes = createRefreshes(() => milliseconds);
+  const refreshes = createRefreshes({ now: () => milliseconds });
   let newestSeen = 0;
   const call = async (grant: RefreshGrant) => {
     await scheduler.schedule(Promise.resolve(), 'the request arrives');

@@ -66,7 +66,7 @@ describe('a refresh', () => {
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
     time = 1_800_000_000_000;
-    refreshes = createRefreshes(() => time);
+    refreshes = createRefreshes({ now: () => time });
     provider = new RotatingProvider();
   });
   afterEach(() => mock.timers.reset());

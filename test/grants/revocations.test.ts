@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { createRevocations, type Revocations } from '../../src/grants/revocations.ts';
+import { createRevocations } from '../../src/grants/grants.ts';
 
 describe('the revocation of a login', () => {
   const tokens = { refreshToken: 'refresh', accessToken: 'access' };
   let time: number;
   let calls: number;
-  let revocations: Revocations;
+  let revocations: ReturnType<typeof createRevocations>;
   beforeEach(() => {
     time = 1_800_000_000_000;
     calls = 0;
-    revocations = createRevocations(() => time);
+    revocations = createRevocations({ now: () => time });
   });
 
   const revoke = async () => {

@@ -8,7 +8,7 @@ import { rateLimit } from '../../src/http/rate-limit.ts';
 describe('the counters of the rate limit', () => {
   it('are at most 65,536, for any number of clients', async () => {
     let client = 0;
-    const limit = rateLimit(1, () => `client ${client}`);
+    const limit = rateLimit(1, () => `client ${client}`, { now: Date.now });
     const request = new IncomingMessage(new Socket());
     const context = new Koa().createContext(request, Object.create(null));
     let refused = 0;

@@ -8,7 +8,7 @@ describe('the exchange of a login', () => {
   let started: number;
   beforeEach(() => {
     time = 1_800_000_000_000;
-    exchanges = createExchanges(() => time);
+    exchanges = createExchanges({ now: () => time });
     started = 0;
   });
 

@@ -14,7 +14,10 @@ describe('the limit of refused exchanges', () => {
   let refused: RefusedExchanges;
   let started: number;
   beforeEach(() => {
-    refused = createRefusedExchanges('The provider refused. Start the login again');
+    refused = createRefusedExchanges(
+      { now: Date.now },
+      'The provider refused. Start the login again',
+    );
     started = 0;
   });
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import type { KeyRing } from '../../src/keys.ts';
+import { createMarks, type Marks } from '../../src/memory/home.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
-import { createLogouts, type Logouts } from '../../src/session/logouts.ts';
-import { createSessions, type Sessions } from '../../src/session/sessions.ts';
+import { createSessions, mostLogouts, type Sessions } from '../../src/session/sessions.ts';
 import { CookieJar, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 
@@ -34,14 +34,14 @@ const token: TokenResponse = {
 
 describe('a session', () => {
   let time: number;
-  let logouts: Logouts;
+  let logouts: Marks;
   let sessions: Sessions;
   let jar: CookieJar;
   const create = (changes: Partial<typeof settings> = {}, ring = keys) =>
     createSessions({ ...settings, ...changes }, ring, logouts, () => time * 1000);
   beforeEach(() => {
     time = noon;
-    logouts = createLogouts(() => time * 1000);
+    logouts = createMarks({ now: () => time * 1000 }, mostLogouts);
     sessions = create();
     jar = new CookieJar();
   });
@@ -216,26 +216,26 @@ describe('a session', () => {
     await start();
     const stolen = jar.headerFor(relay);
     await request(async (ctx) => {
-      const session = sessions.read(ctx, 'app');
-      if (session !== undefined) sessions.end(session);
+      const session = await sessions.read(ctx, 'app');
+      if (session !== undefined) await sessions.end(session);
       sessions.clear(ctx, 'app');
     });
     expect(jar.headerFor(relay)).to.equal('');
     const replayed = koaContext({ cookie: stolen });
-    expect(sessions.read(replayed, 'app')).to.equal(undefined);
+    expect(await sessions.read(replayed, 'app')).to.equal(undefined);
     time = noon + 86_399;
-    expect(sessions.read(koaContext({ cookie: stolen }), 'app')).to.equal(undefined);
+    expect(await sessions.read(koaContext({ cookie: stolen }), 'app')).to.equal(undefined);
   });
 
   it('that is logged out is not brought back by a copy that another relay goes on refreshing', async () => {
     await start();
     const session = await read();
     if (session === undefined) throw new Error('there is no session');
-    sessions.end(session);
+    await sessions.end(session);
     const elsewhere = createSessions(
       settings,
       keys,
-      createLogouts(() => time * 1000),
+      createMarks({ now: () => time * 1000 }, mostLogouts),
       () => time * 1000,
     );
     for (time = noon; time < session.endsAt; time += 80_000) {
@@ -247,24 +247,24 @@ describe('a session', () => {
   it('is not brought back by a refresh that was in flight during the logout', async () => {
     await start();
     await request(async (ctx) => {
-      const session = sessions.read(ctx, 'app');
+      const session = await sessions.read(ctx, 'app');
       if (session === undefined) throw new Error('there is no session');
-      sessions.end(session);
-      expect(sessions.renew(ctx, session, token)).to.equal(undefined);
+      await sessions.end(session);
+      expect(await sessions.renew(ctx, session, token)).to.equal(undefined);
       expect(setCookies(answerOf(ctx))).to.deep.equal([]);
     });
   });
 });
 
 describe('the memory of logouts', () => {
-  it('holds the newest 16,384 sessions, until they are over', () => {
+  it('holds the newest 16,384 sessions, until they are over', async () => {
     let time = noon;
-    const logouts = createLogouts(() => time * 1000);
-    for (let index = 0; index <= 16_384; index += 1) logouts.add(`${index}`, noon + 60);
-    expect(logouts.has('0')).to.equal(false);
-    expect(logouts.has('1')).to.equal(true);
-    expect(logouts.has('16384')).to.equal(true);
+    const logouts = createMarks({ now: () => time * 1000 }, mostLogouts);
+    for (let index = 0; index <= 16_384; index += 1) await logouts.mark(`${index}`, 60_000);
+    expect(await logouts.isMarked('0')).to.equal(false);
+    expect(await logouts.isMarked('1')).to.equal(true);
+    expect(await logouts.isMarked('16384')).to.equal(true);
     time += 60;
-    expect(logouts.has('16384')).to.equal(false);
+    expect(await logouts.isMarked('16384')).to.equal(false);
   });
 });

@@ -44,7 +44,7 @@ export class FakeRelay {
   refreshes = true;
   /** Whether the provider's user endpoint answers 500. */
   userEndpointFails = false;
-  readonly #proofs = createProofs(() => this.now());
+  readonly #proofs = createProofs({ now: () => this.now() });
   readonly #nonces = createNonces([Buffer.alloc(32, 1)], () => this.now());
 
   /** The requests with this beginning. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { KeyRing } from '../../../src/keys.ts';
-import { createLogouts } from '../../../src/session/logouts.ts';
+import { createMarks } from '../../../src/memory/home.ts';
 import { createSessions } from '../../../src/session/sessions.ts';
 import { setCookies } from '../../harness/browser/cookie-jar.ts';
 import { alteredCookies, cookieHeader } from '../../harness/login/altered-cookies.ts';
@@ -22,7 +22,7 @@ const sessions = createSessions(
     frontEnds: new Map([[login.frontEnd, { audience: 'app https://app.example', registrations }]]),
   },
   keys,
-  createLogouts(Date.now),
+  createMarks({ now: Date.now }, 1),
   Date.now,
 );
 

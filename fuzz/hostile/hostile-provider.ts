@@ -1,14 +1,13 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { type Serving, serveTcp } from '../../test/harness/provider/serve.ts';
 import { type HostileAnswer, hostileAnswer } from './provider-answers.ts';
 import { randomFor } from './random.ts';
 
 /** A provider with hostile answers, except for honest clients. */
-export interface HostileProvider {
+export interface HostileProvider extends Pick<Serving, 'close'> {
   readonly origin: string;
   /** The number of its hostile answers. */
   readonly answers: number;
-  close(): void;
 }
 
 /**
@@ -16,12 +15,8 @@ export interface HostileProvider {
  * the answer. A token or code that starts with "honest" gets a valid answer.
  */
 export async function startHostileProvider(seed: number): Promise<HostileProvider> {
-  const sockets = new Set<Socket>();
   let answers = 0;
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
+  const { port, close } = await serveTcp((socket) => {
     let received = '';
     socket.setEncoding('latin1').on('data', (text: string) => {
       received += text;
@@ -39,19 +34,13 @@ export async function startHostileProvider(seed: number): Promise<HostileProvide
       void give(socket, hostileAnswer(randomFor(seed, number), honest));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const origin = `http://127.0.0.1:${port}`;
   return {
     origin,
     get answers() {
       return answers;
     },
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
+    close,
   };
 }
 

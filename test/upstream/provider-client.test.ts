@@ -1,34 +1,26 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
 import type { UpstreamCall } from '../../src/upstream/messages.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
+import { type Serving, serve } from '../harness/provider/serve.ts';
 
 describe('the provider client', () => {
-  let server: Server;
+  let server: Serving;
   let client: UpstreamClient;
-  let connections: Set<Socket>;
   let listener: RequestListener;
 
   beforeEach(async () => {
-    connections = new Set();
-    server = createServer((request, response) => listener(request, response));
-    server.on('connection', (socket) => connections.add(socket));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    server = await serve((request, response) => listener(request, response));
     client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
   });
   afterEach(async () => {
     client.close();
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
+    await server.close();
   });
 
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = () => `http://127.0.0.1:${server.port}/`;
 
   async function call(
     by: UpstreamClient = client,
@@ -48,7 +40,7 @@ describe('the provider client', () => {
   it('keeps its connection for the next call', async () => {
     listener = (_, response) => response.end('a');
     for (const _ of [1, 2, 3]) expect((await call()).outcome).to.equal('200 a');
-    expect(connections.size).to.equal(1);
+    expect(server.connections).to.equal(1);
   });
 
   it('makes no call if its deadline has passed before it is sent', async () => {
@@ -75,17 +67,17 @@ describe('the provider client', () => {
     expect((await call()).outcome).to.equal('200 a');
     expect((await call()).outcome).to.equal('200 a');
     expect(requests).to.equal(3);
-    expect(connections.size).to.equal(2);
+    expect(server.connections).to.equal(2);
   });
 
   it('ignores bytes that a keep-alive connection sent before the request', async () => {
     listener = (_, response) => response.end('asked');
     await call();
-    const [kept] = connections;
+    const [kept] = server.sockets;
     // The bytes have arrived before the call, but are not read yet.
     kept?.write('HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunasked');
     expect((await call()).outcome).to.equal('200 asked');
-    expect(connections.size).to.equal(2);
+    expect(server.connections).to.equal(2);
   });
 
   it('retries a call if the keep-alive connection was ended with 408', async () => {
@@ -98,13 +90,13 @@ describe('the provider client', () => {
     await call();
     expect((await call()).outcome).to.equal('200 a');
     expect(requests).to.equal(3);
-    expect(connections.size).to.equal(2);
+    expect(server.connections).to.equal(2);
   });
 
   it('treats 408 on a new connection as the answer', async () => {
     listener = (_, response) => response.writeHead(408).end('a');
     expect((await call()).outcome).to.equal('408 a');
-    expect(connections.size).to.equal(1);
+    expect(server.connections).to.equal(1);
   });
 
   it('retries a call only once', async () => {

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 
 /** A server on a free port of this machine. */
 export interface Serving {
   readonly port: number;
+  /** The number of connections so far. */
+  readonly connections: number;
+  /** Those that are open. */
+  readonly sockets: ReadonlySet<Socket>;
   /** Breaks its connections. */
   close(): Promise<void>;
 }
@@ -31,18 +35,22 @@ export async function serveTcp(onConnection: (socket: Socket) => void): Promise<
 }
 
 /** Serves the CONNECT requests of an HTTP proxy. */
-export async function serveTunnels(onConnect: (socket: Socket) => void): Promise<Serving> {
+export async function serveTunnels(
+  onConnect: (socket: Socket, request: IncomingMessage, head: Buffer) => void,
+): Promise<Serving> {
   const server = createServer();
-  server.on('connect', (_request, socket) => {
+  server.on('connect', (request, socket, head) => {
     socket.on('error', () => {});
-    onConnect(socket as Socket);
+    onConnect(socket as Socket, request, head);
   });
   return await listening(server);
 }
 
 async function listening(server: Server | TcpServer, port = 0): Promise<Serving> {
   const sockets = new Set<Socket>();
+  let connections = 0;
   server.on('connection', (socket: Socket) => {
+    connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
@@ -52,6 +60,10 @@ async function listening(server: Server | TcpServer, port = 0): Promise<Serving>
   if (address === null || typeof address === 'string') throw new Error('not a TCP server');
   return {
     port: address.port,
+    sockets,
+    get connections() {
+      return connections;
+    },
     async close() {
       if (!server.listening) return;
       server.close();

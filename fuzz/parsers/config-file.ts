@@ -8,7 +8,7 @@ import {
 } from '../../src/config/file/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
-import { createReadings, type Readings } from '../../src/config/reading.ts';
+import { createReadings, type Readings } from '../../src/config/readings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 
 const path = '/etc/login-relay/config.yaml';

@@ -43,7 +43,7 @@ export function readClientSecret(reading: Reading): Secret | undefined {
 }
 
 function secretInCredential(reading: Reading): Secret | undefined {
-  const { name: entry, environment, readFile, describe, fault, warn, unread } = reading;
+  const { entryName: entry, environment, readFile, describe, fault, warn, unread } = reading;
   const name = clientSecretCredential(entry);
   const directory = environment['CREDENTIALS_DIRECTORY'];
   if (!directory) {

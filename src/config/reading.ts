@@ -8,20 +8,15 @@ import {
   type PlacedTexts,
 } from './file/config-file.ts';
 import type { NewFiles, ReadFile } from './files.ts';
-import type { Level, Option, Setting } from './settings/setting.ts';
+import type { Option, Setting } from './settings/setting.ts';
 import {
   describeOption,
   optionNames,
-  relayOptions,
   type SettingName,
-  settingNames,
   settings,
   type Values,
 } from './settings/settings.ts';
 import { type Given, givenBySources, type OptionSources } from './sources.ts';
-
-/** The name of the front end that flags and variables describe. */
-export const onlyFrontEnd = 'app';
 
 /** What all readings share. */
 export interface Shared extends OptionSources {
@@ -118,8 +113,8 @@ export function createReading(
   return {
     /** The values that are well formed. */
     values,
-    /** The name of the entry; undefined: flags and variables give the settings. */
-    name: entry?.name,
+    /** The name of its entry in the file; undefined: flags and variables give the settings. */
+    entryName: entry?.name,
     environment,
     readFile,
     newFiles,
@@ -163,85 +158,7 @@ export function createReading(
   };
 }
 
-/** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
-export interface Readings {
-  readonly relay: Reading;
-  readonly providers: NonEmpty<Reading>;
-  readonly frontEnds: NonEmpty<FrontEndReading>;
-}
-
-/** The settings of a front end. */
-export interface FrontEndReading extends Reading {
-  /** Those of each entry of its `proxy`. */
-  readonly apis: readonly Reading[];
-}
-
-/** @param file undefined: flags and variables describe one registration and one front end */
-export function createReadings(shared: Shared, file: ConfigFile | undefined): Readings {
-  const relay = createReading(shared, file);
-  const namesOf = (level: Level) => settingNames.filter((name) => settings[name].level === level);
-  const values = relayOptions.map((name) => [name, relay.values[name]]);
-  const ofRelay: Values = Object.fromEntries(values);
-  const read = (entry: FileSettings) =>
-    createReading(shared, file, namesOf(entry.level), entry, ofRelay);
-  const { providers, frontEnds } = file ?? {};
-  return {
-    relay,
-    providers: providers ? mapped(providers, read) : [relay],
-    frontEnds: frontEnds
-      ? mapped(frontEnds, (entry) => ({ ...read(entry), apis: entry.apis.map(read) }))
-      : [{ ...relay, apis: [] }],
-  };
-}
-
-/** Names the settings of one login. A setting that nothing sets has no place. */
-export function namingOf(
-  { relay, providers, frontEnds }: Readings,
-  registration: string,
-  frontEnd: string,
-): Naming {
-  const find = (readings: NonEmpty<Reading>, name: string) =>
-    readings.find((one) => one.name === name) ?? readings[0];
-  const owners = {
-    relay,
-    providers: find(providers, registration),
-    'front-ends': find(frontEnds, frontEnd),
-    proxy: relay,
-  };
-  const ownerOf = (name: SettingName) => owners[settings[name].level];
-  return {
-    sourceOf: (name) => ownerOf(name).sourceOf(name),
-    describe(name) {
-      const owner = ownerOf(name);
-      return owner.sourceOf(name) === undefined
-        ? owner.describeMissing(name)
-        : owner.describe(name);
-    },
-  };
-}
-
 function messageOf({ message, path }: v.BaseIssue<unknown>): string {
   const [item] = path ?? [];
   return item?.type === 'array' ? numbered(item.key, item.input.length, message) : message;
-}
-
-/**
- * Asserts that a value is there, after all faults were reported.
- *
- * @throws {Error} if a fault was not reported
- */
-export function checked<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('a value is missing, but no fault was reported');
-  return value;
-}
-
-/** A list with at least one element. */
-export type NonEmpty<Element> = readonly [Element, ...Element[]];
-
-/** The same list with each element changed. */
-export function mapped<Element, Result>(
-  [first, ...others]: NonEmpty<Element>,
-  change: (element: Element, index: number) => Result,
-): NonEmpty<Result> {
-  return [change(first, 0), ...others.map((element, index) => change(element, index + 1))];
 }

@@ -1,9 +1,4 @@
-import type {
-  Config,
-  FrontEndConfig,
-  RegistrationConfig,
-  RelaySettings,
-} from '../config/config.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import type { CmsBackend, Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
@@ -59,7 +54,9 @@ export function refreshPolicyOf({
   refreshLifetime: lifetime,
   keySecrets,
   baseUrl,
-}: RelaySettings): RefreshPolicy | undefined {
+}: Pick<Config, 'refreshTokens' | 'refreshLifetime' | 'keySecrets' | 'baseUrl'>):
+  | RefreshPolicy
+  | undefined {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
   return mode !== 'off' && isKeySafe ? { mode, lifetime } : undefined;
 }

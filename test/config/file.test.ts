@@ -48,8 +48,8 @@ describe('the configuration file', () => {
   });
 
   it('names each setting with its line and column, and a missing one with those of its entry', () => {
-    const { relay, providers } = readingsOf(parsed(team));
-    const [github, staff] = providers;
+    const { relay, registrations } = readingsOf(parsed(team));
+    const [github, staff] = registrations;
     expect(relay.describe('baseUrl')).to.equal('config.yaml:2:1 base-url');
     expect(relay.describe('port')).to.equal('config.yaml port');
     expect(staff?.describe('scope')).to.equal('config.yaml:7:5 providers.staff.scope');

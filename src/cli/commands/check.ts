@@ -7,7 +7,7 @@ import { type CheckReport, reportAsText } from '../../check/report.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { placedTexts } from '../../config/file/config-file.ts';
 import type { ReadFile } from '../../config/files.ts';
-import { createReadings } from '../../config/reading.ts';
+import { createReadings } from '../../config/readings.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';

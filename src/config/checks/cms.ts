@@ -2,7 +2,7 @@ import { registrationOfCms } from '../../login/cms-registration.ts';
 import { presets } from '../../providers/presets.ts';
 import type { CmsBackend } from '../../providers/provider.ts';
 import type { Reading } from '../reading.ts';
-import type { FrontEndEntry, RegistrationEntry } from './several.ts';
+import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
 const cmsPresets = presets.filter(({ cms }) => cms !== undefined);
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
@@ -12,24 +12,18 @@ const gitHubApp = /^Iv/;
 
 /** A CMS at a registration that it may use. */
 interface CmsLogin {
-  readonly frontEnd: FrontEndEntry;
-  readonly registration: RegistrationEntry;
+  readonly frontEnd: FrontEndReading;
+  readonly registration: RegistrationReading;
   readonly preset: (typeof cmsPresets)[number] | undefined;
 }
 
 /** Reports what keeps the front ends that are CMSes from logging in, or from their repositories. */
-export function reportCmses(
-  registrations: readonly RegistrationEntry[],
-  frontEnds: readonly FrontEndEntry[],
-): void {
-  const cmses = frontEnds.filter(({ one }) => one.values.tokenDelivery === 'cms');
+export function reportCmses({ registrations, frontEnds }: Readings): void {
+  const cmses = frontEnds.filter(({ values }) => values.tokenDelivery === 'cms');
   const logins = cmses.flatMap((frontEnd) =>
     registrations
-      .filter(({ name }) => frontEnd.access.registrations.includes(name))
-      .map((registration): CmsLogin => {
-        const preset = cmsPresetOf(registration.reading);
-        return { frontEnd, registration, preset };
-      }),
+      .filter(({ name }) => frontEnd.registrations.includes(name))
+      .map((registration) => ({ frontEnd, registration, preset: cmsPresetOf(registration) })),
   );
   for (const login of logins) {
     reportProvider(login);
@@ -38,20 +32,21 @@ export function reportCmses(
   for (const login of logins) warnOfPath(login, logins, registrations);
 }
 
-function reportProvider({ frontEnd: { one }, registration, preset }: CmsLogin): void {
+function reportProvider({ frontEnd: { entryName, fault }, registration, preset }: CmsLogin): void {
   if (preset !== undefined) return;
   const which =
-    one.name === undefined
+    entryName === undefined
       ? ''
       : `. ${registration.name} uses none of them: set its provider, or leave it out of providers`;
-  one.fault('tokenDelivery', `works with the provider presets ${cmsPresetNames} only${which}`);
+  fault('tokenDelivery', `works with the provider presets ${cmsPresetNames} only${which}`);
 }
 
-function warnOfScope({ frontEnd: { one, access }, registration, preset }: CmsLogin): void {
+function warnOfScope({ frontEnd, registration, preset }: CmsLogin): void {
   if (preset?.cms === undefined) return;
-  const { clientId, scope = preset.scope } = registration.reading.values;
-  if (reachesRepositories(preset.cms, clientId, access.scope ?? scope)) return;
-  one.warn(
+  const { clientId, scope = preset.scope } = registration.values;
+  const { frontEndScope = scope } = frontEnd.values;
+  if (reachesRepositories(preset.cms, clientId, frontEndScope)) return;
+  frontEnd.warn(
     'tokenDelivery',
     `is cms, but the scope at ${registration.name} gives no access to repositories: add ${preset.cms.repositoryScopes[0]}`,
   );
@@ -61,7 +56,7 @@ function warnOfScope({ frontEnd: { one, access }, registration, preset }: CmsLog
 function warnOfPath(
   { frontEnd, registration, preset }: CmsLogin,
   logins: readonly CmsLogin[],
-  registrations: readonly RegistrationEntry[],
+  registrations: readonly RegistrationReading[],
 ): void {
   const backend = preset?.cms?.name;
   const inOrder = registrations.flatMap(({ name }) => {
@@ -70,10 +65,9 @@ function warnOfPath(
   });
   const served = registrationOfCms(inOrder, backend);
   if (backend === undefined || served === undefined || served.first.frontEnd === frontEnd) return;
-  const other = served.first.frontEnd.one.name;
-  frontEnd.one.warn(
+  frontEnd.warn(
     'tokenDelivery',
-    `is cms, but /auth serves the front end ${other} at ${served.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.one.name} in its config.yml`,
+    `is cms, but /auth serves the front end ${served.first.frontEnd.name} at ${served.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.name} in its config.yml`,
   );
 }
 

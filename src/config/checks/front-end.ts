@@ -1,22 +1,16 @@
 import { isSameSite } from '../../origins/domains.ts';
 import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
-import { examplePage, originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
+import { examplePage, originOf } from '../../origins/redirect-uri.ts';
 import { isLoopback } from '../../urls.ts';
-import { didYouMean, numbered, suggestion } from '../fault.ts';
+import { numbered } from '../fault.ts';
 import { reportOwnParameters } from '../provider.ts';
-import { checked, type Reading } from '../reading.ts';
+import type { Reading } from '../reading.ts';
+import { type FrontEndReading, valuesAt } from '../readings.ts';
 import { maxRedirectUriLength } from '../schemas.ts';
-import type { CompleteValues } from '../settings/settings.ts';
+import { apiConfig } from './apis.ts';
 
-/** The front end, and how a login reaches it. */
-export interface FrontEndSettings extends Pick<CompleteValues, 'tokenDelivery'> {
-  readonly origin: OriginPattern;
-  /** Undefined: the front end has several origins, and takes OAuth logins only. */
-  readonly frontendUrl: string | undefined;
-  /** The pages that an OAuth login may return to. The first one is the default. */
-  readonly redirectUris: readonly RedirectUri[];
-  readonly errorDelivery: NonNullable<CompleteValues['errorDelivery']>;
-}
+/** One page or app that logs its users in. */
+export type FrontEndConfig = Readonly<ReturnType<typeof frontEndConfig>>;
 
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
@@ -25,38 +19,51 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
 /**
- * Reads the section. The result gives its values; call it only if no fault was reported.
+ * Checks a front end, apart from what it may use.
  *
  * @param baseUrl the relay's public address
  */
-export function readFrontEnd(reading: Reading, baseUrl: string): () => FrontEndSettings {
+export function checkFrontEnd(reading: Reading, baseUrl: string): void {
   const { values, sourceOf, describe, fault, warn } = reading;
+  const { origin, frontendUrl, tokenDelivery } = values;
   if (sourceOf('origin') === undefined) fault('origin', 'is required');
-  if (values.origin && isFamily(values.origin)) {
-    reportFamily(reading, baseUrl, values.origin);
-  } else if (values.frontendUrl && values.origin && values.frontendUrl.origin !== values.origin) {
+  if (origin && isFamily(origin)) {
+    reportFamily(reading, baseUrl, origin);
+  } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
   reportOwnParameters(reading, 'frontendUrl', deliveredParameters);
   reportRedirectUris(reading);
-  const isCms = values.tokenDelivery === 'cms';
-  if (isCms && values.redirectUri) {
+  if (tokenDelivery === 'cms' && values.redirectUri) {
     warn('redirectUri', `has no effect with ${describe('tokenDelivery')} cms`);
   }
-  const hasSessions = values.tokenDelivery === 'session';
-  if (hasSessions) reportSessionFrontEnd(reading, baseUrl);
-  const takesOAuth = !isCms && !hasSessions;
-  const isUsable = takesOAuth && (sourceOf('redirectUri') !== undefined || isRedirectUri(reading));
-  return () => {
-    const origin = checked(values.origin);
-    const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
-    return {
-      origin,
-      frontendUrl: isFamily(origin) ? undefined : page,
-      redirectUris: isUsable ? (values.redirectUri ?? [page]) : [],
-      tokenDelivery: checked(values.tokenDelivery),
-      errorDelivery: values.errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
-    };
+  if (tokenDelivery === 'session') reportSessionFrontEnd(reading, baseUrl);
+  else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
+}
+
+/** What a front end without faults is configured with. */
+export function frontEndConfig(reading: FrontEndReading) {
+  const { name, registrations, apis } = reading;
+  const { origin, tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
+  const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
+  const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
+  const byDefault = whyNoRedirectUri(values.frontendUrl) === undefined ? [page] : [];
+  return {
+    /** Its `client_id` towards the relay. */
+    name,
+    origin,
+    /** Undefined: the front end has several origins, and takes OAuth logins only. */
+    frontendUrl: isFamily(origin) ? undefined : page,
+    /** The pages that an OAuth login may return to. The first one is the default. */
+    redirectUris: isCms || hasSessions ? [] : (values.redirectUri ?? byDefault),
+    tokenDelivery,
+    errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
+    /** The names of the registrations that it may use. */
+    registrations,
+    /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
+    scope: values.frontEndScope,
+    /** What its pages may use of providers' APIs, with the access token of their session. */
+    apis: apis.map((api) => apiConfig(api, registrations)),
   };
 }
 
@@ -82,20 +89,21 @@ function reportFamily(
   warn('origin', `${remote}: every ${who}`);
 }
 
-/** Whether the front end URL can be the redirect URI. If it cannot, plain logins still work. */
-function isRedirectUri({ values, describe, fault, warn }: Reading): boolean {
-  const { frontendUrl, tokenDelivery, stateCheck } = values;
-  if (frontendUrl === undefined) return true;
-  const taken = ['code', 'iss'].find((name) => frontendUrl.searchParams.has(name));
-  const isLong = frontendUrl.href.length > maxRedirectUriLength;
-  if (!taken && !isLong) return true;
-  const what = taken
-    ? `has ${taken} in its query`
-    : `is longer than ${maxRedirectUriLength} characters`;
-  const message = `${what}, so OAuth logins cannot return to it: give ${describe('redirectUri')}`;
-  if (tokenDelivery === 'code') fault('frontendUrl', message);
-  else if (stateCheck !== 'off') warn('frontendUrl', message);
-  return false;
+/** Reports that OAuth logins have no page to return to. Plain logins still work. */
+function reportNoRedirectUri({ values, sourceOf, describe, fault, warn }: Reading): void {
+  const why = whyNoRedirectUri(values.frontendUrl);
+  if (why === undefined || sourceOf('redirectUri') !== undefined) return;
+  const message = `${why}, so OAuth logins cannot return to it: give ${describe('redirectUri')}`;
+  if (values.tokenDelivery === 'code') fault('frontendUrl', message);
+  else if (values.stateCheck !== 'off') warn('frontendUrl', message);
+}
+
+/** Why the front end URL cannot be the redirect URI; undefined if it can. */
+function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
+  const taken = ['code', 'iss'].find((name) => frontendUrl?.searchParams.has(name));
+  if (taken) return `has ${taken} in its query`;
+  const isLong = frontendUrl !== undefined && frontendUrl.href.length > maxRedirectUriLength;
+  return isLong ? `is longer than ${maxRedirectUriLength} characters` : undefined;
 }
 
 function reportRedirectUris({ values, describe, fault }: Reading): void {
@@ -138,31 +146,4 @@ function reportSessionFrontEnd(
   if (sourceOf('redirectUri') !== undefined) {
     warn('redirectUri', `has no effect with ${delivery}: there are no OAuth logins`);
   }
-}
-
-/** What a front end may use. */
-export interface FrontEndAccess {
-  /** The names of registrations. */
-  readonly registrations: readonly string[];
-  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
-  readonly scope: string | undefined;
-}
-
-/**
- * Reads what a front end may use: by default, every registration with its own scope.
- *
- * @param registrations the names of all registrations
- */
-export function readFrontEndAccess(
-  { values: { providers: given, frontEndScope: scope }, fault }: Reading,
-  registrations: readonly string[],
-): FrontEndAccess {
-  const named = given?.map((name) => {
-    if (registrations.includes(name)) return name;
-    const close = suggestion(name, registrations);
-    fault('providers', `names a provider that is not configured${didYouMean(close)}`);
-    // Otherwise, that one may be reported as unused, too.
-    return close ?? name;
-  });
-  return { registrations: named ?? registrations, scope };
 }

@@ -1,19 +1,15 @@
 import { isLoopback } from '../../urls.ts';
 import type { Reading } from '../reading.ts';
-import type { CompleteValues } from '../settings/settings.ts';
-
-/** Which callbacks of a registration must have a state. */
-export type StateCheck = NonNullable<CompleteValues['stateCheck']>;
 
 /**
- * Reads the state check of a registration.
+ * Reads which callbacks of a registration must have a state.
  *
  * @param guardedDelivery describes a front end of the registration that needs a state; undefined: none does
  */
 export function readStateCheck(
   { values, describe, fault, warn }: Reading,
   guardedDelivery: string | undefined,
-): StateCheck {
+) {
   const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
   if (guardedDelivery !== undefined && stateCheck !== 'always') {
     fault(

@@ -2,22 +2,10 @@ import { matches } from '../../origins/origin-pattern.ts';
 import { sessionPaths } from '../../paths.ts';
 import type { ConfigFile } from '../file/config-file.ts';
 import type { ReadConfigFile } from '../file/read.ts';
-import type { FrontEndReading, Reading, Shared } from '../reading.ts';
-import { describeOption, optionNames, options } from '../settings/settings.ts';
+import type { Shared } from '../reading.ts';
+import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
+import { describeOption, namesAt } from '../settings/settings.ts';
 import { givenBySources } from '../sources.ts';
-import type { FrontEndAccess } from './front-end.ts';
-
-/** A registration that is being read. */
-export interface RegistrationEntry {
-  readonly name: string;
-  readonly reading: Reading;
-}
-
-/** A front end that is being read. */
-export interface FrontEndEntry {
-  readonly one: FrontEndReading;
-  readonly access: FrontEndAccess;
-}
 
 /**
  * Describes the first front end with one of these deliveries. Undefined: there is none.
@@ -25,23 +13,22 @@ export interface FrontEndEntry {
  * @param registration by default, any
  */
 export function describeDelivery(
-  frontEnds: readonly FrontEndEntry[],
+  frontEnds: readonly FrontEndReading[],
   deliveries: readonly (string | undefined)[],
   registration?: string,
 ): string | undefined {
   const found = frontEnds.find(
-    ({ one: { values }, access: { registrations } }) =>
+    ({ values, registrations }) =>
       deliveries.includes(values.tokenDelivery) &&
       (registration === undefined || registrations.includes(registration)),
   );
-  return found && `${found.one.describe('tokenDelivery')} ${found.one.values.tokenDelivery}`;
+  return found && `${found.describe('tokenDelivery')} ${found.values.tokenDelivery}`;
 }
 
 /** Checks what concerns several registrations or front ends. */
 export function checkSeveral(
   file: ReadConfigFile | undefined,
-  registrations: readonly RegistrationEntry[],
-  frontEnds: readonly FrontEndEntry[],
+  { registrations, frontEnds }: Readings,
 ): void {
   reportSessionEndpoints(registrations, describeDelivery(frontEnds, ['session']));
   if (file === undefined) return;
@@ -53,35 +40,34 @@ export function checkSeveral(
 
 /** Reports registrations whose paths are endpoints of sessions. */
 function reportSessionEndpoints(
-  registrations: readonly RegistrationEntry[],
+  registrations: readonly RegistrationReading[],
   sessionDelivery: string | undefined,
 ): void {
-  for (const { name, reading } of registrations) {
+  for (const { name, entryName, fault, faultOfEntry } of registrations) {
     if (sessionDelivery === undefined || !sessionPaths.has(`/auth/${name}`)) continue;
     const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
-    if (reading.name === undefined) reading.fault('pathName', message);
-    else reading.faultOfEntry(message);
+    if (entryName === undefined) fault('pathName', message);
+    else faultOfEntry(message);
   }
 }
 
 /** Reports providers that no front end may use. */
 function reportUnused(
-  registrations: readonly RegistrationEntry[],
-  frontEnds: readonly FrontEndEntry[],
+  registrations: readonly RegistrationReading[],
+  frontEnds: readonly FrontEndReading[],
 ): void {
-  const used = new Set(frontEnds.flatMap(({ access }) => access.registrations));
-  for (const { reading } of registrations) {
-    if (reading.name === undefined || used.has(reading.name)) continue;
-    reading.faultOfEntry('is used by no front end');
+  const used = new Set(frontEnds.flatMap((one) => one.registrations));
+  for (const { entryName, faultOfEntry } of registrations) {
+    if (entryName !== undefined && !used.has(entryName)) faultOfEntry('is used by no front end');
   }
 }
 
 /** Warns of secrets in a file that other users than its owner can read. */
-function warnOfSecrets(registrations: readonly RegistrationEntry[]): void {
-  for (const { reading } of registrations) {
+function warnOfSecrets(registrations: readonly RegistrationReading[]): void {
+  for (const { sourceOf, warn } of registrations) {
     for (const name of ['clientSecret', 'tokenParams'] as const) {
-      if (reading.sourceOf(name) !== 'file') continue;
-      reading.warn(
+      if (sourceOf(name) !== 'file') continue;
+      warn(
         name,
         'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
       );
@@ -96,21 +82,20 @@ function warnOfSecrets(registrations: readonly RegistrationEntry[]): void {
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
 function warnOfSharedScopes(
-  registrations: readonly RegistrationEntry[],
-  frontEnds: readonly FrontEndEntry[],
+  registrations: readonly RegistrationReading[],
+  frontEnds: readonly FrontEndReading[],
 ): void {
   const atGitHub = registrations.filter(
-    ({ reading: { values } }) =>
-      values.provider === 'github' && !values.issuer && !values.authorizeUrl,
+    ({ values }) => values.provider === 'github' && !values.issuer && !values.authorizeUrl,
   );
-  for (const sharing of Map.groupBy(atGitHub, ({ reading }) => reading.values.clientId).values()) {
-    const scopes = sharing.flatMap(({ name, reading }) =>
+  for (const sharing of Map.groupBy(atGitHub, ({ values }) => values.clientId).values()) {
+    const scopes = sharing.flatMap(({ name, values }) =>
       frontEnds
-        .filter(({ access }) => access.registrations.includes(name))
-        .map(({ access }) => access.scope ?? reading.values.scope ?? ''),
+        .filter((one) => one.registrations.includes(name))
+        .map((one) => one.values.frontEndScope ?? values.scope ?? ''),
     );
     if (new Set(scopes).size < 2) continue;
-    sharing[0]?.reading.warn(
+    sharing[0]?.warn(
       'clientId',
       'is used with different scopes: a login that asks for no scope gets all that its user ever granted this application. Register one application at GitHub for each scope',
     );
@@ -121,21 +106,21 @@ function warnOfSharedScopes(
  * Warns of pages with sessions that can get tokens all the same: at their origin, another front end can log in, and a
  * script in the page can start that login.
  */
-function warnOfTokensBesideSessions(frontEnds: readonly FrontEndEntry[]): void {
-  const others = frontEnds.filter(({ one }) => one.values.tokenDelivery !== 'session');
-  for (const { one, access } of frontEnds) {
-    const { tokenDelivery, origin } = one.values;
+function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void {
+  const others = frontEnds.filter(({ values }) => values.tokenDelivery !== 'session');
+  for (const { values, registrations, warn } of frontEnds) {
+    const { tokenDelivery, origin } = values;
     if (tokenDelivery !== 'session' || !origin) continue;
     const other = others.find(
-      ({ one: reading, access: { registrations } }) =>
-        reading.values.origin !== undefined &&
-        matches(reading.values.origin, origin) &&
-        registrations.some((name) => access.registrations.includes(name)),
+      (one) =>
+        one.values.origin !== undefined &&
+        matches(one.values.origin, origin) &&
+        one.registrations.some((name) => registrations.includes(name)),
     );
     if (other === undefined) continue;
-    one.warn(
+    warn(
       'origin',
-      `is also in ${other.one.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
+      `is also in ${other.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
     );
   }
 }
@@ -146,9 +131,7 @@ export function reportOutside(shared: Shared, { path, ...maps }: ConfigFile): vo
     ['providers', maps.providers],
     ['front-ends', maps.frontEnds],
   ] as const) {
-    const outside = optionNames.filter(
-      (name) => options[name].level === level && givenBySources(name, shared) !== undefined,
-    );
+    const outside = namesAt(level).filter((name) => givenBySources(name, shared) !== undefined);
     if (entries === undefined && outside.length === 0) shared.faults.add(`${path} has no ${level}`);
     for (const name of entries === undefined ? [] : outside) {
       shared.faults.add(

@@ -2,7 +2,8 @@ import { Document, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
 import { providerValues } from '../provider.ts';
-import { onlyFrontEnd, type Reading, type Readings } from '../reading.ts';
+import type { Reading } from '../reading.ts';
+import type { Readings } from '../readings.ts';
 import { filePath, typedValue } from '../schemas.ts';
 import type { Level, Setting } from '../settings/setting.ts';
 import { fileSettings, type SettingName } from '../settings/settings.ts';
@@ -20,18 +21,18 @@ type Texts = Readonly<Partial<Record<SettingName, string | undefined>>>;
  * @param described the providers that issuers have described, by the name of the registration
  */
 export function printFile(
-  { relay, providers, frontEnds }: Readings,
+  { relay, registrations, frontEnds }: Readings,
   config?: Config,
   described: ReadonlyMap<string, Provider> = new Map(),
 ): string {
   const map = settingsMap(relay, 'relay', { baseUrl: config?.baseUrl });
   const [ofProviders, ofFrontEnds] = [new YAMLMap(), new YAMLMap()];
-  for (const [index, reading] of providers.entries()) {
+  for (const [index, reading] of registrations.entries()) {
     const entry = settingsMap(reading, 'providers');
     const registration = config?.registrations[index];
     const lines = registration ? ofRegistration(reading, registration, described) : [];
     entry.comment = lines.join('\n') || null;
-    ofProviders.set(new Scalar(reading.name ?? reading.values.pathName), entry);
+    ofProviders.set(new Scalar(reading.name), entry);
   }
   for (const [index, reading] of frontEnds.entries()) {
     const entry = settingsMap(reading, 'front-ends');
@@ -39,7 +40,7 @@ export function printFile(
     if (apis.length > 0) entry.set('proxy', sequence(apis));
     const frontEnd = config?.frontEnds[index];
     entry.comment = (frontEnd ? ofFrontEnd(reading, frontEnd) : []).join('\n') || null;
-    ofFrontEnds.set(new Scalar(reading.name ?? onlyFrontEnd), entry);
+    ofFrontEnds.set(new Scalar(reading.name), entry);
   }
   map.set('providers', ofProviders);
   map.set('front-ends', ofFrontEnds);

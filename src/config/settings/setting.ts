@@ -50,7 +50,7 @@ export function rowsOf<const At extends Level>(level: At) {
 }
 
 /** Makes the rows of one level that only a file can give: `key <argument>`, and the rest. */
-export function fileRowsOf(level: Level) {
+export function fileRowsOf<const At extends Level>(level: At) {
   return <const Given extends Row>(term: string, row: Given) => {
     const [key = '', argument = ''] = term.split(' ');
     return { key, argument, level, ...row };

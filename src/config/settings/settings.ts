@@ -30,28 +30,35 @@ export type OptionName = keyof typeof options;
 export type SettingName = keyof typeof settings;
 
 export const optionNames = Object.keys(options) as OptionName[];
-export const settingNames = Object.keys(settings) as SettingName[];
+const settingNames = Object.keys(settings) as SettingName[];
 
 type Output<Name extends SettingName> = v.InferOutput<(typeof settings)[Name]['schema']>;
 
 /** The parsed value of each setting that has one. */
 export type Values = { readonly [Name in SettingName]?: Output<Name> | undefined };
 
-/** The same, once no fault was reported: a setting with a default has a value. */
-export type CompleteValues = {
-  readonly [Name in SettingName]:
+type NameAt<At extends Level> = {
+  [Name in SettingName]: (typeof settings)[Name]['level'] extends At ? Name : never;
+}[SettingName];
+
+/** The names of the settings of a level. */
+export function namesAt<At extends Level>(level: At): NameAt<At>[] {
+  return settingNames.filter((name): name is NameAt<At> => settings[name].level === level);
+}
+
+type AlwaysThere = { readonly default: string } | { readonly otherwise: 'required' };
+
+/** The values of a level, once no fault was reported: a setting that is required or has a default has one. */
+export type CompleteValues<At extends Level> = {
+  readonly [Name in NameAt<At>]:
     | Output<Name>
-    | ((typeof settings)[Name] extends { readonly default: string } ? never : undefined);
+    | ((typeof settings)[Name] extends AlwaysThere ? never : undefined);
 };
 
 /** The name of an option of the relay as a whole. */
-export type RelayOption = {
-  [Name in OptionName]: (typeof options)[Name]['level'] extends 'relay' ? Name : never;
-}[OptionName];
+export type RelayOption = NameAt<'relay'>;
 
-export const relayOptions = optionNames.filter(
-  (name): name is RelayOption => options[name].level === 'relay',
-);
+export const relayOptions = namesAt('relay');
 
 /** A setting as a file gives it. */
 export interface FileSetting extends Setting {
@@ -67,9 +74,9 @@ export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = {
 };
 
 function fileSettingsOf(level: Level): FileSetting[] {
-  return settingNames.flatMap((name) => {
+  return namesAt(level).flatMap((name) => {
     const row: Setting = settings[name];
-    return row.level === level && row.inFile !== null ? [{ ...row, ...row.inFile, name }] : [];
+    return row.inFile === null ? [] : [{ ...row, ...row.inFile, name }];
   });
 }
 

@@ -1,69 +1,70 @@
 /**
- * Error codes that providers send. Logs and metrics name a code only if it is on this list, so that
- * neither ever holds free text.
+ * Error codes that providers send, each with the failure that it means. `null`: it says only that a request was refused.
+ * Logs and metrics name a code only if it is in this table, so that neither ever holds free text.
  *
  * @see RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core 1.0 §3.1.2.6, RFC 8707, RFC 9101, RFC 9449
  */
-export const providerErrorCodes = [
-  'access_denied',
-  'account_selection_required',
-  'consent_required',
-  'interaction_required',
-  'invalid_client',
-  'invalid_dpop_proof',
-  'invalid_grant',
-  'invalid_request',
-  'invalid_request_object',
-  'invalid_request_uri',
-  'invalid_scope',
-  'invalid_target',
-  'login_required',
-  'registration_not_supported',
-  'request_not_supported',
-  'request_uri_not_supported',
-  'server_error',
-  'temporarily_unavailable',
-  'unauthorized_client',
-  'unmet_authentication_requirements',
-  'unsupported_grant_type',
-  'unsupported_response_type',
-  'use_dpop_nonce',
+const meanings = {
+  access_denied: 'access_denied',
+  account_selection_required: null,
+  consent_required: 'access_denied',
+  interaction_required: null,
+  invalid_client: 'client_refused',
+  invalid_dpop_proof: null,
+  invalid_grant: 'code_refused',
+  invalid_request: null,
+  invalid_request_object: null,
+  invalid_request_uri: null,
+  invalid_scope: null,
+  invalid_target: null,
+  login_required: null,
+  registration_not_supported: null,
+  request_not_supported: null,
+  request_uri_not_supported: null,
+  server_error: 'token_endpoint_failed',
+  temporarily_unavailable: 'token_endpoint_failed',
+  unauthorized_client: 'client_refused',
+  unmet_authentication_requirements: null,
+  unsupported_grant_type: null,
+  unsupported_response_type: null,
+  use_dpop_nonce: null,
   // GitHub
-  'application_suspended',
-  'bad_refresh_token',
-  'bad_verification_code',
-  'incorrect_client_credentials',
-  'redirect_uri_mismatch',
-  'unverified_user_email',
+  application_suspended: null,
+  bad_refresh_token: 'code_refused',
+  bad_verification_code: 'code_refused',
+  incorrect_client_credentials: 'client_refused',
+  redirect_uri_mismatch: 'redirect_uri_refused',
+  unverified_user_email: null,
   // Google
-  'admin_policy_enforced',
-  'deleted_client',
-  'disabled_client',
-  'org_internal',
+  admin_policy_enforced: null,
+  deleted_client: 'client_refused',
+  disabled_client: 'client_refused',
+  org_internal: null,
   // LinkedIn
-  'invalid_redirect_uri',
-  'unauthorized_scope_error',
-  'user_cancelled_authorize',
-  'user_cancelled_login',
+  invalid_redirect_uri: 'redirect_uri_refused',
+  unauthorized_scope_error: null,
+  user_cancelled_authorize: 'access_denied',
+  user_cancelled_login: 'access_denied',
   // Slack
-  'bad_client_secret',
-  'bad_redirect_uri',
-  'code_already_used',
-  'fatal_error',
-  'internal_error',
-  'invalid_client_id',
-  'invalid_code',
-  'invalid_grant_type',
-  'invalid_refresh_token',
-  'ratelimited',
-  'request_timeout',
-  'service_unavailable',
-] as const;
+  bad_client_secret: 'client_refused',
+  bad_redirect_uri: 'redirect_uri_refused',
+  code_already_used: 'code_refused',
+  fatal_error: 'token_endpoint_failed',
+  internal_error: 'token_endpoint_failed',
+  invalid_client_id: 'client_refused',
+  invalid_code: 'code_refused',
+  invalid_grant_type: null,
+  invalid_refresh_token: 'code_refused',
+  ratelimited: 'token_endpoint_failed',
+  request_timeout: 'token_endpoint_failed',
+  service_unavailable: 'token_endpoint_failed',
+} as const;
 
-/** A code of the list, or `other`. */
-export type ProviderErrorCode = (typeof providerErrorCodes)[number] | 'other';
+/** A code of the table, or `other`. */
+export type ProviderErrorCode = keyof typeof meanings | 'other';
 
-const known: ReadonlySet<string> = new Set(providerErrorCodes);
+/** Every code of the table. */
+export const providerErrorCodes = Object.keys(meanings);
 
 /** Narrows the `error` field of a provider's answer. An object or an empty text is no code. */
 export function providerErrorCode(error: unknown): ProviderErrorCode | undefined {
@@ -71,6 +72,11 @@ export function providerErrorCode(error: unknown): ProviderErrorCode | undefined
   return isKnown(error) ? error : 'other';
 }
 
-function isKnown(error: string): error is ProviderErrorCode {
-  return known.has(error);
+function isKnown(error: string): error is keyof typeof meanings {
+  return Object.hasOwn(meanings, error);
+}
+
+/** The failure that a code means; undefined if it says only that a request was refused. */
+export function failureMeantBy(code: ProviderErrorCode | undefined) {
+  return code === undefined || code === 'other' ? undefined : (meanings[code] ?? undefined);
 }

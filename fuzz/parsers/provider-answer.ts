@@ -4,12 +4,7 @@ import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { Secret } from '../../src/secret.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
-import {
-  exchangeCode,
-  lookUpUser,
-  refreshToken,
-  revokeToken,
-} from '../../src/upstream/provider-endpoints.ts';
+import { createProviderEndpoints } from '../../src/upstream/provider-endpoints.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {
@@ -18,12 +13,13 @@ const endpoint = {
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),
   redirectUri: 'https://relay.example/auth/provider/callback',
-} as const;
-const grant = { code: 'code', codeVerifier: undefined };
-const userEndpoint = {
   userUrl: `${issuer}/user`,
   userRejectedWhen: { field: 'ok', equals: false },
+  revocation: { url: `${issuer}/revoke`, request: 'rfc7009' },
 } as const;
+const grant = { code: 'code', codeVerifier: undefined };
+
+type Endpoints = ReturnType<typeof createProviderEndpoints>;
 
 /** Fails if the body of a provider's 200 is read wrongly. */
 export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
@@ -34,10 +30,12 @@ export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
     inFlight: () => 0,
     close() {},
   };
-  await checkToken(client, body);
-  await checkRefresh(client);
-  await checkRevocation(client);
-  await checkUser(client, body);
+  const endpoints = createProviderEndpoints(client, () => endpoint);
+  await checkToken(endpoints, body);
+  await checkRefresh(endpoints);
+  // A 200 with any body means that the token is revoked.
+  await endpoints.revokeToken({ refreshToken: 'a' }, () => {});
+  await checkUser(endpoints, body);
   await checkMetadata(client);
 }
 
@@ -45,8 +43,8 @@ export async function fuzz(data: Buffer): Promise<void> {
   await checkProviderAnswer(data);
 }
 
-async function checkToken(client: UpstreamClient, body: Uint8Array): Promise<void> {
-  const token = await outcomeOf(exchangeCode(client, endpoint, grant, () => {}));
+async function checkToken(endpoints: Endpoints, body: Uint8Array): Promise<void> {
+  const token = await outcomeOf(endpoints.exchangeCode(grant, () => {}));
   assert.ok(!(token instanceof DiscoveryError));
   if (token instanceof RelayError) {
     assert.equal(token.status, 400);
@@ -66,8 +64,8 @@ const refreshFailures: ReadonlySet<string> = new Set([
   'token_missing',
 ]);
 
-async function checkRefresh(client: UpstreamClient): Promise<void> {
-  const token = await outcomeOf(refreshToken(client, endpoint, { refreshToken: 'a' }, () => {}));
+async function checkRefresh(endpoints: Endpoints): Promise<void> {
+  const token = await outcomeOf(endpoints.refreshToken({ refreshToken: 'a' }, () => {}));
   assert.ok(!(token instanceof DiscoveryError));
   if (token instanceof RelayError) {
     assert.ok(refreshFailures.has(token.code), token.code);
@@ -81,15 +79,8 @@ async function checkRefresh(client: UpstreamClient): Promise<void> {
   }
 }
 
-/** A 200 with any body means that the token is revoked. */
-async function checkRevocation(client: UpstreamClient): Promise<void> {
-  const revocation = { url: `${issuer}/revoke`, request: 'rfc7009' } as const;
-  const tokens = { refreshToken: 'a' };
-  await revokeToken(client, { ...endpoint, revocation }, tokens, () => {});
-}
-
-async function checkUser(client: UpstreamClient, body: Uint8Array): Promise<void> {
-  const record = await outcomeOf(lookUpUser(client, userEndpoint, 'token', () => {}));
+async function checkUser(endpoints: Endpoints, body: Uint8Array): Promise<void> {
+  const record = await outcomeOf(endpoints.lookUpUser('token', () => {}));
   assert.ok(!(record instanceof DiscoveryError));
   if (record instanceof RelayError) {
     assert.ok(record.code === 'provider_answer_unusable' || record.code === 'token_invalid');

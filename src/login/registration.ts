@@ -3,20 +3,14 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
-import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import { keyOf } from '../recent.ts';
 import type { Secret } from '../secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import type { ObserveCall, StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
-import {
-  exchangeCode,
-  lookUpUser,
-  refreshToken,
-  revokeToken,
-} from '../upstream/provider-endpoints.ts';
+import type { ObserveCall } from '../upstream/messages.ts';
+import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import type { LoginMemory, RefusalLimits } from './memory.ts';
 import { createLoginProtection } from './protection.ts';
@@ -72,9 +66,10 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
   const { baseUrl, source, client, states, limits, now } = by;
   const { exchanges, goodTokens } = by.memory;
   const { name, clientId, clientSecret, redirectUri, stateCheck } = registered;
-  const endpoint = derivedFrom(source, (provider) => {
-    return { ...provider, clientId, clientSecret, redirectUri };
-  });
+  const endpoints = createProviderEndpoints(
+    client,
+    derivedFrom(source, (provider) => ({ ...provider, clientId, clientSecret, redirectUri })),
+  );
   const request = derivedFrom(source, (provider) => authorizationRequest(registered, provider));
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const issued = (token: TokenResponse): TokenResponse => {
@@ -83,6 +78,7 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
   };
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
   return {
+    ...endpoints,
     /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
     name,
     /**
@@ -131,19 +127,12 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     },
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
-    /** Exchanges an authorization code. Throws as `provider` and the call itself do. */
+    /** As the endpoint does. The token is good from then on. */
     exchangeCode: async (grant: CodeGrant, observe: ObserveCall) =>
-      issued(await exchangeCode(client, endpoint(), grant, observe)),
-    /** Asks for a new access token. Throws `refresh_refused`, and as `provider` and the call itself do. */
+      issued(await endpoints.exchangeCode(grant, observe)),
+    /** The same for a refresh. */
     refreshToken: async (grant: RefreshGrant, observe: ObserveCall) =>
-      issued(await refreshToken(client, endpoint(), grant, observe)),
-    /**
-     * Revokes the tokens of a login. Throws as `provider` and the call itself do.
-     *
-     * @throws {RelayError} `token_invalid` if the provider does not know the token
-     */
-    revokeToken: async (tokens: RevocableTokens, observe: ObserveCall) =>
-      revokeToken(client, endpoint(), tokens, observe),
+      issued(await endpoints.refreshToken(grant, observe)),
     /**
      * The page that logs a person out of the provider itself; undefined if it has none. Throws as `provider`
      * does.
@@ -154,12 +143,7 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
       const { logoutUrl } = source.current();
       return logoutUrl && withParameters(logoutUrl, { client_id: clientId });
     },
-    /** Passes a request on to the provider's API. Throws as `provider` and the call itself do. */
-    async callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
-      const headers = { ...source.current().requestHeaders, ...request.headers };
-      return client.stream({ ...request, headers }, observe);
-    },
-    /** Asks for the record of the token's user. Throws as `provider` and the call itself do. */
+    /** As the endpoint does. It says whether the token is good. */
     async lookUpUser(
       accessToken: string,
       observe: ObserveCall,
@@ -167,7 +151,7 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     ): Promise<Uint8Array> {
       const key = keyOfToken(accessToken);
       try {
-        const record = await lookUpUser(client, source.current(), accessToken, observe, clientGone);
+        const record = await endpoints.lookUpUser(accessToken, observe, clientGone);
         goodTokens.set(key, true);
         return record;
       } catch (error) {

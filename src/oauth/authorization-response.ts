@@ -1,19 +1,12 @@
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
+import {
+  failureMeantBy,
+  type ProviderErrorCode,
+  providerErrorCode,
+} from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Query, single } from './query.ts';
-
-/** Failures for error codes that are more specific than `authorization_refused`. */
-const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
-  access_denied: 'access_denied',
-  consent_required: 'access_denied',
-  user_cancelled_authorize: 'access_denied',
-  user_cancelled_login: 'access_denied',
-  bad_redirect_uri: 'redirect_uri_refused',
-  invalid_redirect_uri: 'redirect_uri_refused',
-  redirect_uri_mismatch: 'redirect_uri_refused',
-};
 
 /** The parameters of the callback. */
 export type AuthorizationResponse = ReturnType<typeof readAuthorizationResponse>;
@@ -55,7 +48,9 @@ export function authorizationCode(
 /** @see RFC 6749 §4.1.2.1 */
 function authorizationRefused(error: string): RelayError {
   const providerError = providerErrorCode(error);
-  const code = (providerError && meanings[providerError]) ?? 'authorization_refused';
+  const meaning = failureMeantBy(providerError);
+  const isAnswer = meaning === 'access_denied' || meaning === 'redirect_uri_refused';
+  const code = isAnswer ? meaning : 'authorization_refused';
   return new RelayError(code, { detail: detailOf(code, providerError), providerError });
 }
 

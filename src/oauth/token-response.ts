@@ -1,6 +1,10 @@
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
+import {
+  failureMeantBy,
+  type ProviderErrorCode,
+  providerErrorCode,
+} from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isObject, parseJsonObject } from './json.ts';
 
@@ -80,36 +84,6 @@ const refusalStatuses: ReadonlySet<number> = new Set([200, 400, 401]);
 /** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
 
-/** Error codes that say more than that the request was refused. */
-const meanings: Readonly<Partial<Record<ProviderErrorCode, FailureCode>>> = {
-  bad_refresh_token: 'code_refused',
-  bad_verification_code: 'code_refused',
-  code_already_used: 'code_refused',
-  invalid_code: 'code_refused',
-  invalid_grant: 'code_refused',
-  invalid_refresh_token: 'code_refused',
-
-  bad_client_secret: 'client_refused',
-  deleted_client: 'client_refused',
-  disabled_client: 'client_refused',
-  incorrect_client_credentials: 'client_refused',
-  invalid_client: 'client_refused',
-  invalid_client_id: 'client_refused',
-  unauthorized_client: 'client_refused',
-
-  bad_redirect_uri: 'redirect_uri_refused',
-  invalid_redirect_uri: 'redirect_uri_refused',
-  redirect_uri_mismatch: 'redirect_uri_refused',
-
-  fatal_error: 'token_endpoint_failed',
-  internal_error: 'token_endpoint_failed',
-  ratelimited: 'token_endpoint_failed',
-  request_timeout: 'token_endpoint_failed',
-  server_error: 'token_endpoint_failed',
-  service_unavailable: 'token_endpoint_failed',
-  temporarily_unavailable: 'token_endpoint_failed',
-};
-
 /** Twitch sends no codes, only these messages. */
 const messages: ReadonlyMap<unknown, FailureCode> = new Map([
   ['Invalid authorization code', 'code_refused'],
@@ -169,7 +143,9 @@ function meaningOf(
   const text = typeof description === 'string' ? description : '';
   if (namesRedirectUri.test(text) && !namesOthers.test(text)) return 'redirect_uri_refused';
   if (code === 'unauthorized_client' && wrongGrants.has(text)) return 'code_refused';
-  return meanings[code] ?? messages.get(message);
+  const meaning = failureMeantBy(code);
+  // A token request asks no person.
+  return meaning && meaning !== 'access_denied' ? meaning : messages.get(message);
 }
 
 function meaningOfRefresh(

@@ -12,7 +12,7 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** Cancels the call. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The provider's response. The body is empty if only the status arrived intact. */

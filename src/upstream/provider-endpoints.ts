@@ -3,7 +3,6 @@ import { parseJsonObject } from '../oauth/json.ts';
 import {
   parseRevocationResponse,
   type RevocableTokens,
-  type RevocationEndpoint,
   revocationRequest,
 } from '../oauth/revocation.ts';
 import {
@@ -16,92 +15,99 @@ import {
 import { parseTokenResponse, type TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
-import type { ObserveCall, UpstreamRequest } from './messages.ts';
+import type {
+  ObserveCall,
+  StreamedRequest,
+  StreamedResponse,
+  UpstreamRequest,
+} from './messages.ts';
 
-/**
- * Exchanges an authorization code for an access token.
- *
- * @throws {RelayError} why there is no token, or why the call itself failed
- * @see RFC 6749 §4.1.3
- */
-export async function exchangeCode(
-  client: UpstreamClient,
-  endpoint: TokenEndpoint,
-  grant: CodeGrant,
-  observe: ObserveCall,
-): Promise<TokenResponse> {
-  const request = { endpoint: 'token', ...tokenRequest(endpoint, grant) } as const;
-  return parseTokenResponse(await client.call(request, observe), endpoint);
-}
-
-/**
- * Requests a new access token.
- *
- * @returns a response without a refresh token if the old refresh token stays valid
- * @throws {RelayError} `refresh_refused` or another reason that there is no token, or why the call failed
- * @see RFC 6749 §6
- */
-export async function refreshToken(
-  client: UpstreamClient,
-  endpoint: TokenEndpoint,
-  grant: RefreshGrant,
-  observe: ObserveCall,
-): Promise<TokenResponse> {
-  const request = { endpoint: 'token', ...refreshTokenRequest(endpoint, grant) } as const;
-  return parseTokenResponse(await client.call(request, observe), endpoint, 'refresh_token');
-}
-
-/**
- * Revokes the tokens of a login. Without a call, if the provider does not revoke them.
- *
- * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`,
- *   `provider_answer_unusable` if the token may still be valid, or why the call itself failed
- * @see RFC 7009
- */
-export async function revokeToken(
-  client: UpstreamClient,
-  endpoint: RevocationEndpoint,
-  tokens: RevocableTokens,
-  observe: ObserveCall,
-): Promise<void> {
-  const { revocation } = endpoint;
-  const request = revocationRequest(endpoint, tokens);
-  if (revocation === undefined || request === undefined) return;
-  const answer = await client.call({ endpoint: 'revocation', ...request }, observe);
-  parseRevocationResponse(answer, revocation.request);
-}
+/** The provider, and the relay as its client. */
+export type RegisteredProvider = TokenEndpoint &
+  Pick<Provider, 'userUrl' | 'userRejectedWhen' | 'revocation'>;
 
 /** Seconds. */
 const longestRetryAfter = 3600;
 
 /**
- * Asks the provider for the record of the token's user.
+ * The calls to a provider's endpoints. Each of them throws as `provider` does, or why the call failed.
  *
- * @param clientGone cancels the lookup
- * @returns the provider's JSON object, byte for byte
- * @throws {RelayError} `token_invalid` if the provider itself says so, a `lookup_…` failure for every other
- *   status but 200, `user_record_signed` if its 200 is a JWT, `provider_answer_unusable` if its 200 is not a
- *   JSON object, or why the call itself failed
+ * @param provider gives the present one
  */
-export async function lookUpUser(
+export function createProviderEndpoints(
   client: UpstreamClient,
-  provider: Pick<Provider, 'userUrl' | 'requestHeaders' | 'userRejectedWhen'>,
-  accessToken: string,
-  observe: ObserveCall,
-  clientGone?: AbortSignal,
-): Promise<Uint8Array> {
-  const request = userRequest(provider, accessToken);
-  const { status, headers, body } = await client.call(
-    clientGone ? { ...request, signal: clientGone } : request,
-    observe,
-  );
-  if (status !== 200) throw refusal(status, headers['retry-after']);
-  if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
-  const record = parseJsonObject(body);
-  if (record === undefined) throw new RelayError('provider_answer_unusable');
-  const { userRejectedWhen: rejected } = provider;
-  if (rejected && record[rejected.field] === rejected.equals) throw new RelayError('token_invalid');
-  return body;
+  provider: () => RegisteredProvider,
+) {
+  return {
+    /**
+     * Exchanges an authorization code for an access token.
+     *
+     * @throws {RelayError} why there is no token
+     * @see RFC 6749 §4.1.3
+     */
+    async exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse> {
+      const endpoint = provider();
+      const request = { endpoint: 'token', ...tokenRequest(endpoint, grant) } as const;
+      return parseTokenResponse(await client.call(request, observe), endpoint);
+    },
+    /**
+     * Requests a new access token.
+     *
+     * @returns a response without a refresh token if the old refresh token stays valid
+     * @throws {RelayError} `refresh_refused` or another reason that there is no token
+     * @see RFC 6749 §6
+     */
+    async refreshToken(grant: RefreshGrant, observe: ObserveCall): Promise<TokenResponse> {
+      const endpoint = provider();
+      const request = { endpoint: 'token', ...refreshTokenRequest(endpoint, grant) } as const;
+      return parseTokenResponse(await client.call(request, observe), endpoint, 'refresh_token');
+    },
+    /**
+     * Revokes the tokens of a login. Without a call, if the provider does not revoke them.
+     *
+     * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`, or
+     *   `provider_answer_unusable` if the token may still be valid
+     * @see RFC 7009
+     */
+    async revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void> {
+      const { revocation } = provider();
+      const request = revocationRequest(provider(), tokens);
+      if (revocation === undefined || request === undefined) return;
+      const answer = await client.call({ endpoint: 'revocation', ...request }, observe);
+      parseRevocationResponse(answer, revocation.request);
+    },
+    /**
+     * Asks for the record of the token's user.
+     *
+     * @param clientGone cancels the lookup
+     * @returns the provider's JSON object, byte for byte
+     * @throws {RelayError} `token_invalid` if the provider itself says so, a `lookup_…` failure for every other
+     *   status but 200, `user_record_signed` if its 200 is a JWT, or `provider_answer_unusable` if its 200 is
+     *   not a JSON object
+     */
+    async lookUpUser(
+      accessToken: string,
+      observe: ObserveCall,
+      clientGone?: AbortSignal,
+    ): Promise<Uint8Array> {
+      const endpoint = provider();
+      const request = { ...userRequest(endpoint, accessToken), signal: clientGone };
+      const { status, headers, body } = await client.call(request, observe);
+      if (status !== 200) throw refusal(status, headers['retry-after']);
+      if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
+      const record = parseJsonObject(body);
+      if (record === undefined) throw new RelayError('provider_answer_unusable');
+      const { userRejectedWhen: rejected } = endpoint;
+      const isRejected = rejected && record[rejected.field] === rejected.equals;
+      if (isRejected) throw new RelayError('token_invalid');
+      return body;
+    },
+    /** Passes a request on to the provider's API. */
+    async callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
+      const headers = { ...provider().requestHeaders, ...request.headers };
+      return client.stream({ ...request, headers }, observe);
+    },
+  };
 }
 
 function refusal(status: number, retryAfter: string | undefined): RelayError {

@@ -5,12 +5,7 @@ import { github as preset } from '../../src/providers/github.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import {
-  exchangeCode,
-  lookUpUser,
-  refreshToken,
-  revokeToken,
-} from '../../src/upstream/provider-endpoints.ts';
+import { createProviderEndpoints } from '../../src/upstream/provider-endpoints.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
@@ -26,6 +21,7 @@ describe('the tokens of GitHub', () => {
   const clientSecret = canary('secret');
   let fake: StrictProvider;
   let endpoint: Provider & typeof registered & { clientSecret: Secret };
+  const endpoints = createProviderEndpoints(client, () => endpoint);
   afterEach(() => fake.stop());
   after(() => client.close());
 
@@ -48,13 +44,13 @@ describe('the tokens of GitHub', () => {
       authorizationRequest(registered, endpoint)({ refresh: true }),
     );
     const code = callback.searchParams.get('code') ?? '';
-    return await exchangeCode(client, endpoint, { code, codeVerifier: undefined }, () => {});
+    return await endpoints.exchangeCode({ code, codeVerifier: undefined }, () => {});
   }
 
-  const refresh = (token = '') => refreshToken(client, endpoint, { refreshToken: token }, () => {});
-  const revoke = (tokens: object) => revokeToken(client, endpoint, tokens, () => {});
+  const refresh = (token = '') => endpoints.refreshToken({ refreshToken: token }, () => {});
+  const revoke = (tokens: object) => endpoints.revokeToken(tokens, () => {});
 
-  const lookUp = (token: string) => outcomeOf(lookUpUser(client, endpoint, token, () => {}));
+  const lookUp = (token: string) => outcomeOf(endpoints.lookUpUser(token, () => {}));
 
   it('are renewed for 8 hours, and the old pair ends at once', async () => {
     const first = await logIn();

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import type { ClientAuthentication, Provider } from '../../src/providers/provider.ts';
-import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { refreshToken } from '../../src/upstream/provider-endpoints.ts';
+import { endpointsOf } from '../harness/provider/endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';
@@ -18,15 +17,8 @@ describe('a refresh at the provider', () => {
     scope?: string,
     more: Pick<Provider, 'tokenParameters' | 'requestHeaders' | 'tokenResponse'> = {},
   ) {
-    const endpoint = {
-      tokenUrl: `${origin}/token?tenant=1`,
-      clientAuthentication,
-      clientId: 'client:id',
-      clientSecret: new Secret('s%cret +'),
-      redirectUri: 'https://login.example.com/auth/provider/callback',
-      ...more,
-    };
-    return refreshToken(client, endpoint, { refreshToken: 'ghr_+/=', scope }, () => {});
+    const endpoints = endpointsOf(client, { clientAuthentication, ...more });
+    return endpoints.refreshToken({ refreshToken: 'ghr_+/=', scope }, () => {});
   }
 
   const fields = { grant_type: 'refresh_token', refresh_token: 'ghr_+/=' };

@@ -9,12 +9,7 @@ import type { Provider } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
-import {
-  exchangeCode,
-  lookUpUser,
-  refreshToken,
-  revokeToken,
-} from '../../src/upstream/provider-endpoints.ts';
+import { createProviderEndpoints } from '../../src/upstream/provider-endpoints.ts';
 import { FakeBrowser, type Page } from '../harness/browser/fake-browser.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { signIn, startCertifiedProvider } from '../harness/provider/certified-provider.ts';
@@ -41,9 +36,9 @@ describe('a login at a real provider', () => {
     ...registered,
     clientSecret: new Secret(credentials.clientSecret),
   });
-  const refresh = (token: string) =>
-    refreshToken(client, endpoint(), { refreshToken: token }, () => {});
-  const revoke = (tokens: object) => revokeToken(client, endpoint(), tokens, () => {});
+  const endpoints = createProviderEndpoints(client, endpoint);
+  const refresh = (token: string) => endpoints.refreshToken({ refreshToken: token }, () => {});
+  const revoke = (tokens: object) => endpoints.revokeToken(tokens, () => {});
 
   /** @param pages goes through the pages of the provider */
   async function logIn(
@@ -54,10 +49,10 @@ describe('a login at a real provider', () => {
     const challenged = withLoginParameters(url, { codeChallenge: codeChallenge(verifier) });
     const { url: callback } = await pages(browser, await browser.visit(challenged));
     const code = callback.searchParams.get('code') ?? '';
-    return await exchangeCode(client, endpoint(), { code, codeVerifier: verifier }, () => {});
+    return await endpoints.exchangeCode({ code, codeVerifier: verifier }, () => {});
   }
 
-  const lookUp = (token: string) => outcomeOf(lookUpUser(client, provider, token, () => {}));
+  const lookUp = (token: string) => outcomeOf(endpoints.lookUpUser(token, () => {}));
 
   describe('with rotation and reuse detection (oidc-provider)', () => {
     let login: TokenResponse;
@@ -103,10 +98,11 @@ describe('a login at a real provider', () => {
     });
 
     it('is neither renewed nor revoked with a wrong client secret', async () => {
-      const wrong = { ...endpoint(), clientSecret: new Secret('wrong') };
-      const renewal = refreshToken(client, wrong, { refreshToken: token }, () => {});
+      const clientSecret = new Secret('wrong');
+      const wrong = createProviderEndpoints(client, () => ({ ...endpoint(), clientSecret }));
+      const renewal = wrong.refreshToken({ refreshToken: token }, () => {});
       expect(await outcomeOf(renewal)).to.equal('client_refused');
-      const revocation = revokeToken(client, wrong, { refreshToken: token }, () => {});
+      const revocation = wrong.revokeToken({ refreshToken: token }, () => {});
       expect(await outcomeOf(revocation)).to.equal('client_refused');
       expect(await outcomeOf(refresh(token))).to.equal('ok');
     });

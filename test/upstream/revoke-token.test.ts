@@ -2,9 +2,8 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import type { RevocableTokens } from '../../src/oauth/revocation.ts';
 import type { ClientAuthentication, Revocation } from '../../src/providers/provider.ts';
-import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { revokeToken } from '../../src/upstream/provider-endpoints.ts';
+import { endpointsOf } from '../harness/provider/endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';
@@ -24,15 +23,10 @@ describe('a revocation at the provider', () => {
     tokens: RevocableTokens = both,
     clientAuthentication: ClientAuthentication = 'body',
   ): Promise<number> {
-    const endpoint = {
-      revocation,
-      clientAuthentication,
-      clientId: 'client:id',
-      clientSecret: new Secret('s%cret +'),
-      requestHeaders: { 'user-agent': 'DiscordBot' },
-    };
+    const requestHeaders = { 'user-agent': 'DiscordBot' };
+    const endpoints = endpointsOf(client, { revocation, clientAuthentication, requestHeaders });
     let calls = 0;
-    await revokeToken(client, endpoint, tokens, ({ endpoint: called }) => {
+    await endpoints.revokeToken(tokens, ({ endpoint: called }) => {
       expect(called).to.equal('revocation');
       calls += 1;
     });

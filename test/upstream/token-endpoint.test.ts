@@ -8,7 +8,7 @@ import type {
 } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { exchangeCode } from '../../src/upstream/provider-endpoints.ts';
+import { endpointsOf } from '../harness/provider/endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';
@@ -24,19 +24,9 @@ describe('the token endpoint', () => {
     codeVerifier?: string,
     more: Pick<Provider, 'tokenParameters'> = {},
   ) => {
-    const { accessToken } = await exchangeCode(
-      client,
-      {
-        tokenUrl: `${origin}/token?tenant=1`,
-        clientAuthentication,
-        clientId: 'client:id',
-        clientSecret: new Secret('s%cret +'),
-        redirectUri,
-        ...more,
-      },
-      { code: 'the code', codeVerifier },
-      () => {},
-    );
+    const endpoints = endpointsOf(client, { clientAuthentication, ...more });
+    const grant = { code: 'the code', codeVerifier };
+    const { accessToken } = await endpoints.exchangeCode(grant, () => {});
     return accessToken;
   };
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Provider } from '../../src/providers/provider.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { lookUpUser } from '../../src/upstream/provider-endpoints.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
+import { endpointsOf } from '../harness/provider/endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';
@@ -23,7 +23,7 @@ describe('the user lookup', () => {
       .reply(status, body, { 'Content-Type': contentType });
     try {
       return Buffer.from(
-        await lookUpUser(client, { userUrl: `${origin}/user`, ...quirks }, 'token', () => {}),
+        await endpointsOf(client, quirks).lookUpUser('token', () => {}),
       ).toString();
     } catch (error) {
       return codeOf(error);
@@ -74,12 +74,9 @@ describe('the user lookup', () => {
       nock(origin)
         .get('/user')
         .reply(429, '{}', given === undefined ? {} : { 'Retry-After': given });
-      const failure = await lookUpUser(
-        client,
-        { userUrl: `${origin}/user` },
-        'token',
-        () => {},
-      ).catch((error: unknown) => error);
+      const failure = await endpointsOf(client)
+        .lookUpUser('token', () => {})
+        .catch((error: unknown) => error);
       expect(failure).to.have.deep.property('headers', { 'Retry-After': passed });
     });
   }

@@ -3,11 +3,9 @@ import { RelayError } from '../../src/errors.ts';
 import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
-import { call } from './call.ts';
-import { endpointCall } from './endpoint-call.ts';
+import { hostileCall } from './calls.ts';
 import type { HostileProvider } from './hostile-provider.ts';
-import { faultOf, type Targets } from './rules.ts';
-import { sessionCall } from './session-call.ts';
+import type { Targets } from './rules.ts';
 
 /** The settings of a run of hostile answers. */
 export interface Ordeal {
@@ -45,12 +43,9 @@ export async function endure(plan: Ordeal): Promise<OrdealReport> {
     while (plan.provider.answers < plan.answers) {
       number += 1;
       const [name, end] = await within(number, () => {
-        const kind = number % 8;
-        if (kind === 0) return token(plan, number, agent);
-        if (kind === 1) return user(plan, number, agent);
-        if (kind === 2) return metadata(plan.provider.origin, number, client);
-        if (kind > 5) return sessionCall(plan, number, agent);
-        return endpointCall(plan, number, agent);
+        return number % 8 === 0
+          ? metadata(plan.provider.origin, number, client)
+          : hostileCall(plan, number, agent);
       });
       count(report, `${name} ${end}`);
     }
@@ -75,31 +70,6 @@ export async function endure(plan: Ordeal): Promise<OrdealReport> {
 function count({ ends }: OrdealReport, end: string): void {
   const short = end.slice(0, 60);
   ends.set(short, (ends.get(short) ?? 0) + 1);
-}
-
-async function token({ port, targets }: Ordeal, number: number, agent: Agent) {
-  const path = `/auth/provider/callback?code=hostile-${number}`;
-  const answer = await call(port, path, {}, agent);
-  const permitted = [307, 400, 502, 504].includes(answer.status);
-  const fault = faultOf(answer, targets) ?? (permitted ? undefined : `status ${answer.status}`);
-  return ['token', fault === undefined ? String(answer.status) : `fault: ${fault}`] as const;
-}
-
-async function user({ port, targets }: Ordeal, number: number, agent: Agent) {
-  const headers = { Authorization: `Bearer hostile-${number}` };
-  const answer = await call(port, '/api/user', headers, agent);
-  const permitted = [200, 401, 502, 504].includes(answer.status);
-  const fault =
-    answer.status === 200
-      ? faultOfRecord(answer.body)
-      : (faultOf(answer, targets) ?? (permitted ? undefined : `status ${answer.status}`));
-  return ['user', fault === undefined ? String(answer.status) : `fault: ${fault}`] as const;
-}
-
-function faultOfRecord(body: string): string | undefined {
-  const value: unknown = JSON.parse(Buffer.from(body, 'latin1').toString());
-  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isRecord ? undefined : 'a record that is none';
 }
 
 async function metadata(

@@ -5,6 +5,29 @@ import { frontEnds, registrations, type SessionFrontEndName } from './front-ends
 import { forbidden, granted, hidden } from './markers.ts';
 import type { Random } from './random.ts';
 
+const hour = 3600;
+const seconds = () => Math.floor(Date.now() / 1000);
+
+/** The content of a good session of today, but its tokens and identifier. */
+export function sessionOf(
+  frontEnd: SessionFrontEndName,
+  providerOrigin: string,
+): Omit<SessionContent, 'id' | 'accessToken'> {
+  const now = seconds();
+  return {
+    registration: 'house',
+    audience: audienceOf(providerOrigin, registrations.house),
+    frontEnd,
+    loggedInAt: now - hour,
+    endsAt: now + 2 * hour,
+    idleEndsAt: now + hour,
+  };
+}
+
+function audienceOf(providerOrigin: string, clientId: string): string {
+  return `house ${providerOrigin}/token - ${clientId}`;
+}
+
 /** Cookies of sessions, as a `Cookie` header has them, that only the relay can make. */
 export interface SessionMaterial {
   /** The front end of `good` and `foreign`. */
@@ -17,8 +40,6 @@ export interface SessionMaterial {
 }
 
 const prefix = '__Host-Http-lr_session_';
-const hour = 3600;
-const seconds = () => Math.floor(Date.now() / 1000);
 
 /**
  * Makes sessions like the relay.
@@ -30,25 +51,18 @@ export function createSessionMaterial(
   keys: KeyRing,
   providerOrigin: string,
 ): (random: Random) => SessionMaterial {
-  const audienceOf = (clientId: string) => `house ${providerOrigin}/token - ${clientId}`;
   const seal = createSessionSeal(keys);
   let count = 0;
 
   function contentOf(frontEnd: SessionFrontEndName, marker: string | undefined): SessionContent {
     count += 1;
-    const now = seconds();
     return {
+      ...sessionOf(frontEnd, providerOrigin),
       id: `session-${count}`,
-      registration: 'house',
-      audience: audienceOf(registrations.house),
-      frontEnd,
       accessToken: `${marker ?? granted}session-${count}`,
       // Only a few, so that many tabs refresh the same session.
       refreshToken: `${marker ?? hidden}refresh-${count % 500}`,
-      accessTokenEndsAt: now + hour,
-      loggedInAt: now - hour,
-      endsAt: now + 2 * hour,
-      idleEndsAt: now + hour,
+      accessTokenEndsAt: seconds() + hour,
     };
   }
 
@@ -83,7 +97,7 @@ export function createSessionMaterial(
       () => ({ ...content, frontEnd: 'app' }),
       () => ({ ...content, frontEnd: frontEnd === 'wiki' ? 'desk' : 'wiki' }),
       () => ({ ...content, registration: 'provider' }),
-      () => ({ ...content, audience: audienceOf(registrations.provider) }),
+      () => ({ ...content, audience: audienceOf(providerOrigin, registrations.provider) }),
       () => ({ ...content, endsAt: now - 1 }),
       () => ({ ...content, idleEndsAt: now - 1 }),
       () => ({ ...content, loggedInAt: now - 8 * 24 * hour }),

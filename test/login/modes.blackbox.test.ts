@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import {
@@ -17,35 +15,6 @@ import {
   loginPath,
   relayUnderTest,
 } from '../harness/relay/relay-under-test.ts';
-import { needsPrograms } from '../harness/system/needs.ts';
-
-/** What a client saw of an answer. */
-interface Seen {
-  status: number;
-  location: string | undefined;
-}
-
-/** Clients with only their own headers; the test adds none. */
-const plainClients: Record<string, (url: string) => Promise<Seen>> = {
-  async "Node's fetch"(url) {
-    const response = await fetch(url, { redirect: 'manual' });
-    await response.body?.cancel();
-    return { status: response.status, location: response.headers.get('location') ?? undefined };
-  },
-  curl: openWithCurl,
-};
-
-async function openWithCurl(url: string): Promise<Seen> {
-  const output = ['-sS', '-o', '/dev/null', '-w', '%{http_code} %{redirect_url}'];
-  const child = spawn('curl', [...output, url], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  await once(child, 'close');
-  const [status, location] = text.split(' ');
-  return { status: Number(status), location: location || undefined };
-}
 
 /** Each of these headers alone is a sign of a browser. */
 const signsOfBrowser: [name: string, value: string][] = [
@@ -86,20 +55,6 @@ const noSigns: [name: string, value: string][] = [
 describe('the state check', () => {
   describe('with --state-check browsers, the default', () => {
     const underTest = relayUnderTest();
-
-    for (const [name, open] of Object.entries(plainClients)) {
-      const { it } = needsPrograms(...(name === 'curl' ? ['curl'] : []));
-      it(`accepts a callback without a state from ${name}`, async () => {
-        const code = canary('code');
-        const seen = await open(`http://127.0.0.1:${underTest().port}${callback({ code })}`);
-        const token = underTest().provider.tokenFor(code);
-        expect(token).to.be.a('string');
-        expect(seen).to.deep.equal({
-          status: 307,
-          location: `${frontendOrigin}/?access_token=${token}`,
-        });
-      });
-    }
 
     it('accepts a callback without a state from a client that sends only Host', async () => {
       const code = canary('code');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
-import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectRedirect } from '../harness/expect/expectations.ts';
 import {
   encoded,
   expectOAuthError,
@@ -11,7 +11,6 @@ import {
 } from '../harness/login/oauth-front-end.ts';
 import { codeVerifier, sealCode, sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import {
-  callbackPath,
   frontendOrigin,
   loginPath,
   relayUnderTest,
@@ -69,14 +68,6 @@ describe('an attacker with a code of the relay', () => {
     expect(underTest().provider.calls).to.deep.equal([]);
   });
 
-  it('cannot redeem one that was redeemed, such as one from the history of the browser', async () => {
-    const login = await logInTo(new FakeBrowser(underTest), underTest());
-    expect((await requestToken(underTest(), redemption(login))).status).to.equal(200);
-    const again = redemption(login, { code_verifier: codeVerifier });
-    expectOAuthError(await requestToken(underTest(), again), 'invalid_grant');
-    expectOAuthError(await requestToken(underTest(), redemption(login)), 'invalid_grant');
-  });
-
   it('cannot read its content', async () => {
     const { code } = await logInTo(new FakeBrowser(underTest), underTest());
     const text = Buffer.from(code, 'base64url').toString('latin1');
@@ -92,36 +83,6 @@ describe('an attacker with a code of the relay', () => {
     const answer = await new FakeBrowser(underTest).open(callback({ code, state }));
     expect(expectRedirect(answer).searchParams.get('code')).to.equal(null);
     expect(underTest().provider.calls).to.deep.equal([]);
-  });
-});
-
-describe('two registrations with one key file', () => {
-  const flags = async () => ({ 'key-file': await secretFile(key) });
-  const one = relayUnderTest(flags);
-  const path = '/auth/other';
-  const other = relayUnderTest(async () => ({ ...(await flags()), 'path-name': 'other' }), {
-    redirectUri: `https://relay.example${path}/callback`,
-  });
-
-  it("refuse each other's states before any call", async () => {
-    const browser = new FakeBrowser(one);
-    const { code, state } = await browser.start();
-    const sending = {
-      path: `${path}/callback?${encoded({ code, state })}`,
-      headers: [['Cookie', [...browser.cookies].map((pair) => pair.join('=')).join('; ')]],
-    } satisfies { path: string; headers: [string, string][] };
-    expectError(await other().send(sending), 400);
-    const own = { ...sending, path: `${callbackPath}?${encoded({ code, state })}` };
-    expectRedirect(await one().send(own));
-    expect(other().provider.calls).to.deep.equal([]);
-  });
-
-  it("refuse each other's codes before any call", async () => {
-    const login = await logInTo(new FakeBrowser(one), one());
-    const answer = await requestToken(other(), redemption(login), [], { path: `${path}/token` });
-    expectOAuthError(answer, 'invalid_grant');
-    expect(other().provider.calls).to.deep.equal([]);
-    expect((await requestToken(one(), redemption(login))).status).to.equal(200);
   });
 });
 

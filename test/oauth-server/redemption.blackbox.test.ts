@@ -97,12 +97,6 @@ describe('the redemption of a code', () => {
     });
   }
 
-  it('is refused with the code of another login', async () => {
-    const other = await logInTo(new FakeBrowser(underTest), underTest());
-    expectOAuthError(await redeem({ code: other.code }), 'invalid_grant');
-    expectNoCall();
-  });
-
   it('is refused a second time, without a call', async () => {
     expect((await redeem()).status).to.equal(200);
     expectOAuthError(await redeem(), 'invalid_grant');

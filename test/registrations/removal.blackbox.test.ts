@@ -1,14 +1,8 @@
 import { expect } from 'chai';
-import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
-import {
-  encoded,
-  expectOAuthError,
-  type Parameters,
-  requestToken,
-} from '../harness/login/oauth-front-end.ts';
-import { configOf, origins, reloadWith, shopStart, team } from './support/team.ts';
+import { encoded } from '../harness/login/oauth-front-end.ts';
+import { configOf, reloadWith, shopStart, team } from './support/team.ts';
 
 describe('a registration that a reload removes', () => {
   const underTest = team();
@@ -24,20 +18,6 @@ describe('a registration that a reload removes', () => {
   }
   const removeStaff = () => reloadAfter(() => '');
   beforeEach('configure it', async () => await reloadAfter((staff) => staff));
-
-  function redeem(page: URL, verifier: string, changes: Parameters = {}): Promise<Answer> {
-    const parameters = {
-      grant_type: 'authorization_code',
-      client_id: 'shop',
-      code: page.searchParams.get('code') ?? '',
-      code_verifier: verifier,
-      ...changes,
-    };
-    return requestToken(underTest(), parameters, [], {
-      origin: origins.shop,
-      path: '/auth/staff/token',
-    });
-  }
 
   it('ends its logins in flight: people are told to start again, and no token is issued', async () => {
     const browser = underTest().browser('staff');
@@ -69,40 +49,5 @@ describe('a registration that a reload removes', () => {
     const lookup = await underTest().send({ path: '/api/user?provider=staff', headers });
     expectError(lookup, 400);
     expect(underTest().calls).to.deep.equal([]);
-  });
-
-  it('counts as removed under its old name if it gets another one', async () => {
-    const browser = underTest().browser('staff');
-    const request = expectRedirect(await browser.open('/auth/staff'));
-    await reloadAfter((staff) => staff.replace('staff:', 'people:'));
-    expectError(await browser.open(underTest().callbackOf('staff', request), { headers: [] }), 400);
-    const next = expectRedirect(await browser.open('/auth/people'));
-    expect(next.searchParams.get('redirect_uri')).to.match(/\/auth\/people\/callback$/);
-  });
-
-  describe('whose name gets another client', () => {
-    const another = (staff: string) => staff.replace(/client-id: .*/, 'client-id: client-2');
-
-    it('loses its logins: no code of the one client reaches the other', async () => {
-      const browser = underTest().browser('staff');
-      const request = expectRedirect(await browser.open('/auth/staff'));
-      await reloadAfter(another);
-      const callback = underTest().callbackOf('staff', request);
-      // Its state does not open, so it may be of any front end: none of them is told.
-      expectFailurePage(await browser.open(callback), 400);
-      expect(underTest().calls).to.deep.equal([]);
-      const next = expectRedirect(await browser.open('/auth/staff'));
-      expect(next.searchParams.get('client_id')).to.equal('client-2');
-    });
-
-    it('loses its codes, also if it was removed in between', async () => {
-      const { parameters, codeVerifier } = shopStart();
-      const start = `/auth/staff?${encoded(parameters)}`;
-      const page = expectRedirect(await underTest().logInAt('staff', start));
-      await removeStaff();
-      await reloadAfter(another);
-      expectOAuthError(await redeem(page, codeVerifier), 'invalid_grant');
-      expect(underTest().calls).to.deep.equal([]);
-    });
   });
 });

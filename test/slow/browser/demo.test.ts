@@ -16,10 +16,9 @@ describe('the demo’s page with the token in the address, in Chromium', () => {
   const demo = useDemo();
   let frontEnd: string;
   let contract: string;
-  let provider: string;
 
   before(() => {
-    ({ frontEnd, provider } = demo());
+    ({ frontEnd } = demo());
     contract = `${frontEnd}/contract`;
   });
 
@@ -41,64 +40,6 @@ describe('the demo’s page with the token in the address, in Chromium', () => {
   const pictureWidth = (page: Page) =>
     page.evaluate(`document.querySelector('#picture').decode().then(
       () => document.querySelector('#picture').naturalWidth)`);
-
-  it('logs a person in, shows their name, and logs them out', async () => {
-    const page = await openFrontEnd();
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
-    await screenshot(page, '1-logged-out');
-
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByLabel('Your name').waitFor();
-    expect(page.url()).to.match(new RegExp(`^${provider}/login/`));
-    await screenshot(page, '2-provider');
-
-    await page.getByLabel('Your name').fill('Ada Lovelace');
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-    expect(await page.getByText('ada-lovelace', { exact: true }).isVisible()).to.equal(true);
-    expect(await pictureWidth(page)).to.equal(96);
-    expect(page.url()).to.equal(contract);
-    expect(await stored(page)).to.have.all.keys('token');
-    await screenshot(page, '3-logged-in');
-
-    const profile = page.getByRole('link', { name: 'View profile' });
-    expect(await profile.getAttribute('href')).to.equal(`${provider}/`);
-
-    await card(page).click();
-    await page.getByRole('button', { name: 'Log in' }).waitFor();
-    expect(await page.getByText('Ada Lovelace').isVisible()).to.equal(false);
-    expect(await stored(page)).to.deep.equal({});
-    await screenshot(page, '4-logged-out-again');
-    expect(complaints).to.deep.equal([]);
-  });
-
-  it('keeps the token out of the history', async () => {
-    const page = await openFrontEnd();
-    const visited: string[] = [];
-    await logIn(page, 'Ada Lovelace');
-    page.on('framenavigated', (frame) => visited.push(frame.url()));
-    await page.goBack();
-    await page.getByRole('heading', { name: 'This login is over' }).waitFor();
-    await screenshot(page, '7-back-at-the-provider');
-    await page.goForward();
-    await card(page).waitFor();
-    expect(visited).to.have.length.at.least(2);
-    expect(visited.filter((url) => url.includes('access_token'))).to.deep.equal([]);
-  });
-
-  it('discards a token that the relay refuses, and says why', async () => {
-    const page = await openFrontEnd();
-    await page.evaluate(`sessionStorage.setItem('token', 'made-up')`);
-    await page.reload();
-    const alert = page.getByRole('alert');
-    await alert.waitFor();
-    expect(await alert.textContent()).to.contain('The access token is invalid');
-    expect(await stored(page)).to.deep.equal({});
-    expect(await page.getByRole('button', { name: 'Log in' }).isVisible()).to.equal(true);
-    await screenshot(page, '8-token-refused');
-  });
 
   it('keeps the token if the lookup fails, says why, and retries on request', async () => {
     const page = await openFrontEnd();

@@ -50,31 +50,6 @@ describe('the failure page in Chromium', () => {
     expect(complaints.filter((text) => !text.includes('status of 400'))).to.deep.equal([]);
   });
 
-  it('links to the front end without parameters', async () => {
-    const page = await cancelledLogin();
-    const referrers: (string | undefined)[] = [];
-    page.on('request', (request) => referrers.push(request.headers()['referer']));
-    await page.getByRole('link', { name: `Back to ${site().frontEnd}` }).click();
-    await page.getByRole('button', { name: 'Log in' }).waitFor();
-    expect(page.url()).to.equal(`${site().frontEnd}/`);
-    expect(referrers[0]).to.equal(undefined);
-  });
-
-  it('says that the page does not exist', async () => {
-    const page = await openPage();
-    await page.goto(`${site().relay}/nothing`);
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
-    await again(page).click();
-    await page.getByLabel('Your name').waitFor();
-  });
-
-  it('is not sent to a script of the front end', async () => {
-    const page = await openFrontEnd();
-    const answer = `fetch('${site().callbackUrl}', { headers: { Accept: 'text/html' } })`;
-    const body = await page.evaluate(`${answer}.then((response) => response.json())`);
-    expect(body).to.have.all.keys('detail');
-  });
-
   it('works with only the keyboard', async () => {
     const page = await cancelledLogin();
     const focused = () => page.evaluate('document.activeElement.textContent');

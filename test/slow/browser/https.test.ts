@@ -42,16 +42,6 @@ describe('a relay on https in Chromium', () => {
     expect(callback?.outcome).to.equal('ok');
   });
 
-  it('clears the cookie once the login is finished', async () => {
-    const page = await openFrontEnd();
-    await startLogin(page);
-    await authorize(page, 'Ada Lovelace');
-    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-    const cookies = await cookiesOf(page);
-    expect(cookies.map(({ name }) => name)).to.deep.equal(['__Host-Http-lr_login_finished']);
-    expect(cookies[0]).to.deep.include({ secure: true, httpOnly: true, sameSite: 'Lax' });
-  });
-
   it('accepts no cookie of that name from a script, on https or http', async () => {
     const page = await openFrontEnd();
     const path = site().publish('');

@@ -170,21 +170,3 @@ describe('the example oauth4webapi in Chromium', () => {
     expect(await page.evaluate(read)).to.equal('InvalidAccessError');
   });
 });
-
-describe('the example oauth4webapi in local development, in Chromium', () => {
-  const openPage = useBrowser();
-  const site = useSite({ isShared: true, pages, flags: { 'key-file': undefined } });
-
-  it('logs in, stays logged in over a reload, and logs out, without https and without a key file', async () => {
-    const page = await openPage();
-    await page.goto(site().frontEnd);
-    await loggedOut(page);
-    await logIn(page);
-    const calls = site().provider.tokenRequests.length;
-    await page.reload();
-    await loggedIn(page);
-    expect(site().provider.tokenRequests).to.have.lengthOf(calls + 1);
-    await page.getByRole('button', { name: 'Log out' }).click();
-    await loggedOut(page);
-  });
-});

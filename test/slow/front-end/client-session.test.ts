@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { documented } from '../../harness/project/shipped-pages.ts';
-import { loggedIn, loggedOut, logIn, outliveFailedLookUps } from './support/client-page.ts';
+import { loggedIn, loggedOut, logIn } from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
 
 const { describe } = needsChromium();
@@ -28,14 +28,6 @@ describe('the browser client in session mode, in Chromium', () => {
       '[Object.keys(login.session), { ...localStorage }, { ...sessionStorage }, document.cookie]',
     );
     expect(seen).to.deep.equal([['provider', 'expires_in', 'renewable'], {}, {}, '']);
-  });
-
-  it('keeps all tabs logged in while the user endpoint of the provider fails', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const tabs = [page, await page.context().newPage()];
-    await tabs[1]?.goto(site().frontEnd);
-    await outliveFailedLookUps(tabs, site().provider, 'http_502');
   });
 
   it('can be in one page with requests of its own, as docs/front-end.md shows them', async () => {

@@ -51,18 +51,6 @@ describe('the browser client in Chromium', () => {
     expect(stored).to.deep.equal([]);
   });
 
-  for (const path of ['/list?page=2', '/#/list?page=2']) {
-    it(`comes back to ${path}, with one call`, async () => {
-      const page = await openPage(path);
-      const calls = tokenCalls();
-      await logIn(page);
-      expect(page.url()).to.equal(site().frontEnd + path);
-      expect(tokenCalls()).to.equal(calls + 1);
-      await page.reload();
-      await loggedIn(page);
-    });
-  }
-
   it('comes back to where the person had scrolled', async () => {
     const page = await openPage('/list');
     await loggedOut(page);
@@ -91,17 +79,6 @@ describe('the browser client in Chromium', () => {
     await page.getByRole('link', { name: 'Cancel' }).click();
     await shows(page, 'access_denied');
     expect(page.url()).to.equal(`${site().frontEnd}/list`);
-  });
-
-  it('logs in and out in all tabs', async () => {
-    const page = await openPage();
-    const other = await anotherTab(page, '/react');
-    await loggedOut(other);
-    await logIn(page);
-    await loggedIn(other);
-    await other.getByRole('button', { name: 'Log out' }).click();
-    await loggedOut(other);
-    await loggedOut(page);
   });
 
   it('keeps 20 tabs logged in that are loaded at once, and refresh at once', async () => {

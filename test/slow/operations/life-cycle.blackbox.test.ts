@@ -3,12 +3,7 @@ import { Agent } from 'node:http';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
-import {
-  expectError,
-  expectRedirect,
-  expectToken,
-  expectUser,
-} from '../../harness/expect/expectations.ts';
+import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
 import { runRelay } from '../../harness/relay/relay-process.ts';
 import {
@@ -18,7 +13,6 @@ import {
   secretFile,
   startRelay,
   startRelayFor,
-  undiscovered,
   userPath,
   withRelay,
 } from '../../harness/relay/relay-under-test.ts';
@@ -145,16 +139,6 @@ describe('the life of a relay', () => {
       expect(line).to.have.property('level', 'error');
       expect(JSON.stringify(line['faults'])).to.contain('--client-secret-file');
       expectToken(await underTest.logIn());
-    });
-  });
-
-  describe('reports its health', () => {
-    it('as alive but not ready until discovery succeeds', async () => {
-      const relay = await startRelay(undiscovered);
-      expect((await relay.get('/healthz')).status).to.equal(200);
-      const answered = await relay.get('/readyz');
-      expect(expectError(answered, 503)).to.equal('Not ready: provider_undiscovered.');
-      await relay.stop();
     });
   });
 

@@ -198,27 +198,6 @@ describe('a provider that behaves as documented', () => {
         });
       }
     });
-
-    it(`${preset} with endpoints given by hand logs in, too`, async () => {
-      const client = { clientId: 'client-1', clientSecret: canary('secret') };
-      const provider = await StrictProvider.start(registration());
-      provider.pages = documented(client);
-      try {
-        const at = (url: string) => provider.origin + new URL(url).pathname;
-        const relay = await startRelay({
-          client,
-          flags: {
-            provider: preset,
-            'authorize-url': at(example.authorize),
-            'token-url': at(example.token),
-            'user-url': at(example.lookup),
-          },
-        });
-        await expectLogin(relay, new FakeBrowser(() => relay), user);
-      } finally {
-        await provider.stop();
-      }
-    });
   }
 });
 

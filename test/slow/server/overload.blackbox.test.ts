@@ -85,17 +85,6 @@ describe('overload', () => {
     await Promise.all(answers);
   });
 
-  it('does not spend the code of a refused callback, so that the next try succeeds', async () => {
-    const { provider } = underTest();
-    const release = holdCalls();
-    const answers = await fill();
-    const code = canary('code');
-    expectError(await underTest().logIn(code), 503);
-    release();
-    await Promise.all(answers);
-    expect(expectToken(await underTest().logIn(code))).to.equal(provider.tokenFor(code));
-  });
-
   it('does not end a login: cookie and code stay good for the next try', async () => {
     const release = holdCalls();
     const browser = new FakeBrowser(underTest);

@@ -3,8 +3,6 @@ import { keepAliveAgent } from '../../harness/client/http-client.ts';
 import { manyAtOnce } from '../../harness/client/many-at-once.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { hangUp, json, onReuse, reset } from '../../harness/provider/provider-behaviours.ts';
-import type { Behaviour } from '../../harness/provider/strict-provider.ts';
 import { callbackPath, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 
 describe('connections to the provider', () => {
@@ -26,39 +24,6 @@ describe('connections to the provider', () => {
     expect(expectUser(answered)).to.include({ login: `owner-of-${token}` });
     return token;
   }
-
-  it('are reused for logins and lookups', async () => {
-    const { provider } = underTest();
-    for (let time = 0; time < 10; time += 1) {
-      await logIn();
-      await lookUp();
-    }
-    expect(provider.connections).to.equal(1);
-    const last = provider.calls.at(-1);
-    expect(last?.requestOnConnection).to.equal(20);
-  });
-
-  describe('that the provider closes as soon as they are reused', () => {
-    const faults: Record<string, Behaviour> = { 'with RST': reset, 'with FIN': hangUp };
-    for (const [name, fault] of Object.entries(faults)) {
-      it(`${name}: no login and no lookup fails`, async () => {
-        const { provider } = underTest();
-        // This fills the pool: the calls are answered only after all of them have arrived.
-        const waiting: (() => void)[] = [];
-        provider.onUser = (response, call) => {
-          waiting.push(() => json({ login: `owner-of-${call.credential}` })(response));
-          if (waiting.length === 20) for (const proceed of waiting) proceed();
-        };
-        await manyAtOnce(20, 20, async () => void (await lookUp()));
-
-        provider.forget();
-        provider.onToken = onReuse(fault, provider.issueToken);
-        provider.onUser = onReuse(fault, provider.onUser);
-        await manyAtOnce(100, 10, async (index) => void (await (index % 2 ? logIn() : lookUp())));
-        expect(provider.calls.some((call) => call.requestOnConnection > 1)).to.equal(true);
-      });
-    }
-  });
 
   it('cause no failed login or lookup and no spent code if they close after 5 ms of idleness', async function () {
     this.timeout(60_000);

@@ -12,9 +12,11 @@ import {
   expectToken,
   expectUser,
 } from '../../harness/expect/expectations.ts';
+import { expectOAuthError } from '../../harness/login/oauth-front-end.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
+  frontendOrigin,
   loginPath,
   type RelayUnderTest,
   registration,
@@ -24,14 +26,38 @@ import {
 } from '../../harness/relay/relay-under-test.ts';
 import { strongSuites, weakSuites } from '../../harness/system/cipher-suites.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { Balancer, type BalancerKind } from './support/balancer.ts';
-import { caddy } from './support/caddy.ts';
+import { Balancer } from './support/balancer.ts';
 import { type DyingRelay, startDyingRelay } from './support/dying-relay.ts';
-import { haproxy } from './support/haproxy.ts';
-import { hostileRequests } from './support/hostile-requests.ts';
-import { nginx } from './support/nginx.ts';
+import { kinds } from './support/kinds.ts';
 
-const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
+const head = 'Host: login.example.com\r\nTransfer-Encoding: chunked\r\n\r\n';
+const relayCookies = Array.from({ length: 470 }, (_, index) => {
+  return `__Host-Http-lr_login_${index.toString(16).padStart(16, '0')}=`;
+}).join('; ');
+/** Requests that fail behind a balancer, although the relay has no fault; as bytes. */
+const hostileRequests: Readonly<Record<string, string>> = {
+  'a malformed first chunk': `GET ${loginPath} HTTP/1.1\r\n${head}zz\r\n`,
+  'a malformed second chunk': `GET ${loginPath} HTTP/1.1\r\n${head}4\r\nbody\r\nzz\r\n`,
+  'a chunk that is longer than announced': `POST ${loginPath} HTTP/1.1\r\n${head}1\r\nbody\r\n0\r\n\r\n`,
+  'a chunk that is never complete': `POST ${callbackPath} HTTP/1.1\r\n${head}ff\r\nbody`,
+  'a malformed chunk to a callback': `GET ${callbackPath}?code=x HTTP/1.1\r\n${head}zz\r\n`,
+  '470 cookies named like those of the relay': `GET ${loginPath} HTTP/1.1\r\nHost: login.example.com\r\nConnection: close\r\nCookie: ${relayCookies}\r\n\r\n`,
+};
+
+const tokenPath = '/auth/provider/token';
+/** The relay's limit of a token request. */
+const longestRequest = 16 * 1024;
+
+/** Sends a token request of this length. */
+async function requestToken(port: number, length = longestRequest): Promise<Answer> {
+  const body = 'grant_type=refresh_token&client_id=app&refresh_token='.padEnd(length, 'a');
+  const headers: [string, string][] = [
+    ['Origin', frontendOrigin],
+    ['Content-Type', 'application/x-www-form-urlencoded'],
+    ['Content-Length', `${length}`],
+  ];
+  return await send(port, { method: 'POST', path: tokenPath, headers, body });
+}
 
 for (const [name, kind] of Object.entries(kinds)) {
   const { describe } = needsPrograms(kind.program);
@@ -84,6 +110,12 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect((await send(balancer.port, { path: path(4096) })).status).to.equal(307);
       const tooLong = await send(balancer.port, { path: path(4097) });
       expect(expectError(tooLong, 400)).to.match(/too long/);
+    });
+
+    it('forwards a token request up to the limit of the relay, which refuses a longer one', async () => {
+      expectOAuthError(await requestToken(balancer.port), 'unsupported_grant_type');
+      const longer = await requestToken(balancer.port, longestRequest + 1);
+      expectOAuthError(longer, 'invalid_request', 413);
     });
 
     it('accepts no TLS 1.2 cipher suite without authenticated encryption', async () => {
@@ -201,6 +233,19 @@ for (const [name, kind] of Object.entries(kinds)) {
         expect(dying.requests.length + provider.calls.length, 'callbacks passed on').to.equal(time);
         if (provider.tokenFor(code) !== undefined) expect(expectToken(answered)).to.be.a('string');
         else expectUnavailable(answered);
+      }
+    });
+
+    it('never forwards a token request twice, because codes and refresh tokens work once', async () => {
+      const another = await startDyingRelay();
+      const behind = await Balancer.start(kind, [dying.port, another.port]);
+      try {
+        dying.requests.length = 0;
+        expectUnavailable(await requestToken(behind.port));
+        expect([...dying.requests, ...another.requests]).to.deep.equal([tokenPath]);
+      } finally {
+        await behind.stop();
+        await another.close();
       }
     });
 

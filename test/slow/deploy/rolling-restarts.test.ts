@@ -9,7 +9,7 @@ import { commandLineOf } from '../../harness/system/child-processes.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer } from './support/balancer.ts';
-import { drain, haproxy, undrain } from './support/haproxy.ts';
+import { drain, haproxy, undrain } from './support/kinds.ts';
 import { Replica } from './support/replica.ts';
 
 // The number of restarts of each replica. `make test-rolling` sets a larger one.

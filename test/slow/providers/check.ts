@@ -27,8 +27,8 @@ export class Checkup {
     });
   }
 
-  static async of(flags: Flags, env: Record<string, string>): Promise<Checkup> {
-    return new Checkup(await runRelay({ words: ['check', '--json'], flags, env }));
+  static async of(flags: Flags): Promise<Checkup> {
+    return new Checkup(await runRelay({ words: ['check', '--json'], flags }));
   }
 
   /** The whole output of the command. */

@@ -1,9 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { issueCertificate } from '../../harness/system/certificate.ts';
 import { freePort } from '../../harness/system/free-port.ts';
-import { serveWithNginx } from './nginx.ts';
 import { consent } from './pages.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 import { Workspace } from './workspace.ts';
@@ -23,16 +21,6 @@ export const djangoOauthToolkit: Rig = {
   hides: ['callback', 'scope'],
   start,
 };
-
-/** The same behind nginx, which terminates TLS, and tells Django about it or not. */
-export function djangoBehindNginx({ saysHttps }: { saysHttps: boolean }): Rig {
-  return {
-    ...djangoOauthToolkit,
-    variant: `behind nginx ${saysHttps ? 'with' : 'without'} X-Forwarded-Proto`,
-    packages: [...djangoOauthToolkit.packages, 'nginx'],
-    start: (setup) => startBehindNginx(setup, saysHttps),
-  };
-}
 
 const site = fileURLToPath(new URL('django-oauth-toolkit/site.py', import.meta.url));
 
@@ -79,35 +67,6 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
     },
     close: () => workspace.close(),
   };
-}
-
-async function startBehindNginx(setup: Setup, saysHttps: boolean): Promise<RunningServer> {
-  const django = await start(setup);
-  const workspace = await Workspace.create();
-  const certificate = await issueCertificate('localhost');
-  const port = await freePort();
-  const close = async () => {
-    await workspace.close();
-    await certificate.remove();
-    await django.close();
-  };
-  try {
-    const server = `listen 127.0.0.1:${port} ssl;
-server_name localhost;
-ssl_certificate ${await workspace.write('server.pem', certificate.cert)};
-ssl_certificate_key ${await workspace.write('server.key', certificate.key)};
-location / {
-  proxy_pass ${new URL(django.issuer).origin};
-  proxy_set_header Host $http_host;
-  ${saysHttps ? 'proxy_set_header X-Forwarded-Proto $scheme;' : ''}
-}`;
-    await serveWithNginx(workspace, { port, user: undefined, server });
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  const issuer = `https://localhost:${port}/o`;
-  return { ...django, issuer, authority: certificate.authorityFile, close };
 }
 
 // In the tutorial, people log in at the page of the administration, which admits only staff.

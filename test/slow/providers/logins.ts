@@ -9,7 +9,6 @@ import { createWorld, type World } from './world.ts';
 
 /** The requirements of a login. */
 export interface LoginSetup {
-  /** Opens a page that trusts every certificate, like the machines of an organization. */
   readonly openPage: () => Promise<Page>;
   readonly world: () => World;
   readonly clientSecret: string;
@@ -66,7 +65,7 @@ export function describeLogins(rig: Rig, matrix: Matrix, setup: LoginSetup): voi
 }
 
 /** Logs in, and returns the token that the front end gets. */
-export async function tokenOf(page: Page, world: World): Promise<string> {
+async function tokenOf(page: Page, world: World): Promise<string> {
   await end(page, world, world.server.allow);
   await page.waitForLoadState();
   expect(page.url(), await page.content()).to.match(startingWith(world.frontEnd));

@@ -1,13 +1,12 @@
-import { expect } from 'chai';
 import { useBrowser } from '../../harness/browser/chromium.ts';
 import { authlib } from './authlib.ts';
 import { describeChecks } from './checks.ts';
-import { djangoBehindNginx, djangoOauthToolkit } from './django-oauth-toolkit.ts';
-import { describeLogins, tokenOf } from './logins.ts';
+import { djangoOauthToolkit } from './django-oauth-toolkit.ts';
+import { describeLogins } from './logins.ts';
 import { Matrix } from './matrix.ts';
 import { needPackages } from './packages.ts';
 import type { Rig } from './rig.ts';
-import { awkwardSecret, secretKinds } from './secrets.ts';
+import { secretKinds } from './secrets.ts';
 import { createWorld, type World } from './world.ts';
 
 // OpenID Connect, and OAuth without it. The third server, oidc-provider, is in certified-provider.flow.test.ts.
@@ -15,8 +14,7 @@ const rigs = [djangoOauthToolkit, authlib];
 
 describe('real servers', function () {
   this.timeout(60_000);
-  const newPage = useBrowser();
-  const openPage = () => newPage({ ignoreHTTPSErrors: true });
+  const openPage = useBrowser();
   const matrix = new Matrix();
 
   after('write what came of it', async () => {
@@ -35,28 +33,10 @@ describe('real servers', function () {
       });
     }
   }
-
-  describe('django-oauth-toolkit, behind a proxy that sends no X-Forwarded-Proto', () => {
-    const world = useWorld(djangoBehindNginx({ saysHttps: false }));
-
-    it('check advises X-Forwarded-Proto', async () => {
-      const checkup = await world().check();
-      expect(checkup.outcomeFor(/X-Forwarded-Proto/)).to.equal('named');
-    });
-  });
-
-  describe('django-oauth-toolkit, behind a proxy that sends X-Forwarded-Proto', () => {
-    const world = useWorld(djangoBehindNginx({ saysHttps: true }));
-
-    it('check reports no problem, and a person can log in', async () => {
-      expect((await world().check()).complaints).to.deep.equal([]);
-      await tokenOf(await openPage(), world());
-    });
-  });
 });
 
 /** A separate world for the enclosing suite. */
-function useWorld(rig: Rig, clientSecret = awkwardSecret()): () => World {
+function useWorld(rig: Rig, clientSecret: string): () => World {
   let world: World | undefined;
   before('start the server and the relay', async function () {
     needPackages(this, rig.packages);

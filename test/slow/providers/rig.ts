@@ -24,8 +24,6 @@ export interface RunningServer {
   readonly issuer: string;
   /** The settings of the relay besides issuer, client identifier and client secret. */
   readonly flags: Flags;
-  /** A PEM file with the authority of its certificate, if that is private. */
-  readonly authority?: string;
   /** Logs in, and gives consent if asked. */
   allow(page: Page): Promise<void>;
   /** Logs in, and refuses consent. Undefined if its pages do not offer that. */

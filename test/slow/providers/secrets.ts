@@ -16,7 +16,7 @@ export const secretKinds: readonly SecretKind[] = [
 ];
 
 /** 24 random bytes in base64, with both characters that have a meaning in a form. */
-export function awkwardSecret(): string {
+function awkwardSecret(): string {
   for (;;) {
     const secret = randomBytes(24).toString('base64');
     if (secret.includes('+') && secret.includes('/')) return secret;

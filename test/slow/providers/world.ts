@@ -54,9 +54,7 @@ export async function createWorld(
     issuer: server.issuer,
     ...server.flags,
   };
-  const rightEnv: Record<string, string> =
-    server.authority === undefined ? {} : { NODE_EXTRA_CA_CERTS: server.authority };
-  const relay = new RelayProcess({ flags: { port: `${port}`, ...rightFlags }, env: rightEnv });
+  const relay = new RelayProcess({ flags: { port: `${port}`, ...rightFlags } });
   const printed: string[] = [];
   const close = async () => {
     const { stdout, stderr } = await relay.stop();
@@ -85,7 +83,7 @@ export async function createWorld(
         wrongSecret === undefined
           ? {}
           : { 'client-secret-file': await workspace.write('wrong-secret', wrongSecret) };
-      const checkup = await Checkup.of({ ...rightFlags, ...secretFlags, ...flags }, rightEnv);
+      const checkup = await Checkup.of({ ...rightFlags, ...secretFlags, ...flags });
       printed.push(checkup.output);
       return checkup;
     },

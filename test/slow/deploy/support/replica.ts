@@ -1,5 +1,5 @@
 import type { StrictProvider } from '../../../harness/provider/strict-provider.ts';
-import type { Flags, RelayProcess } from '../../../harness/relay/relay-process.ts';
+import type { RelayProcess } from '../../../harness/relay/relay-process.ts';
 import { startRelayFor } from '../../../harness/relay/relay-under-test.ts';
 
 /** A relay that listens on the same port after every restart. */
@@ -8,14 +8,12 @@ export class Replica {
   readonly name: string;
   readonly port: number;
   readonly #provider: StrictProvider;
-  readonly #flags: Flags;
   #process: RelayProcess | undefined;
 
-  constructor(name: string, port: number, provider: StrictProvider, flags: Flags = {}) {
+  constructor(name: string, port: number, provider: StrictProvider) {
     this.name = name;
     this.port = port;
     this.#provider = provider;
-    this.#flags = flags;
   }
 
   get process(): RelayProcess {
@@ -24,7 +22,6 @@ export class Replica {
   }
 
   async start(): Promise<void> {
-    const flags = { ...this.#flags, port: `${this.port}` };
-    this.#process = (await startRelayFor(this.#provider, flags)).process;
+    this.#process = (await startRelayFor(this.#provider, { port: `${this.port}` })).process;
   }
 }

@@ -26,6 +26,57 @@ export const haproxy: BalancerKind = {
   sockets: ({ directory }) => [`${directory}/admin.sock`],
 };
 
+/** nginx with the file of `deploy/nginx` included. */
+const nginx: BalancerKind = {
+  program: 'nginx',
+  file: 'deploy/nginx/login-relay.conf',
+  replacements: ({ port, pem, relayPorts, directory }) => [
+    ['listen 443 ', `listen 127.0.0.1:${port} `],
+    ['/etc/nginx/login-relay.pem', pem],
+    ['/var/log/nginx/login-relay.log', `${directory}/access.log`],
+    [
+      /(?:^ {2}server [\d.]+:8000( .*)\n)+/gm,
+      relayPorts.map((relay) => `  server 127.0.0.1:${relay}$1\n`).join(''),
+    ],
+    // The parts of nginx.conf that surround it.
+    [
+      /^.*$/gs,
+      [
+        `daemon off; pid ${directory}/pid; error_log stderr info; worker_processes 2;`,
+        'events {}',
+        'http {',
+        ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+          (name) => `  ${name}_temp_path ${directory}/${name};`,
+        ),
+        '$&',
+        '}',
+      ].join('\n'),
+    ],
+  ],
+  check: (config) => ['-t', '-q', '-c', config],
+  serve: (config) => ['-c', config],
+  logs: ({ directory }) => [`${directory}/access.log`],
+  sockets: () => [],
+};
+
+/** Caddy, as `deploy/caddy` runs it. */
+const caddy: BalancerKind = {
+  program: 'caddy',
+  file: 'deploy/caddy/Caddyfile',
+  replacements: ({ port, pem, relayPorts }) => [
+    ['login.example.com {', `https://:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`],
+    ['\n{\n', '\n{\n\tadmin off\n'],
+    [/to( 10[.\d]+:8000)+/g, `to ${relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`],
+  ],
+  check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],
+  serve: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
+  logs: () => [],
+  sockets: () => [],
+};
+
+/** Every balancer that `deploy` has a configuration for. */
+export const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
+
 /** Takes the relay out of rotation, as an operator does, and waits for its requests to end. */
 export async function drain(balancer: Balancer, relay: string): Promise<void> {
   await administer(balancer, `set server login_relay/${relay} state drain`);

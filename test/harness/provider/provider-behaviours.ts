@@ -1,5 +1,4 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Behaviour } from './strict-calls.ts';
 
 /** An answer or a fault that does not depend on the request: a behaviour of an endpoint, or a page. */
 export type Reply = (response: ServerResponse) => void;
@@ -92,13 +91,6 @@ export const dripHead: Reply = (response) => {
   socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
   drip(response, () => socket?.write('.'));
 };
-
-/** Applies the behaviour to requests on a reused connection and leaves the others to the other. */
-export function onReuse(behaviour: Behaviour, otherwise: Behaviour): Behaviour {
-  return (response, call) => {
-    (call.requestOnConnection > 1 ? behaviour : otherwise)(response, call);
-  };
-}
 
 function drip(response: ServerResponse, write: () => void): void {
   const timer = setInterval(write, 20);

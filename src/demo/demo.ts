@@ -2,8 +2,7 @@ import type { Logger } from 'pino';
 import { createLogger } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { createFrontEnd } from './front-end.ts';
-import type { OwnPage } from './own-page.ts';
-import { type DemoOptions, type DemoPorts, openDemoPorts } from './ports.ts';
+import { type DemoOptions, openDemoPorts } from './ports.ts';
 import { createDemoProvider } from './provider.ts';
 import { configurationFile, readDemoConfig, sitesOf } from './setup.ts';
 import { Steps } from './steps.ts';
@@ -20,50 +19,43 @@ export type Demo = Awaited<ReturnType<typeof startDemo>>;
  */
 export async function startDemo(options: DemoOptions, logger?: Logger) {
   const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
-  const ports = await openDemoPorts(options);
+  await using opened = new AsyncDisposableStack();
+  const ports = await openDemoPorts(options, opened);
   const { relay, frontEnd, provider, second, movedOn } = ports;
-  try {
-    const { configuration, close } = await serve(ports, options.own, log);
-    return {
-      // Each address is `http://localhost:<port>`.
-      relayUrl: relay.url,
-      frontEndUrl: frontEnd.url,
-      providerUrl: provider.url,
-      /** The second front end, and the provider that it uses. */
-      second: second && { frontEndUrl: second.frontEnd.url, providerUrl: second.provider.url },
-      own: options.own,
-      /** Whether another program uses one of the usual ports, from 8000 on. */
-      movedOn,
-      /** The relay's configuration file. */
-      configuration,
-      /** Ends the servers and every connection to them. */
-      async close(): Promise<void> {
-        await ports.close();
-        close();
-      },
-    };
-  } catch (error) {
-    await ports.close();
-    throw error;
-  }
-}
-
-/** Serves every port. */
-async function serve(ports: DemoPorts, own: OwnPage | undefined, log: Logger) {
-  const { relay } = ports;
+  const { own } = options;
   const sites = sitesOf(ports);
   const steps = new Steps();
-  for (const { port, pages, provider } of sites) {
-    const { name, brand, client } = provider;
-    const issuer = provider.port.url;
+  for (const site of sites) {
+    const { name, brand, client, port } = site.provider;
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
-    provider.port.serve(createDemoProvider({ issuer, brand, client, pkceRequired: true, onError }));
-    const frontEnd = { relayUrl: relay.url, provider: name, pages, pictureOrigin: issuer, steps };
-    port.serve(createFrontEnd(frontEnd));
+    port.serve(
+      createDemoProvider({ issuer: port.url, brand, client, pkceRequired: true, onError }),
+    );
+    const { pages } = site;
+    const addresses = { relayUrl: relay.url, provider: name, pictureOrigin: port.url };
+    site.port.serve(createFrontEnd({ ...addresses, pages, steps }));
   }
   const configuration = configurationFile(relay, sites, own);
   const config = readDemoConfig(configuration, sites);
   const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
   relay.serve(listener);
-  return { configuration, close };
+  const servers = opened.move();
+  return {
+    // Each address is `http://localhost:<port>`.
+    relayUrl: relay.url,
+    frontEndUrl: frontEnd.url,
+    providerUrl: provider.url,
+    /** The second front end, and the provider that it uses. */
+    second: second && { frontEndUrl: second.frontEnd.url, providerUrl: second.provider.url },
+    own,
+    /** Whether another program uses one of the usual ports, from 8000 on. */
+    movedOn,
+    /** The relay's configuration file. */
+    configuration,
+    /** Ends the servers and every connection to them. */
+    async close(): Promise<void> {
+      await servers.disposeAsync();
+      close();
+    },
+  };
 }

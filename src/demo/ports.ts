@@ -64,55 +64,46 @@ const highestPort = 65535;
 /**
  * Opens the ports of the demo, one after the other.
  *
+ * @param opened closes them
  * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
-export async function openDemoPorts({ port: first, several = false, own }: DemoOptions) {
+export async function openDemoPorts(
+  { port: first, several = false, own }: DemoOptions,
+  opened: AsyncDisposableStack,
+) {
   const highest = highestPort - (several ? 4 : 2);
   const isUsable =
     first === undefined || (Number.isInteger(first) && first >= 0 && first <= highest);
   if (!isUsable) throw new ConfigError([`--port must be a whole number from 0 to ${highest}`]);
 
-  const opened: OpenPort[] = [];
   let next = first ?? usualPort;
   let movedOn = false;
-  const openFree = async (purpose: string): Promise<OpenPort> => {
-    if (own?.origin.endsWith(`:${next}`)) next += 1;
+  const open = async (purpose: string): Promise<OpenPort> => {
+    if (first === undefined && own?.origin.endsWith(`:${next}`)) next += 1;
     try {
-      return await openPort(next, purpose);
+      const port = await openPort(next, purpose);
+      opened.defer(port.close);
+      if (next !== 0) next += 1;
+      return port;
     } catch (error) {
-      if (next === usualPort + 100) throw error;
+      if (first !== undefined || next === usualPort + 100) throw error;
       movedOn = true;
       next += 1;
-      return openFree(purpose);
+      return open(purpose);
     }
   };
-  const open = async (purpose: string): Promise<OpenPort> => {
-    const port = await (first === undefined ? openFree(purpose) : openPort(next, purpose));
-    if (next !== 0) next += 1;
-    opened.push(port);
-    return port;
+  return {
+    relay: await open('the relay'),
+    frontEnd: await open('the front end'),
+    provider: await open('the provider'),
+    second: several
+      ? {
+          frontEnd: await open('the second front end'),
+          provider: await open('the second provider'),
+        }
+      : undefined,
+    /** Whether one of the usual ports is in use. */
+    movedOn,
   };
-  const close = async () => {
-    await Promise.all(opened.map((port) => port.close()));
-  };
-  try {
-    return {
-      relay: await open('the relay'),
-      frontEnd: await open('the front end'),
-      provider: await open('the provider'),
-      second: several
-        ? {
-            frontEnd: await open('the second front end'),
-            provider: await open('the second provider'),
-          }
-        : undefined,
-      /** Whether one of the usual ports is in use. */
-      movedOn,
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

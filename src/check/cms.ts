@@ -3,21 +3,17 @@ import { cmsBackendOf, registrationsOf } from '../relay/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** What the `config.yml` of a CMS needs to log in. */
-export interface CmsConfig {
-  readonly frontEnd: string;
-  readonly registration: string;
-  /** The lines of `backend:`, in YAML. */
-  readonly backend: string;
-}
+export type CmsConfig = ReturnType<typeof cmsConfigs>[number];
 
 /** The lines for each front end that is a CMS, at each registration that it may use. */
-export function cmsConfigs(config: Config): CmsConfig[] {
+export function cmsConfigs(config: Config) {
   return config.frontEnds
     .filter(({ tokenDelivery }) => tokenDelivery === 'cms')
     .flatMap((frontEnd) =>
       registrationsOf(config, frontEnd).map((registration) => ({
         frontEnd: frontEnd.name,
         registration: registration.name,
+        /** The lines of `backend:`, in YAML. */
         backend: backendLines(config, registration, frontEnd),
       })),
     );

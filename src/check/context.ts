@@ -1,10 +1,17 @@
-import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import type {
+  Config,
+  ConfigReading,
+  FrontEndConfig,
+  RegistrationConfig,
+} from '../config/config.ts';
 import type { Naming } from '../config/reading.ts';
 import { RelayError } from '../errors.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { UpstreamClient } from '../upstream/client.ts';
+import { createUpstreamClient } from '../upstream/client.ts';
 import type { UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
+import { userAgent } from '../version.ts';
+import { checkProxy } from './proxy.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** What the logins of one front end at one registration are configured with. */
@@ -22,12 +29,31 @@ export function loginConfig(
   return Object.freeze({ ...relay, ...ofRegistration, ...ofFrontEnd, pathName, frontEnd: name });
 }
 
+// More than all checks make at once. Each redirect URI is one.
+const concurrentCalls = 64;
+
 /** What all checks of one login share. Advice names settings with `describe`. */
-export interface CheckContext extends Naming {
-  readonly config: LoginConfig;
-  readonly client: UpstreamClient;
-  /** The system's error code if the outbound proxy cannot be reached; undefined if it can, or there is no proxy. */
-  readonly proxyError: string | undefined;
+export type CheckContext = Awaited<ReturnType<typeof createContext>>;
+
+/** Makes the context of the logins of one front end at one registration: by default, the first ones. */
+export async function createContext(
+  reading: ConfigReading,
+  registration: RegistrationConfig = reading.config.registrations[0],
+  frontEnd: FrontEndConfig = reading.config.frontEnds[0],
+) {
+  const config = loginConfig(reading.config, registration, frontEnd);
+  const { providerTimeout: timeout, proxy } = config;
+  const { findings, proxyError } = await checkProxy(proxy, timeout);
+  const client = createUpstreamClient(userAgent, { timeout, concurrentCalls }, proxy);
+  return {
+    ...reading.namingOf(registration.name, frontEnd.name),
+    config,
+    client,
+    proxyFindings: findings,
+    /** The system's error code if the outbound proxy cannot be reached; undefined if it can, or there is no proxy. */
+    proxyError,
+    [Symbol.dispose]: () => client.close(),
+  };
 }
 
 /** The same, once the provider is known. */

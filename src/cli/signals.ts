@@ -2,17 +2,13 @@ import type { Logger } from 'pino';
 import { stackFrames } from '../http/error-responder.ts';
 
 /** The signals that a running command handles. */
-export interface Signals {
-  /** Resolves with the first SIGINT or SIGTERM; the second one ends the process at once. */
-  stop(): Promise<NodeJS.Signals>;
-  /** Calls back on every SIGHUP. `reload.ts` is what happens then. */
-  onReload(reload: () => void): void;
-}
+export type Signals = typeof processSignals;
 
 /** Handles the signals of this process. */
-export const processSignals: Signals = {
+export const processSignals = {
+  /** Resolves with the first SIGINT or SIGTERM; the second one ends the process at once. */
   stop() {
-    return new Promise((resolve) => {
+    return new Promise<NodeJS.Signals>((resolve) => {
       const stop = (signal: NodeJS.Signals) => {
         process.off('SIGINT', stop);
         process.off('SIGTERM', stop);
@@ -22,7 +18,8 @@ export const processSignals: Signals = {
       process.on('SIGTERM', stop);
     });
   },
-  onReload(reload) {
+  /** Calls back on every SIGHUP. `reload.ts` is what happens then. */
+  onReload(reload: () => void) {
     process.on('SIGHUP', reload);
   },
 };

@@ -15,20 +15,17 @@ import { readTextFile } from '../text-files.ts';
 const patience = 3_000;
 const largestAnswer = 16 * 1024;
 
-/** What a relay answers that is not ready. Something else may answer in its place: print no text of its own. */
-const notReady = v.pipe(
+/**
+ * What a relay answers that is not ready, or that is ready though logins cannot start at some of its providers.
+ * Something else may answer in its place: print no text of its own.
+ */
+const answerSchema = v.pipe(
   v.string(),
   v.parseJson(),
-  v.object({ detail: v.pipe(v.string(), v.regex(/^Not ready: [\w(), -]+\.$/)) }),
-  v.transform(({ detail }) => detail.slice('Not ready: '.length, -1)),
-);
-
-/** What a relay answers that is ready, though logins cannot start at some of its providers: their names. */
-const partlyReady = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({ unavailable: v.pipe(v.array(pathSegment), v.minLength(1)) }),
-  v.transform(({ unavailable }) => unavailable.join(', ')),
+  v.object({
+    detail: v.optional(v.pipe(v.string(), v.regex(/^Not ready: [\w(), -]+\.$/))),
+    unavailable: v.optional(v.array(pathSegment), []),
+  }),
 );
 
 /**
@@ -74,8 +71,11 @@ async function describe(response: IncomingMessage): Promise<string> {
   const options = { limit: largestAnswer, encoding: 'utf8' } as const;
   const body = await getRawBody(response, options).catch(() => '');
   response.destroy();
-  const isReady = response.statusCode === 200;
-  const { success, output } = v.safeParse(isReady ? partlyReady : notReady, body);
-  if (isReady) return success ? `ready, except: ${output}` : 'ready';
-  return `not ready (${response.statusCode})${success ? `: ${output}` : ''}`;
+  const { success, output } = v.safeParse(answerSchema, body);
+  const { detail, unavailable } = success ? output : { unavailable: [] };
+  if (response.statusCode === 200) {
+    return unavailable.length > 0 ? `ready, except: ${unavailable.join(', ')}` : 'ready';
+  }
+  const reason = detail?.slice('Not ready'.length, -1) ?? '';
+  return `not ready (${response.statusCode})${reason}`;
 }

@@ -10,9 +10,8 @@ import {
   type ServiceManager,
   type SystemdEnvironment,
 } from '../../systemd.ts';
-import { configReader } from '../config-reader.ts';
 import { printError } from '../print.ts';
-import { Alarm, reload } from '../reload.ts';
+import { Alarm, configReader, reload } from '../reload.ts';
 import { restartWarnings } from '../restart-warnings.ts';
 import { endOnUncaughtErrors, type Signals } from '../signals.ts';
 import { createTextFile, expectCreatable, readTextFile } from '../text-files.ts';

@@ -32,3 +32,18 @@ export interface Failure {
 
 /** Failures by their stable names. A text alone is the detail. */
 export type Failures = Readonly<Record<string, Failure | string>>;
+
+/**
+ * Failures with the same answer.
+ *
+ * @param answer all but their details
+ * @param details by their names
+ */
+export function each<Name extends string>(
+  answer: Omit<Failure, 'detail'>,
+  details: Readonly<Record<Name, string>>,
+) {
+  const failures: Partial<Record<Name, Failure>> = {};
+  for (const name in details) failures[name] = { ...answer, detail: details[name] };
+  return failures as Readonly<Record<Name, Failure>>;
+}

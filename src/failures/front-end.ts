@@ -1,17 +1,18 @@
-import type { Failures } from './failure.ts';
+import { each, type Failures } from './failure.ts';
+
+const unauthorizedClient = { oauthError: 'unauthorized_client' } as const;
+const invalidGrant = { oauthError: 'invalid_grant' } as const;
+const invalidProof = { oauthError: 'invalid_dpop_proof' } as const;
 
 /** Failures of a front end's OAuth requests to the relay. */
 export const frontEndFailures = {
-  client_unknown: {
-    detail:
+  ...each(unauthorizedClient, {
+    client_unknown:
       'The client_id is missing or given more than once, or no front end of this relay has it.',
-    oauthError: 'unauthorized_client',
-  },
-  client_unauthorized: {
-    detail:
+    client_unauthorized:
       'This front end does not log in with OAuth requests. If it has sessions, set mode: "session" in the browser client.',
-    oauthError: 'unauthorized_client',
-  },
+    oauth_off: 'This relay does not take OAuth logins, because its state check is off.',
+  }),
   front_end_gone:
     'The front end or the provider of this login is no longer configured here. Start the login again.',
   redirect_uri_unknown:
@@ -29,10 +30,6 @@ export const frontEndFailures = {
   },
   pkce_required:
     'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
-  oauth_off: {
-    detail: 'This relay does not take OAuth logins, because its state check is off.',
-    oauthError: 'unauthorized_client',
-  },
   token_request_invalid:
     'The body must be a form or a JSON object in UTF-8. Each parameter must be text, and given only once.',
   content_type_unsupported: {
@@ -53,39 +50,23 @@ export const frontEndFailures = {
     detail: 'This relay does not serve the grant_type.',
     oauthError: 'unsupported_grant_type',
   },
-  grant_invalid: {
-    detail:
+  ...each(invalidGrant, {
+    grant_invalid:
       'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
-    oauthError: 'invalid_grant',
-  },
-  code_redeemed: {
-    detail: 'The code is already redeemed. Log in again.',
-    oauthError: 'invalid_grant',
-  },
-  verifier_wrong: {
-    detail: 'The code_verifier does not belong to the code_challenge of this login.',
-    oauthError: 'invalid_grant',
-  },
-  proof_missing: {
-    detail: 'The refresh token is bound to a key. Send a DPoP proof of that key.',
-    oauthError: 'invalid_dpop_proof',
-  },
-  proof_invalid: {
-    detail:
+    code_redeemed: 'The code is already redeemed. Log in again.',
+    verifier_wrong: 'The code_verifier does not belong to the code_challenge of this login.',
+    key_mismatch:
+      'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
+    refresh_refused: 'The provider does not renew this login. Log in again.',
+  }),
+  ...each(invalidProof, {
+    proof_missing: 'The refresh token is bound to a key. Send a DPoP proof of that key.',
+    proof_invalid:
       'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
-    oauthError: 'invalid_dpop_proof',
-  },
+  }),
   nonce_required: {
     detail:
       'The DPoP proof must have the nonce of the header DPoP-Nonce. Send another proof with it.',
     oauthError: 'use_dpop_nonce',
-  },
-  key_mismatch: {
-    detail: 'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
-    oauthError: 'invalid_grant',
-  },
-  refresh_refused: {
-    detail: 'The provider does not renew this login. Log in again.',
-    oauthError: 'invalid_grant',
   },
 } as const satisfies Failures;

@@ -1,29 +1,22 @@
-import type { Failures } from './failure.ts';
+import { each, type Failures } from './failure.ts';
+
+const tooManyRequests = { status: 429 };
+const inASecond = { status: 503, headers: { 'Retry-After': '1' } };
 
 /** Failures of any request: limits, HTTP, the relay itself. */
 export const httpFailures = {
-  rate_limited: {
-    status: 429,
-    detail:
+  ...each(tooManyRequests, {
+    rate_limited:
       'Too many requests come from this address. Nothing is lost: try again after a minute at most.',
-  },
-  too_many_refusals: {
-    status: 429,
-    detail:
+    too_many_refusals:
       'The provider refused too many logins or tokens from this address. Try again in ten minutes.',
-  },
-  overloaded: {
-    status: 503,
-    detail: 'Too many logins and lookups are in flight. Try again in a moment.',
-    headers: { 'Retry-After': '1' },
-  },
-  not_ready: { status: 503, detail: 'Not ready.', headers: { 'Retry-After': '1' } },
-  // No client receives this one.
-  client_gone: {
-    status: 503,
-    detail: 'The client closed the connection before the response.',
-    headers: { 'Retry-After': '1' },
-  },
+  }),
+  ...each(inASecond, {
+    overloaded: 'Too many logins and lookups are in flight. Try again in a moment.',
+    not_ready: 'Not ready.',
+    // No client receives this one.
+    client_gone: 'The client closed the connection before the response.',
+  }),
   not_found: { status: 404, detail: 'There is nothing at this address.' },
   method_not_allowed: {
     status: 405,

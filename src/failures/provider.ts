@@ -1,36 +1,28 @@
-import type { Failures } from './failure.ts';
+import { each, type Failures } from './failure.ts';
+
+const codeRefused = { oauthError: 'invalid_grant' } as const;
+const operatorsFault = { oauthError: 'server_error' } as const;
 
 /** Failures of a call to the provider. */
 export const providerFailures = {
-  code_refused: {
-    detail:
+  ...each(codeRefused, {
+    code_refused:
       'Token retrieval failed: the provider refused the authorization code. Start the login again.',
-    oauthError: 'invalid_grant',
-  },
-  client_refused: {
-    detail:
-      'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
-    oauthError: 'server_error',
-  },
-  redirect_uri_refused: {
-    detail:
-      'Token retrieval failed: the provider refused the callback URL of this relay. Only its operator can fix this.',
-    oauthError: 'server_error',
-  },
-  token_refused: {
-    detail:
+    token_refused:
       'Token retrieval failed: the provider refused the token request. Start the login again.',
-    oauthError: 'invalid_grant',
-  },
+  }),
+  ...each(operatorsFault, {
+    client_refused:
+      'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
+    redirect_uri_refused:
+      'Token retrieval failed: the provider refused the callback URL of this relay. Only its operator can fix this.',
+    token_missing:
+      "The access token is empty: the provider's response has no usable token. Start the login again.",
+  }),
   token_endpoint_failed: {
     detail:
       'Token retrieval failed: the provider reports an internal problem. Start the login again in a moment.',
     oauthError: 'temporarily_unavailable',
-  },
-  token_missing: {
-    detail:
-      "The access token is empty: the provider's response has no usable token. Start the login again.",
-    oauthError: 'server_error',
   },
   provider_unreachable: {
     status: 502,

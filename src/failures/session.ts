@@ -1,4 +1,11 @@
-import type { Failures } from './failure.ts';
+import { each, type Failures } from './failure.ts';
+
+const forbidden = { status: 403 };
+const unauthorized = { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } };
+const tokenInvalid = {
+  status: 401,
+  headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+};
 
 /** Failures of sessions: their start, and requests that a session's cookie authorizes, such as those to an API. */
 export const sessionFailures = {
@@ -10,39 +17,22 @@ export const sessionFailures = {
       "The provider's tokens are too long for the cookies of a session. Only the operators can fix this.",
     oauthError: 'server_error',
   },
-  session_missing: {
-    status: 401,
-    detail: 'There is no session, or it is over. Log in.',
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  },
-  session_token_expired: {
-    status: 401,
-    detail: 'The access token of the session has expired. Refresh the session.',
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-  },
-  session_refused: {
-    status: 401,
-    detail: 'The provider does not renew this session. Log in again.',
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-  },
-  request_header_missing: {
-    status: 403,
-    detail: 'The header X-Login-Relay: 1 is missing. A request with a session must have it.',
-  },
-  cross_site_refused: {
-    status: 403,
-    detail: 'The request comes from a page of another site (Sec-Fetch-Site: cross-site).',
-  },
-  host_foreign: {
-    status: 403,
-    detail:
+  ...each(unauthorized, { session_missing: 'There is no session, or it is over. Log in.' }),
+  ...each(tokenInvalid, {
+    session_token_expired: 'The access token of the session has expired. Refresh the session.',
+    session_refused: 'The provider does not renew this session. Log in again.',
+  }),
+  ...each(forbidden, {
+    request_header_missing:
+      'The header X-Login-Relay: 1 is missing. A request with a session must have it.',
+    cross_site_refused:
+      'The request comes from a page of another site (Sec-Fetch-Site: cross-site).',
+    host_foreign:
       "The Host of the request is not the host of the relay's public address. Does a proxy change it?",
-  },
+    api_of_other_provider:
+      'The user is logged in at another provider than the one that this API belongs to.',
+  }),
   path_refused:
     'The path has an empty segment, a segment of dots, or a slash, backslash or percent sign in encoded form. Or the path or the query has characters that must be encoded.',
   upload_too_large: { status: 413, detail: 'The body is larger than 64 MiB.' },
-  api_of_other_provider: {
-    status: 403,
-    detail: 'The user is logged in at another provider than the one that this API belongs to.',
-  },
 } as const satisfies Failures;

@@ -2,7 +2,7 @@ import type { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { answerWith } from '../http/error-responder.ts';
-import type { Delivery } from '../login/front-end.ts';
+import type { Delivery } from './delivery.ts';
 import { failureHeading } from './failure-page.ts';
 import { html, htmlPage, pagePolicy } from './html.ts';
 

@@ -1,6 +1,7 @@
 import type { Codes } from '../grants/codes.ts';
 import { redirect } from '../http/redirect.ts';
-import type { Delivery, OAuthRequest } from '../login/front-end.ts';
+import type { OAuthRequest } from '../login/front-end-request.ts';
+import type { Delivery } from './delivery.ts';
 import { withPart } from './redirect-delivery.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { FailureCode, RelayError } from '../errors.ts';
 import { type Context, claimedQuery, routeOf } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import { limits } from '../limits.ts';
-import type { FrontEndRequest } from '../login/front-end.ts';
+import type { FrontEndRequest } from '../login/front-end-request.ts';
 import type { States } from '../login/state.ts';
 import { isOAuthRequest } from '../oauth/front-end-request.ts';
 import { type Query, withParameters } from '../oauth/query.ts';

@@ -1,7 +1,7 @@
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
-import type { Delivery } from '../login/front-end.ts';
 import { withParameters } from '../oauth/query.ts';
+import type { Delivery } from './delivery.ts';
 
 /** The part of the front end's URL that carries the parameters. */
 export type UrlPart = 'query' | 'fragment';

@@ -1,6 +1,6 @@
 import { redirect } from '../http/redirect.ts';
-import type { Delivery } from '../login/front-end.ts';
 import type { Sessions } from '../session/sessions.ts';
+import type { Delivery } from './delivery.ts';
 
 /**
  * The delivery of a front end that holds no token: exchanges the code, seals the tokens into the front end's

@@ -4,7 +4,7 @@ import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { createLoginCookies, hasRelayCookie, type LoginCookies, loginLifetime } from './cookies.ts';
-import type { FrontEndRequest } from './front-end.ts';
+import type { FrontEndRequest } from './front-end-request.ts';
 import { idAndVerifierOf } from './pkce.ts';
 import type { Login, LoginState, States } from './state.ts';
 

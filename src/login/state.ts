@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { createSeal } from '../sealed.ts';
-import { type FrontEndRequest, frontEndRequest } from './front-end.ts';
+import { type FrontEndRequest, frontEndRequest } from './front-end-request.ts';
 
 // Without names, because some providers refuse a long state.
 const content = v.tuple([v.string(), v.number(), v.string(), frontEndRequest]);

@@ -84,7 +84,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(recordRequests(observers, clientAddress, names));
   app.use(ignoreBody);
   app.use(responseHeaders(readiness));
-  app.use(errorResponder(served[0].answerFailure));
+  app.use(errorResponder(served[0].frontEnds.first.answerFailure));
   app.use(limitHeaders);
   app.use(requireHost);
   app.use(originForm);
@@ -95,7 +95,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use((ctx) => {
     // A login may have started here before a reload removed its registration.
     if (dependencies.registrationsAreNamed && /^\/auth\/[^/]+\/callback$/.test(ctx.path)) {
-      ctx.state.answerFailure = served[0].answerInPlace;
+      ctx.state.answerFailure = served[0].frontEnds.first.answerInPlace;
       throw new RelayError('front_end_gone');
     }
     throw new RelayError('not_found');

@@ -6,16 +6,15 @@ import { inOrder } from '../http/in-order.ts';
 import { reportOtherHost } from '../http/other-origins.ts';
 import { allow, refuseFrames, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
-import type { FrontEnds } from '../login/front-end.ts';
 import { paths } from '../paths.ts';
 import { deliverCallbackFailures, deliverCmsFailures } from '../routes/deliver-failures.ts';
 import { answerOAuthErrors } from '../routes/front-end-endpoint.ts';
+import { FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { redeemCode } from '../routes/redeem-code.ts';
 import { refreshLogin } from '../routes/refresh-login.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
-import { frontEndInPath, onlyFirstCms } from '../routes/select-front-end.ts';
 import { startLogin } from '../routes/start-login.ts';
 import { tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './registrations.ts';
@@ -74,21 +73,21 @@ export function addLoginRoutes(
       return handle(ctx, next);
     }
     const frontEnd = frontEndInPath(path);
-    if (frontEnd === undefined || !routes.served.frontEnds.has(frontEnd)) return next();
+    if (frontEnd === undefined || !routes.served.frontEnds.find(frontEnd)) return next();
     state.route = `/auth/${routes.name}/:frontEnd`;
     return routes.start(ctx, next);
   });
   return (path) => routesOf(path)?.served;
 }
 
-function enter({ state }: Context, { registration, answerFailure }: ServedRegistration): void {
+function enter({ state }: Context, { registration, frontEnds }: ServedRegistration): void {
   state.registration = registration.name;
-  state.answerFailure = answerFailure;
+  state.answerFailure = frontEnds.first.answerFailure;
 }
 
 function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
   const { baseUrl, onOtherHost, limited } = dependencies;
-  const { registration, frontEnds, states, answerFailure, answerInPlace } = served;
+  const { registration, frontEnds, states } = served;
   const { name, protection } = registration;
   const path = `/auth/${name}`;
   const startOf = (chosen: FrontEnds) =>
@@ -97,12 +96,12 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
       deliverCmsFailures(chosen),
       refusePrefetch,
       ...(protection === undefined ? [] : [reportOtherHost(baseUrl, onOtherHost)]),
-      startLogin(registration, chosen, answerInPlace),
+      startLogin(registration, chosen, frontEnds.first.answerInPlace),
     );
   const start = startOf(frontEnds);
   const callback = inOrder(
     allow('GET'),
-    deliverCallbackFailures(frontEnds, states, answerFailure, answerInPlace),
+    deliverCallbackFailures(frontEnds, states),
     refusePrefetch,
     ...limited,
     refuseFrames,
@@ -123,7 +122,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
     /** `/auth`. */
     startOfCms: firstCms && {
       backend: firstCms.cmsBackend,
-      start: startOf(onlyFirstCms(frontEnds, firstCms)),
+      start: startOf(new FrontEnds([firstCms])),
     },
   };
 }

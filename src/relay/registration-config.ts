@@ -3,11 +3,6 @@ import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import type { CmsBackend, Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
 
-/** The relay's name towards the front ends of one registration. @see RFC 8414 §2, RFC 9207 §2 */
-export function issuerOf({ baseUrl }: Config, { name }: RegistrationConfig): string {
-  return `${baseUrl}/auth/${name}`;
-}
-
 /**
  * What states, codes, refresh tokens and sessions are bound to. The name alone would not do: an operator may give it to
  * another client, or to a provider at another host, which must get neither the tokens of the earlier one nor the secret
@@ -20,11 +15,6 @@ export function audienceOf(
   const isDiscovered = 'discovered' in settings;
   const endpoint = isDiscovered ? new URL(tokenUrl).origin : tokenUrl;
   return [name, endpoint, isDiscovered ? settings.discovered.issuer : '-', clientId].join(' ');
-}
-
-/** What codes, refresh tokens and sessions of a front end are bound to: the operator may have lost the old origin. */
-export function audienceOfFrontEnd({ name, origin }: FrontEndConfig): string {
-  return `${name} ${origin}`;
 }
 
 /** The front ends that may use a registration, in their order. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
+import { FrontEnd, type FrontEndContext } from '../delivery/front-end.ts';
 import { createGrants } from '../grants/grants.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
@@ -9,6 +10,7 @@ import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import type { Provider } from '../providers/provider.ts';
+import { FrontEnds } from '../routes/front-ends.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -19,10 +21,8 @@ import {
   type ProviderSource,
 } from '../upstream/provider-source.ts';
 import { userAgent } from '../version.ts';
-import { failureAnswers } from './failure-answers.ts';
-import { createFrontEnds } from './front-ends.ts';
 import { keyOfProvider, type Memory } from './memory.ts';
-import { audienceOf, issuerOf, refreshPolicyOf } from './registration-config.ts';
+import { audienceOf, cmsBackendOf, frontEndsOf, refreshPolicyOf } from './registration-config.ts';
 
 /** A registration with all that its routes need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
@@ -43,7 +43,7 @@ export interface ServingContext {
  * the logins at others.
  */
 export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
-  const { config, now, memory, sessions } = context;
+  const { config, logger, now, memory, sessions } = context;
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(userAgent, within, config.proxy);
   const [keys, source] = await Promise.all([
@@ -52,8 +52,25 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   ]);
   const audienceAt = (provider: Provider) => audienceOf(registered, provider);
   const audience = derivedFrom(source, audienceAt);
+  const refreshPolicy = refreshPolicyOf(config);
   const states = createStates(keys.state, audience, registered.redirectUri);
-  const grants = createGrants(keys, audience, refreshPolicyOf(config), memory.grants, now);
+  const grants = createGrants(keys, audience, refreshPolicy, memory.grants, now);
+  const issuer = `${config.baseUrl}/auth/${registered.name}`;
+  const users = frontEndsOf(config, registered);
+  const shared: FrontEndContext = {
+    registration: registered.name,
+    issuer,
+    audience,
+    states,
+    codes: grants.codes,
+    sessions,
+    cmsBackend: cmsBackendOf(registered)?.name,
+    refreshTokens: refreshPolicy !== undefined,
+    isOnlyOne: users.length === 1,
+    logger,
+  };
+  const [first, ...others] = users.map((user) => new FrontEnd(user, shared));
+  if (first === undefined) throw new Error('no front end may use the registration');
   return {
     registration: createRegistration(registered, {
       baseUrl: config.baseUrl,
@@ -65,17 +82,11 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       limits: refusalLimits(config, memory.logins),
       now,
     }),
-    frontEnds: createFrontEnds(
-      config,
-      registered,
-      { audience, states, codes: grants.codes, sessions },
-      context.logger,
-    ),
+    frontEnds: new FrontEnds([first, ...others]),
     states,
     grants,
-    /** The relay's name in `iss`. */
-    issuer: issuerOf(config, registered),
-    ...failureAnswers(config, registered, states),
+    /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */
+    issuer,
     source,
     /** The number of calls to the provider in flight. */
     callsInFlight: client.inFlight,

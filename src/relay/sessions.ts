@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig } from '../config/config.ts';
+import { audienceOfFrontEnd } from '../delivery/front-end.ts';
 import { keysOf } from '../keys.ts';
 import type { Marks } from '../memory/home.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
-import { audienceOfFrontEnd, registrationsOf } from './registration-config.ts';
+import { registrationsOf } from './registration-config.ts';
 
 /**
  * Creates the sessions of the front ends that hold no token.

@@ -1,31 +1,25 @@
 import type { Middleware } from 'koa';
+import type { Delivery } from '../delivery/delivery.ts';
 import { type Context, claimedQuery, type RequestState } from '../http/context.ts';
-import type { AnswerFailure } from '../http/error-responder.ts';
-import type { Delivery, FrontEnds } from '../login/front-end.ts';
 import type { States } from '../login/state.ts';
-import { findForPlainStart } from './select-front-end.ts';
+import type { FrontEnds } from './front-ends.ts';
 
 /**
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
  * says what the login was started with, but not in which browser.
- *
- * @param answerFailure answers prefetches if the delivery redirects: browsers keep a prefetched redirect, and
- *   would show its error instead of the login
- * @param answerInPlace answers if that front end is gone
  */
 export function deliverCallbackFailures(
   frontEnds: FrontEnds,
   states: States,
-  answerFailure: AnswerFailure,
-  answerInPlace: AnswerFailure,
 ): Middleware<RequestState> {
+  const { answerFailure, answerInPlace } = frontEnds.first;
   return (ctx: Context, next) => {
     ctx.state.answerFailure = (_, failure) => {
-      const { fail, redirects } = startedDelivery(ctx, frontEnds, states) ?? {
-        fail: answerInPlace,
-      };
-      const isKept = redirects && failure.code === 'prefetch_refused';
-      (isKept ? answerFailure : fail)(ctx, failure);
+      const delivery = startedDelivery(ctx, frontEnds, states);
+      // Browsers keep a prefetched redirect, and would show its error instead of the login.
+      const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
+      const answer = isKept ? answerFailure : (delivery?.fail ?? answerInPlace);
+      answer(ctx, failure);
     };
     return next();
   };
@@ -34,7 +28,7 @@ export function deliverCallbackFailures(
 /** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
 export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestState> {
   return (ctx: Context, next) => {
-    const frontEnd = findForPlainStart(frontEnds, ctx);
+    const frontEnd = frontEnds.findForPlainStart(ctx);
     if (frontEnd?.cmsBackend !== undefined) {
       ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
     }
@@ -54,6 +48,6 @@ function startedDelivery(ctx: Context, frontEnds: FrontEnds, states: States): De
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
   // A page with a session gets its state only with failures, so that is no proof of a login.
-  const isExpected = login.request.oauth !== undefined || frontEnd.sessionOrigin !== undefined;
+  const isExpected = login.request.oauth !== undefined || frontEnd.tokenDelivery === 'session';
   return frontEnd.deliveryOf(isExpected ? login.request : undefined);
 }

@@ -1,11 +1,12 @@
 import type { Middleware } from 'koa';
+import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type AnswerFailure, answerProgram } from '../http/error-responder.ts';
-import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import type { FrontEnds } from './front-ends.ts';
 
 /** Answers failures as OAuth clients read them. @see RFC 6749 §5.2 */
 const answerOAuthError: AnswerFailure = (ctx, failure) => {

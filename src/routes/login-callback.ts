@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
+import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
-import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Login } from '../login/state.ts';
 import {
@@ -11,6 +11,7 @@ import {
 } from '../oauth/authorization-response.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { FrontEnds } from './front-ends.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(

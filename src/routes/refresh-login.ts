@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
 import { type Context, recordCall } from '../http/context.ts';
-import type { FrontEnd } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';

@@ -3,11 +3,11 @@ import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import { type RequestState, recordCall } from '../http/context.ts';
-import type { FrontEnds } from '../login/front-end.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
+import type { FrontEnds } from './front-ends.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be

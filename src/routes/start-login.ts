@@ -1,9 +1,10 @@
 import type { Middleware } from 'koa';
+import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, type RequestState, readQuery } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
-import type { FrontEnd, FrontEndRequest, FrontEnds } from '../login/front-end.ts';
+import type { FrontEndRequest } from '../login/front-end-request.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import { newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
@@ -17,7 +18,7 @@ import {
   scopeForCms,
 } from '../oauth/front-end-request.ts';
 import type { Query } from '../oauth/query.ts';
-import { frontEndOfOAuthStart, frontEndOfPlainStart } from './select-front-end.ts';
+import type { FrontEnds } from './front-ends.ts';
 
 /**
  * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects
@@ -34,12 +35,12 @@ export function startLogin(
     const query = readQuery(ctx);
     if (isOAuthRequest(query)) {
       ctx.state.answerFailure = answerInPlace;
-      const frontEnd = frontEndOfOAuthStart(frontEnds, ctx);
+      const frontEnd = frontEnds.ofOAuthStart(ctx);
       ctx.state.frontEnd = frontEnd.name;
       if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
       startOAuthLogin({ ctx, query, registration, frontEnd });
     } else {
-      const frontEnd = frontEndOfPlainStart(frontEnds, ctx);
+      const frontEnd = frontEnds.ofPlainStart(ctx);
       ctx.state.frontEnd = frontEnd.name;
       if (!hasBackend(query, frontEnd)) {
         ctx.state.answerFailure = frontEnd.answerInPlace;
@@ -65,13 +66,12 @@ interface Start {
  */
 function startPlainLogin(start: Start): void {
   const { ctx, query, registration, frontEnd } = start;
-  if (frontEnd.pkceRequired) throw new RelayError('pkce_required');
-  const { sessionOrigin } = frontEnd;
+  if (frontEnd.tokenDelivery === 'code') throw new RelayError('pkce_required');
   const isCms = frontEnd.cmsBackend !== undefined;
   const state = registration.protection && !isCms ? frontEndState(query) : undefined;
   ctx.state.answerFailure = frontEnd.deliveryOf({ state }).fail;
-  if (sessionOrigin !== undefined) {
-    startSession(start, sessionOrigin, state);
+  if (frontEnd.tokenDelivery === 'session') {
+    startSession(start, state);
     return;
   }
   const { scope: configured = registration.provider().scope } = frontEnd;
@@ -85,9 +85,9 @@ function startPlainLogin(start: Start): void {
  *
  * @param state the front end's own, which comes back only with a failure
  */
-function startSession(start: Start, origin: string, state: string | undefined): void {
+function startSession(start: Start, state: string | undefined): void {
   const { query, registration, frontEnd } = start;
-  const returnTo = pageToReturnTo(query, origin);
+  const returnTo = pageToReturnTo(query, frontEnd.origin);
   const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
   const url = registration.authorizationRequestUrl({ scope, refresh });
   redirectToProvider(start, { url, scope }, { state, returnTo });

@@ -1,15 +1,16 @@
 import type { Middleware } from 'koa';
 import type { Clock } from '../clock.ts';
+import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Nonces } from '../grants/proofs.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { FrontEnd, FrontEnds } from '../login/front-end.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { frontEndEndpoint } from './front-end-endpoint.ts';
+import type { FrontEnds } from './front-ends.ts';
 
 /** Serves the token requests of one `grant_type`. */
 export type ServeGrant = (

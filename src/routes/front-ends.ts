@@ -1,0 +1,94 @@
+import type { FrontEnd } from '../delivery/front-end.ts';
+import { RelayError } from '../errors.ts';
+import { type Context, claimedQuery } from '../http/context.ts';
+import { matchesAny } from '../origins/origin-pattern.ts';
+
+/**
+ * The front end that the path of a start names: `/auth/<registration>/<front end>`.
+ *
+ * @returns undefined if it names none
+ */
+export function frontEndInPath(path: string): string | undefined {
+  return /^\/auth\/[^/]+\/([^/]+)$/.exec(path)?.[1];
+}
+
+/** The front ends that may use one registration, and which of them a request is of. */
+export class FrontEnds {
+  readonly #byName: ReadonlyMap<string, FrontEnd>;
+  readonly #onlyForOAuth: FrontEnd | undefined;
+  /** The first one. It answers failures if no front end is known. */
+  readonly first: FrontEnd;
+  /** The front end of starts and callbacks that name none: the first one that takes plain logins, if any. */
+  readonly byDefault: FrontEnd;
+  /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
+  readonly firstCms: FrontEnd | undefined;
+  /** Whether there is only one. */
+  readonly isOnlyOne: boolean;
+  /** Whether requests with this `Origin` come from one of them. */
+  readonly hasOrigin: (origin: string) => boolean;
+
+  /** @param all in their order */
+  constructor(all: readonly [FrontEnd, ...FrontEnd[]]) {
+    const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
+      all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
+    const [firstForOAuth, secondForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
+    this.#byName = new Map(all.map((frontEnd) => [frontEnd.name, frontEnd]));
+    this.#onlyForOAuth = secondForOAuth ? undefined : firstForOAuth;
+    this.first = all[0];
+    this.firstCms = firstOf('cms');
+    this.byDefault = firstOf('query', 'fragment', 'session') ?? this.firstCms ?? this.first;
+    this.isOnlyOne = all.length === 1;
+    this.hasOrigin = matchesAny(all.map(({ origin }) => origin));
+  }
+
+  /** The front end with this name. */
+  find(name: string): FrontEnd | undefined {
+    return this.#byName.get(name);
+  }
+
+  /**
+   * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
+   * OAuth requests.
+   *
+   * @throws {RelayError} `client_unknown`
+   * @see RFC 6749 §4.1.1
+   */
+  ofOAuthStart(ctx: Context): FrontEnd {
+    const asked = this.#named(ctx);
+    return expectFound(asked ? asked.found : this.#onlyForOAuth);
+  }
+
+  /**
+   * The front end of any other start: the one in the path, the one that `client_id` names, the first CMS if
+   * a CMS asks, or the default.
+   *
+   * @throws {RelayError} `client_unknown`
+   */
+  ofPlainStart(ctx: Context): FrontEnd {
+    return expectFound(this.findForPlainStart(ctx));
+  }
+
+  /** The same; undefined if the start names no front end of these. */
+  findForPlainStart(ctx: Context): FrontEnd | undefined {
+    // The contract's start ignores parameters that it does not know, and there is nothing to choose.
+    if (this.isOnlyOne) return this.byDefault;
+    const asked = this.#named(ctx);
+    if (asked !== undefined) return asked.found;
+    const isOfCms = claimedQuery(ctx)['site_id'] !== undefined;
+    return (isOfCms ? this.firstCms : undefined) ?? this.byDefault;
+  }
+
+  /** The front end that a start names by its path or its `client_id`. @returns undefined if it names none */
+  #named(ctx: Context) {
+    const inPath = frontEndInPath(ctx.path);
+    const { client_id: name = inPath } = claimedQuery(ctx);
+    if (name === undefined) return undefined;
+    const isOther = inPath !== undefined && name !== inPath;
+    return { found: typeof name === 'string' && !isOther ? this.find(name) : undefined };
+  }
+}
+
+function expectFound(frontEnd: FrontEnd | undefined): FrontEnd {
+  if (frontEnd === undefined) throw new RelayError('client_unknown');
+  return frontEnd;
+}

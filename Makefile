@@ -208,7 +208,7 @@ test-rolling: binary
 # Measures how long the executable takes to start.
 bench-start: binary
 	@$(node) scripts/binary/make-binary.ts scripts/binary/empty.ts dist/build/empty
-	@$(node) scripts/binary/measure-start.ts dist/login-relay dist/build/empty
+	@LOGIN_RELAY=dist/login-relay $(node) scripts/binary/measure-start.ts dist/build/empty
 
 # Builds the container image on a base image that is named by its digest, which it prints. To build on the same one
 # again: make image BASE=node@sha256:…

@@ -243,21 +243,4 @@ describe('the schema of the file', () => {
     const missing = Object.keys(options).filter((name) => !names.some((one) => one === name));
     expect(missing.filter((name) => name !== 'config')).to.deep.equal(['pathName']);
   });
-
-  it('knows numbers, booleans, words, texts and lists', () => {
-    const { port, 'insecure-http': insecureHttp, 'provider-timeout': timeout } = levels.relay;
-    expect(port).to.include({ type: 'integer', minimum: 0, maximum: 65535, default: 8000 });
-    expect(timeout).to.include({ type: 'number', minimum: 0.1, maximum: 300, default: 10 });
-    expect(insecureHttp).to.include({ type: 'boolean', default: false });
-    expect(levels.providers['token-request'].enum).to.include('basic-raw');
-    expect(levels.providers['client-id'].type).to.deep.equal(['string', 'number']);
-    expect(levels.providers['issuer'].type).to.equal('string');
-    expect(levels['front-ends']['redirect-uris'].anyOf[1].type).to.equal('array');
-  });
-
-  it('requires what an entry needs', () => {
-    const { providers, 'front-ends': frontEnds } = schema.properties;
-    expect(providers.additionalProperties.required).to.deep.equal(['client-id']);
-    expect(frontEnds.additionalProperties.required).to.deep.equal(['origin']);
-  });
 });

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { expectLogin, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import type { LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
+import type { LogLine } from '../harness/relay/relay-process.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
 import {
   flagsFor,
-  listening,
-  RelayUnderTest,
+  type RelayUnderTest,
   registration,
+  secretFile,
+  startRelayFor,
 } from '../harness/relay/relay-under-test.ts';
 
 const created = ({ msg }: LogLine) =>
@@ -20,7 +21,7 @@ describe('a key file that does not exist', () => {
   let directory: string;
   let path: string;
   let provider: StrictProvider;
-  const started: RelayProcess[] = [];
+  const started: RelayUnderTest[] = [];
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
@@ -28,20 +29,15 @@ describe('a key file that does not exist', () => {
     provider = await StrictProvider.start(registration());
   });
   afterEach(async () => {
-    await Promise.all(started.splice(0).map((relay) => relay.stop()));
+    await Promise.all(started.splice(0).map((relay) => relay.process.stop()));
     await provider.stop();
     await rm(directory, { recursive: true });
   });
 
-  const invocation = () => ({
-    flags: { ...flagsFor(provider, ''), 'client-secret-file': undefined, 'key-file': path },
-    env: { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret },
-  });
-
   async function start(): Promise<RelayUnderTest> {
-    const { relay, port } = await listening(invocation());
+    const relay = await startRelayFor(provider, { 'key-file': path });
     started.push(relay);
-    return new RelayUnderTest(relay, port, provider);
+    return relay;
   }
 
   it('is created once by relays that start together, and all of them use it', async () => {
@@ -73,7 +69,9 @@ describe('a key file that does not exist', () => {
   });
 
   it('is not created by check and health', async () => {
-    const { stdout } = await runRelay({ ...invocation(), words: ['check'] });
+    const secret = await secretFile(provider.registration.clientSecret);
+    const flags = { ...flagsFor(provider, secret), 'key-file': path };
+    const { stdout } = await runRelay({ flags, words: ['check'] });
     expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(`serve will create ${path}`);
     await runRelay({ words: ['health'], env: { KEY_FILE: path } });
     expect(await readdir(directory)).to.deep.equal([]);

@@ -76,17 +76,6 @@ describe('a greedy client', () => {
     expect(connection.heard).to.match(/^HTTP\/1\.1 405 /);
   });
 
-  it('gets the answers to pipelined requests in order', async () => {
-    const connection = await open();
-    const paths = Array.from({ length: 100 }, (_, index) => (index % 2 ? '/healthz' : '/none'));
-    const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    connection.say(requests.join(''));
-    await connection.hear('{"status":"alive"}', 50);
-    const statuses = [...connection.heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, it]) => it);
-    expect(statuses).to.deep.equal(paths.map((path) => (path === '/none' ? '404' : '200')));
-    connection.close();
-  });
-
   it('does not exclude others by opening too many connections, and the log says so once', async () => {
     const { process, port } = underTest();
     const held = await Promise.all(Array.from({ length: 60 }, open));

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { readAnswers } from '../../fuzz/hostile/answer.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { loginPath, relayUnderTest, userPath } from '../harness/relay/relay-under-test.ts';
 
@@ -11,21 +10,10 @@ const lookup = `GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${c
 describe('pipelined requests', () => {
   const underTest = relayUnderTest();
 
-  function open(bytes: string): Socket {
-    const socket = connect(underTest().port, '127.0.0.1');
-    socket.on('error', () => {});
-    socket.write(bytes);
-    return socket;
-  }
-
   async function statusesOf(bytes: string): Promise<number[]> {
-    const socket = open(bytes).setEncoding('latin1');
-    let received = '';
-    socket.on('data', (text) => {
-      received += text;
-    });
-    await once(socket, 'close');
-    return readAnswers(received).answers.map(({ status }) => status);
+    const connection = (await RawConnection.open(underTest().port)).say(bytes);
+    await connection.closed;
+    return readAnswers(connection.heard).answers.map(({ status }) => status);
   }
 
   it('are answered in order', async () => {
@@ -50,9 +38,9 @@ describe('pipelined requests', () => {
   it('do not affect other clients if a CONNECT client resets the connection', async () => {
     const connect = `CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: a\r\n\r\n${'x'.repeat(65_536)}`;
     for (let time = 0; time < 10; time += 1) {
-      const socket = open(lookup + connect);
-      await once(socket, 'data');
-      socket.resetAndDestroy();
+      const connection = (await RawConnection.open(underTest().port)).say(lookup + connect);
+      await connection.hear('HTTP/1.1 ');
+      connection.socket.resetAndDestroy();
     }
     const last = start.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
     expect(await statusesOf(last)).to.deep.equal([307]);

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Argument, Command, Help } from 'commander';
+import type { Argument, Help } from 'commander';
 import { wrap } from '../check/wrap.ts';
 
 const widest = 100;
@@ -17,18 +17,24 @@ export const helpLayout: Partial<Help> = {
   },
   formatHelp(command, help) {
     const width = Math.min(help.helpWidth ?? 80, widest);
-    const groups = optionGroups(command, help);
-    const optionWidth = widestTerm([...groups.values()].flat());
     const commands = help
       .visibleCommands(command)
       .map((one): Item => [help.subcommandTerm(one), help.subcommandDescription(one)]);
+    const commandWidth = help.longestSubcommandTermLength(command, help);
+    const optionWidth = help.longestOptionTermLength(command, help);
+    const groups = Map.groupBy(
+      help.visibleOptions(command),
+      ({ helpGroupHeading }) => helpGroupHeading ?? ownOptions,
+    );
+    const optionSections = [...groups].flatMap(([name, options], index) => {
+      const items = options.map((one): Item => [help.optionTerm(one), help.optionDescription(one)]);
+      return section(index > 0 && name === ownOptions ? 'Other:' : name, items, optionWidth, width);
+    });
     return [
       `${heading('Usage:')} ${wrap(help.commandUsage(command), width - 7).join('\n       ')}`,
       wrap(command.description(), width).join('\n'),
-      ...section('Commands:', commands, widestTerm(commands), width),
-      ...[...groups].flatMap(([name, items], index) =>
-        section(index > 0 && name === ownOptions ? 'Other:' : name, items, optionWidth, width),
-      ),
+      ...section('Commands:', commands, commandWidth, width),
+      ...optionSections,
     ]
       .join('\n\n')
       .concat('\n');
@@ -38,23 +44,6 @@ export const helpLayout: Partial<Help> = {
 /** The name of what a command takes: `<shell>` if it is required, `[command]` if not. */
 export function argumentTerm(argument: Argument): string {
   return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
-}
-
-function optionGroups(command: Command, help: Help): Map<string, Item[]> {
-  const groups = Map.groupBy(
-    help.visibleOptions(command),
-    ({ helpGroupHeading }) => helpGroupHeading ?? ownOptions,
-  );
-  return new Map(
-    [...groups].map(([name, options]) => [
-      name,
-      options.map((option): Item => [help.optionTerm(option), help.optionDescription(option)]),
-    ]),
-  );
-}
-
-function widestTerm(items: readonly Item[]): number {
-  return Math.max(...items.map(([term]) => term.length));
 }
 
 function section(

@@ -65,19 +65,12 @@ function effectOf(name: OptionName, { values, sourceOf, effective }: Reading): E
 
 /** The effects of options that nothing gives, and that have no default of their own. */
 function derivedEffects(
-  {
-    baseUrl,
-    frontendUrl,
-    redirectUris,
-    errorDelivery,
-    stateCheck,
-    keyFile,
-    ...config
-  }: LoginConfig,
+  config: LoginConfig,
   provider: Provider | undefined,
   { environment }: Reading,
 ): Partial<Record<OptionName, Effect>> {
-  const redirectUri = redirectUris.join(' ') || undefined;
+  const { baseUrl, frontendUrl, errorDelivery, stateCheck, keyFile } = config;
+  const redirectUri = config.redirectUris.join(' ') || undefined;
   const byDefault = { baseUrl, frontendUrl, redirectUri, errorDelivery, stateCheck, keyFile };
   const directory = environment['CREDENTIALS_DIRECTORY'];
   const credential = { value: masked, source: 'credential' } as const;

@@ -28,12 +28,8 @@ async function checkPage(
 ): Promise<Finding> {
   const { config, describe } = context;
   const headers = { accept: 'text/html' };
-  const { answer, unreached } = await ask(context, {
-    endpoint: 'authorize',
-    method: 'GET',
-    url,
-    headers,
-  });
+  const request = { endpoint: 'authorize', method: 'GET', url, headers } as const;
+  const { answer, unreached } = await ask(context, request);
   if (unreached) {
     const { message, fix } = unreached;
     return warning(message, `start it, or correct ${describe('origin')}; ${fix}`);

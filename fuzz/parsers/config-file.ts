@@ -10,6 +10,7 @@ import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
 import { createReadings, type Readings } from '../../src/config/readings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
+import { ConfigError } from '../../src/start-errors.ts';
 
 const path = '/etc/login-relay/config.yaml';
 const fault = /^\/etc\/login-relay\/config\.yaml:[1-9]\d*:[1-9]\d* \S/;
@@ -22,10 +23,10 @@ const telling = 12;
  * @param values texts of the file that no fault may quote
  */
 export function checkConfigFile(text: string, values: readonly string[] = []): void {
-  const result = parseConfigFile(text, path);
-  if ('faults' in result) {
-    assert.ok(result.faults.length > 0);
-    for (const one of result.faults) {
+  const { file, faults } = parsedFile(text, path);
+  if (file === undefined || faults.length > 0) {
+    assert.ok(faults.length > 0);
+    for (const one of faults) {
       assert.match(one, fault);
       assert.doesNotMatch(one, /\p{Cc}|\p{Cf}/u, 'a fault has a control character');
       const quoted = values.find((value) => value.length >= telling && one.includes(value));
@@ -33,18 +34,30 @@ export function checkConfigFile(text: string, values: readonly string[] = []): v
     }
     return;
   }
-  const { file } = result;
-  const printed = parseConfigFile(printFile(readingsOf(file)), path);
-  assert.ok(!('faults' in printed), 'what is printed has faults');
-  checkSettings(file.relay, printed.file.relay);
+  const printed = settingsOfFile(printFile(readingsOf(file)), path);
+  checkSettings(file.relay, printed.relay);
   for (const kind of ['providers', 'frontEnds'] as const) {
     const entries: readonly FileEntry[] = file[kind] ?? [];
     for (const [index, entry] of entries.entries()) {
-      const again: FileEntry | undefined = printed.file[kind]?.[index];
+      const again: FileEntry | undefined = printed[kind]?.[index];
       assert.equal(again?.name, entry.name);
       checkSettings(entry, again);
     }
   }
+}
+
+/** The settings of a file, unchecked, if it is clear what it means, and the faults of its form. */
+export function parsedFile(text: string, from = 'config.yaml') {
+  const faults = placedTexts();
+  const file = parseConfigFile(text, from, faults);
+  return { file, faults: faults.inOrder() };
+}
+
+/** The settings of a file, unchecked. @throws {ConfigError} if its form has faults */
+export function settingsOfFile(text: string, from?: string): ConfigFile {
+  const { file, faults } = parsedFile(text, from);
+  if (file === undefined || faults.length > 0) throw new ConfigError(faults);
+  return file;
 }
 
 /** Reads settings whose faults do not matter. */

@@ -1,6 +1,6 @@
 import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
-import type { Preset, Provider } from '../providers/provider.ts';
+import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
 import type { Reading } from './reading.ts';
 import type { OptionName } from './settings/settings.ts';
@@ -51,10 +51,13 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
   }
   const preset = presets.find(({ name }) => name === values.provider);
   if (preset === undefined) return undefined;
-  const host = placeholder('providerHost', 'host', preset, reading);
-  const tenant = placeholder('providerTenant', 'tenant', preset, reading);
-  const { clientId = '' } = reading.values;
-  const filled = filledIn(preset, { host, tenant, baseUrl, clientId });
+  const filled = filledIn(preset, {
+    host: placeholder('providerHost', preset.host, reading),
+    tenant: placeholder('providerTenant', preset.tenant, reading),
+    clientId: encodeURIComponent(values.clientId ?? ''),
+    baseUrl,
+    version,
+  });
   const provider = { ...filled, ...atOtherEndpoints(given), ...given };
   warnOfSecretInUrl(preset, provider, reading);
   return { known: Object.freeze(provider) };
@@ -89,11 +92,9 @@ function warnOfSecretInUrl(
 
 function placeholder(
   option: 'providerHost' | 'providerTenant',
-  part: 'host' | 'tenant',
-  preset: Preset,
+  declared: Placeholder | undefined,
   { values, sourceOf, fault }: Reading,
 ): string {
-  const declared = preset[part];
   const isGiven = sourceOf(option) !== undefined;
   if (declared === undefined && isGiven) fault(option, 'does not apply to this provider');
   if (declared !== undefined && declared.default === undefined && !isGiven) {
@@ -102,67 +103,44 @@ function placeholder(
   return values[option] ?? declared?.default ?? '';
 }
 
-function filledIn(
-  preset: Preset,
-  parts: Readonly<Record<'host' | 'tenant' | 'baseUrl' | 'clientId', string>>,
-): Provider {
-  const fill = (template: string) =>
-    template
-      .replaceAll('{host}', parts.host)
-      .replaceAll('{tenant}', parts.tenant)
-      .replaceAll('{clientId}', encodeURIComponent(parts.clientId));
-  // Some providers require a header that names the calling program and its address.
-  const headers =
-    preset.requestHeaders &&
-    Object.entries(preset.requestHeaders).map(([name, value]) => [
-      name,
-      value.replaceAll('{version}', version).replaceAll('{baseUrl}', parts.baseUrl),
-    ]);
+/** The provider of a preset, with every `{part}` of its texts filled in. */
+function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Provider {
   const { name: _, title: __, documentation: ___, host: ____, tenant: _____, ...rest } = preset;
-  return {
-    ...rest,
-    authorizeUrl: fill(preset.authorizeUrl),
-    tokenUrl: fill(preset.tokenUrl),
-    userUrl: fill(preset.userUrl),
-    revocation: preset.revocation && { ...preset.revocation, url: fill(preset.revocation.url) },
-    logoutUrl: preset.logoutUrl && fill(preset.logoutUrl),
-    issuer: preset.issuer && fill(preset.issuer),
-    requestHeaders: headers && Object.fromEntries(headers),
-  };
+  const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
+  return JSON.parse(JSON.stringify(rest), (_key, value: unknown) =>
+    typeof value === 'string' ? fill(value) : value,
+  );
 }
 
-function givenProvider(values: Reading['values']): Partial<Provider> {
-  return {
-    ...(values.authorizeUrl && { authorizeUrl: values.authorizeUrl.href }),
-    ...(values.tokenUrl && { tokenUrl: values.tokenUrl.href }),
-    ...(values.userUrl && { userUrl: values.userUrl.href }),
-    ...(values.scope && { scope: values.scope }),
-    ...(values.tokenRequest && { clientAuthentication: values.tokenRequest }),
-    ...(values.pkce !== undefined && { pkce: values.pkce }),
-    ...(values.authorizeParams && { authorizeParameters: values.authorizeParams }),
-    ...(values.tokenParams && { tokenParameters: values.tokenParams }),
-    ...(values.revocationUrl && {
-      revocation: { url: values.revocationUrl.href, request: 'rfc7009' },
-    }),
+function givenProvider(values: Reading['values']): GivenProvider {
+  const { revocationUrl: url } = values;
+  const given = {
+    authorizeUrl: values.authorizeUrl?.href,
+    tokenUrl: values.tokenUrl?.href,
+    userUrl: values.userUrl?.href,
+    scope: values.scope,
+    clientAuthentication: values.tokenRequest,
+    pkce: values.pkce,
+    authorizeParameters: values.authorizeParams,
+    tokenParameters: values.tokenParams,
+    revocation: url && ({ url: url.href, request: 'rfc7009' } as const),
   };
+  // What is not given must not hide what the preset or the metadata has.
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 /** The options that would give a provider by hand, with their texts. */
-export function providerValues({
-  authorizeUrl,
-  tokenUrl,
-  userUrl,
-  revocation,
-  scope,
-  clientAuthentication,
-  pkce,
-}: Provider): Partial<Record<OptionName, string>> {
+export function providerValues(
+  provider: Provider,
+): Partial<Record<OptionName, string | undefined>> {
+  const { authorizeUrl, tokenUrl, userUrl, scope, revocation, clientAuthentication, pkce } =
+    provider;
   return {
     authorizeUrl,
     tokenUrl,
     userUrl,
-    ...(revocation && { revocationUrl: revocation.url }),
-    ...(scope !== undefined && { scope }),
+    revocationUrl: revocation?.url,
+    scope,
     tokenRequest: clientAuthentication,
     pkce: pkce ? 'on' : 'off',
   };

@@ -94,10 +94,7 @@ export interface Provider {
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */
   readonly issRequired?: boolean | undefined;
-  /**
-   * Headers that its endpoints require, with lower-case names. `{version}` stands for the relay's
-   * version, `{baseUrl}` for its public address.
-   */
+  /** Headers that its endpoints require, with lower-case names. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** A field by which its user lookup refuses a token with status 200. */
   readonly userRejectedWhen?:
@@ -116,9 +113,9 @@ export interface Placeholder {
 }
 
 /**
- * A provider that `--provider` can name. Its URLs and its issuer may hold `{host}` (a host with an
- * optional port and path) and `{tenant}` (a tenant or realm), each declared below. The URL of its
- * revocation may hold `{clientId}`.
+ * A provider that `--provider` can name. Its texts may hold `{host}` (a host with an optional port and path) and
+ * `{tenant}` (a tenant or realm), each declared below; `{clientId}`, percent-encoded; and, for headers that name the
+ * calling program, the relay's `{version}` and its public address as `{baseUrl}`.
  */
 export interface Preset extends Provider {
   /** The name that `--provider` takes. */

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readingsOf } from '../../fuzz/parsers/config-file.ts';
+import { readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
-import { parseConfigFile } from '../../src/config/file/read.ts';
 import { configFileSchema } from '../../src/config/file/schema.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
@@ -18,12 +17,6 @@ const invocation = {
   env: { FRONTEND_ORIGIN: 'https://app.example.com', PROVIDER_CLIENT_SECRET: 'hunter2hunter2' },
 };
 
-function parsed(text: string) {
-  const result = parseConfigFile(text, 'printed.yaml');
-  if ('faults' in result) throw new Error(result.faults.join('\n'));
-  return result.file;
-}
-
 describe('login-relay config', () => {
   it('print prints the configuration as a file, with secrets masked', async () => {
     const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'print'] });
@@ -32,7 +25,7 @@ describe('login-relay config', () => {
     expect(stdout).to.contain('base-url: http://localhost:8000 # default\n');
     expect(stdout).to.contain('    client-secret: "[secret]" # PROVIDER_CLIENT_SECRET\n');
     expect(stdout).not.to.contain('hunter2');
-    const { providers, frontEnds } = parsed(stdout);
+    const { providers, frontEnds } = settingsOfFile(stdout);
     expect(providers?.[0]).to.deep.include({ name: 'provider' });
     expect(frontEnds?.[0]).to.deep.include({ name: 'app' });
     expect(frontEnds?.[0].values).to.deep.equal({
@@ -69,7 +62,7 @@ front-ends:
       });
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout).to.contain('port: 2 # --port\n').and.not.to.contain('hunter2');
-      const { providers, frontEnds } = parsed(stdout);
+      const { providers, frontEnds } = settingsOfFile(stdout);
       expect(providers?.map(({ name }) => name)).to.deep.equal(['github', 'staff']);
       expect(providers?.[0].values.clientSecretFile).to.deep.equal([join(directory, 'secret')]);
       expect(frontEnds?.[1]?.values).to.deep.include({
@@ -145,7 +138,7 @@ front-ends:
       ]);
       expect(comments('app')).to.include('  providers: [github, staff, down]');
       // The comments change nothing for those who use the file.
-      expect(parsed(stdout).providers?.[0].values).not.to.have.property('authorizeUrl');
+      expect(settingsOfFile(stdout).providers?.[0].values).not.to.have.property('authorizeUrl');
     });
   });
 });
@@ -168,7 +161,7 @@ describe('the printed configuration', () => {
   };
 
   it('has what flags and variables say, and is the same again if it is read and printed', () => {
-    const file = parsed(printFile(readingsOf(undefined, ofFlags)));
+    const file = settingsOfFile(printFile(readingsOf(undefined, ofFlags)));
     expect(file.relay.values).to.deep.include({ insecureHttp: ['true'], port: ['8000'] });
     expect(file.relay.values).not.to.have.property('rateLimit');
     expect(file.providers?.map(({ name, values }) => [name, values])).to.deep.equal([
@@ -186,14 +179,14 @@ describe('the printed configuration', () => {
     expect(file.frontEnds?.[0].values).to.deep.include({
       redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
     });
-    const again = parsed(printFile(readingsOf(file)));
+    const again = settingsOfFile(printFile(readingsOf(file)));
     expect(again.relay.values).to.deep.equal(file.relay.values);
     expect(again.providers?.[0].values).to.deep.equal(file.providers?.[0].values);
     expect(again.frontEnds?.[0].values).to.deep.equal(file.frontEnds?.[0].values);
   });
 
   it('says of each value where it is from; a flag or variable beats the file', () => {
-    const file = parsed('port: 1\nhost: ::1\nproviders: { gitlab: { client-id: a } }\n');
+    const file = settingsOfFile('port: 1\nhost: ::1\nproviders: { gitlab: { client-id: a } }\n');
     const sources = { flags: { port: ['2'] }, environment: { HOST: '::2' } };
     const text = printFile(readingsOf(file, sources));
     expect(text).to.contain('port: 2 # --port\n').and.to.contain('host: ::2 # HOST\n');
@@ -202,7 +195,7 @@ describe('the printed configuration', () => {
   });
 
   it('has no preset for a provider that has an issuer', () => {
-    const file = parsed('providers: { staff: { issuer: https://id.example.com } }');
+    const file = settingsOfFile('providers: { staff: { issuer: https://id.example.com } }');
     const text = printFile(readingsOf(file));
     expect(text).not.to.contain(' provider:');
   });

@@ -1,18 +1,5 @@
 import { expect } from 'chai';
-import { readingsOf } from '../../fuzz/parsers/config-file.ts';
-import type { ConfigFile } from '../../src/config/file/config-file.ts';
-import { parseConfigFile } from '../../src/config/file/read.ts';
-
-function parsed(text: string, path = 'config.yaml'): ConfigFile {
-  const result = parseConfigFile(text, path);
-  if ('faults' in result) throw new Error(result.faults.join('\n'));
-  return result.file;
-}
-
-function faultsOf(text: string): readonly string[] {
-  const result = parseConfigFile(text, 'config.yaml');
-  return 'faults' in result ? result.faults : [];
-}
+import { parsedFile, readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
 
 const team = `
 base-url: https://login.example.com
@@ -28,7 +15,7 @@ front-ends:
 
 describe('the configuration file', () => {
   it('has settings of the relay, and entries of providers and front ends in order', () => {
-    const { relay, providers, frontEnds } = parsed(team);
+    const { relay, providers, frontEnds } = settingsOfFile(team);
     expect(relay.values).to.deep.equal({ baseUrl: ['https://login.example.com'] });
     expect(providers?.map(({ name, values }) => [name, values])).to.deep.equal([
       ['github', { clientId: ['Ov23li'], clientSecretFile: ['./github'], provider: ['github'] }],
@@ -48,7 +35,7 @@ describe('the configuration file', () => {
   });
 
   it('names each setting with its line and column, and a missing one with those of its entry', () => {
-    const { relay, registrations } = readingsOf(parsed(team));
+    const { relay, registrations } = readingsOf(settingsOfFile(team));
     const [github, staff] = registrations;
     expect(relay.describe('baseUrl')).to.equal('config.yaml:2:1 base-url');
     expect(relay.describe('port')).to.equal('config.yaml port');
@@ -58,7 +45,7 @@ describe('the configuration file', () => {
   });
 
   it('reports all faults of its form, in order', () => {
-    expect(faultsOf('prot: 1\nport: [1]\norigin: x\n')).to.deep.equal([
+    expect(parsedFile('prot: 1\nport: [1]\norigin: x\n').faults).to.deep.equal([
       'config.yaml:1:1 prot is unknown: did you mean port?',
       'config.yaml:2:1 port must be one value, not a list',
       'config.yaml:3:1 origin belongs to a front end: move it into an entry of front-ends',
@@ -67,12 +54,12 @@ describe('the configuration file', () => {
 
   it('may be empty, or have comments only', () => {
     for (const text of ['', '# port: 1\n', '---\n', '\uFEFF', '{}']) {
-      expect(parsed(text).relay.values, text).to.deep.equal({});
+      expect(settingsOfFile(text).relay.values, text).to.deep.equal({});
     }
   });
 
   it('takes texts as they are written: numbers keep their digits, booleans can be on and off', () => {
-    const { providers, relay } = parsed(`
+    const { providers, relay } = settingsOfFile(`
 insecure-http: True
 trusted-proxies: [10.0.0.1, 10.0.0.2]
 refresh-tokens: false
@@ -91,20 +78,24 @@ providers: { a: { client-id: 0012345678901234567890, pkce: true, client-secret: 
   });
 
   it('is YAML 1.2, whatever version it names', () => {
-    expect(parsed('%YAML 1.1\n---\nhost: no\n').relay.values).to.deep.equal({ host: ['no'] });
+    expect(settingsOfFile('%YAML 1.1\n---\nhost: no\n').relay.values).to.deep.equal({
+      host: ['no'],
+    });
   });
 
   it('takes relative paths from its own directory', () => {
     const text = 'tls-cert: certificates/relay.pem\ntls-key: /etc/key\n';
-    expect(parsed(text, '/etc/login-relay/config.yaml').relay.values).to.deep.equal({
+    expect(settingsOfFile(text, '/etc/login-relay/config.yaml').relay.values).to.deep.equal({
       tlsCert: ['/etc/login-relay/certificates/relay.pem'],
       tlsKey: ['/etc/key'],
     });
-    expect(parsed('tls-cert: ./a', 'config.yaml').relay.values).to.deep.equal({ tlsCert: ['./a'] });
+    expect(settingsOfFile('tls-cert: ./a', 'config.yaml').relay.values).to.deep.equal({
+      tlsCert: ['./a'],
+    });
   });
 
   it('gives a provider the preset of its name, unless it names another provider', () => {
-    const { providers } = parsed(`
+    const { providers } = settingsOfFile(`
 providers:
   gitlab: { client-id: a }
   google: { provider: slack }
@@ -122,7 +113,7 @@ providers:
   });
 
   it('takes anchors and aliases', () => {
-    const { frontEnds } = parsed(`
+    const { frontEnds } = settingsOfFile(`
 front-ends:
   app: &app { origin: https://a.example, token-delivery: code, providers: &some [one, two] }
   blog: *app
@@ -245,7 +236,7 @@ front-ends:
   };
   for (const [trick, [text, ...faults]] of Object.entries(tricks)) {
     it(`refuses ${trick}`, () => {
-      expect(faultsOf(text)).to.deep.equal(faults.map((fault) => `config.yaml:${fault}`));
+      expect(parsedFile(text).faults).to.deep.equal(faults.map((fault) => `config.yaml:${fault}`));
     });
   }
 });

@@ -37,11 +37,12 @@ const answerSchema = v.pipe(
  * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const file = readConfigFile(sources, readTextFile);
   const faults = placedTexts();
+  const file = readConfigFile(sources, readTextFile, faults);
   const shared = { ...sources, readFile: readTextFile, faults, warnings: placedTexts() };
   const { port, host, tlsCert } = createReading(shared, file, ['port', 'host', 'tlsCert']).values;
-  if (port === undefined || host === undefined) throw new ConfigError(faults.inOrder());
+  const found = faults.inOrder();
+  if (found.length > 0 || port === undefined || host === undefined) throw new ConfigError(found);
   const answer = await ask(reachable(host), port, tlsCert !== undefined);
   await print(`${answer}\n`);
   return answer.startsWith('ready') ? 0 : 1;

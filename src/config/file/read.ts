@@ -4,7 +4,7 @@ import { describeFault } from '../fault.ts';
 import { type ReadFile, reasonOf, type TextFile, unreadableFile } from '../files.ts';
 import { describeOption, options } from '../settings/settings.ts';
 import { givenBySources, type OptionSources } from '../sources.ts';
-import { type ConfigFile, describePlace, type PlacedTexts, placedTexts } from './config-file.ts';
+import { type ConfigFile, describePlace, type PlacedTexts } from './config-file.ts';
 import { readTop, type Source } from './entries.ts';
 import { parseYaml, positionOf, type ReportAt, resolved } from './yaml.ts';
 
@@ -19,12 +19,12 @@ export interface ReadConfigFile extends ConfigFile {
  *
  * @param faults gets the faults of its form, if it is clear what the rest means. The settings with faults have no texts
  * @returns undefined if none is named
- * @throws {ConfigError} if it cannot be read, or has other faults of form
+ * @throws {ConfigError} if it cannot be read, or it is not clear what the rest means
  */
 export function readConfigFile(
   sources: OptionSources,
   readFile: ReadFile,
-  faults?: PlacedTexts,
+  faults: PlacedTexts,
 ): ReadConfigFile | undefined {
   const given = givenBySources('config', sources);
   if (given === undefined) return undefined;
@@ -45,9 +45,8 @@ export function readConfigFile(
   }
   const { text, readableByGroup, readableByOthers } = file;
   const parsed = parseConfigFile(text, path, faults);
-  const isUnclear = parsed.file === undefined || faults === undefined;
-  if ('faults' in parsed && isUnclear) throw new ConfigError(parsed.faults);
-  return parsed.file && { ...parsed.file, isPrivate: !readableByGroup && !readableByOthers };
+  if (parsed === undefined) throw new ConfigError(faults.inOrder());
+  return { ...parsed, isPrivate: !readableByGroup && !readableByOthers };
 }
 
 /**
@@ -55,16 +54,14 @@ export function readConfigFile(
  * schemas do not check them yet.
  *
  * @param path where the text is from. It begins every fault, and paths in the file are relative to its directory
- * @param faults gets the faults; none is in it yet
- * @returns the file, or all faults of its form, which never quote a value. If it is clear what the rest means, both
+ * @param faults gets the faults of its form, which never quote a value
+ * @returns undefined if it is not clear what the rest of the file means
  */
 export function parseConfigFile(
   text: string,
   path: string,
-  faults = placedTexts(),
-):
-  | { readonly file: ConfigFile }
-  | { readonly faults: readonly string[]; readonly file: ConfigFile | undefined } {
+  faults: PlacedTexts,
+): ConfigFile | undefined {
   // The faults of a map are found again at each of its aliases.
   const report: ReportAt = (position, message) =>
     faults.add(`${describePlace(path, position)} ${message}`, position);
@@ -75,16 +72,14 @@ export function parseConfigFile(
     return report(position, message);
   };
   const file = yaml && readYaml({ path, yaml, report, giveUp });
-  const found = faults.inOrder();
-  if (file !== undefined && found.length === 0) return { file };
-  return { faults: found, file: isClear ? file : undefined };
+  return isClear ? file : undefined;
 }
 
 function readYaml(source: Source): ConfigFile | undefined {
   const { path, yaml, report } = source;
   const content = resolved(yaml.document.contents, yaml);
+  if (isMap(content)) return { path, ...readTop(content, source) };
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
-  if (isMap(content) || isBlank)
-    return { path, ...readTop(isMap(content) ? content : undefined, source) };
+  if (isBlank) return { path, ...readTop(undefined, source) };
   return report(positionOf(content, yaml), 'is not a map of settings, such as port: 8000');
 }

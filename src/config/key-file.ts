@@ -8,32 +8,30 @@ const shortestSecret = 32;
 const stateDirectories = '/var/lib/';
 const credential = 'key';
 
-/** The file that the relay's keys come from. */
-export interface KeyFile {
-  /** Undefined: the keys are derived from the client secret. */
-  readonly keyFile: string | undefined;
-  /** Its lines: the current secret, and the previous one if there is one. */
-  readonly keySecrets: readonly [Secret, ...Secret[]] | undefined;
-}
+/** The lines of the file: the current secret, and the previous one if there is one. */
+type KeySecrets = readonly [Secret, ...Secret[]];
 
 /**
- * Reads the key file: the one that the option names, else the systemd credential, else `key` in systemd's
- * state directory.
- *
- * @returns `isNamed`: whether there will be one. `settle` gives the values, to be called only if no fault was reported:
- *   it creates a missing file, if this command creates files, and reports a fault if it cannot
+ * Reads the file that the relay's keys come from: the one that the option names, else the systemd credential, else
+ * `key` in systemd's state directory.
  */
-export function readKeyFile(reading: Reading): { isNamed: boolean; settle(): KeyFile } {
+export function readKeyFile(reading: Reading) {
   const path = pathOf(reading);
-  if (path === undefined) {
-    return { isNamed: false, settle: () => ({ keyFile: undefined, keySecrets: undefined }) };
-  }
-  const isNew = reading.newFiles !== undefined && isMissingFile(path, reading.readFile);
+  const { newFiles, readFile } = reading;
+  const isNew = path !== undefined && newFiles !== undefined && isMissingFile(path, readFile);
   if (isNew) reportNoRoom(reading, path);
-  const there = isNew ? undefined : readSecrets(reading, path);
+  const there = isNew || path === undefined ? undefined : readSecrets(reading, path);
   return {
-    isNamed: true,
-    settle: () => ({ keyFile: path, keySecrets: there ?? createSecrets(reading, path) }),
+    /** Whether there will be one. Otherwise, the keys are derived from the client secret. */
+    isNamed: path !== undefined,
+    /**
+     * The values, to be called only if no fault was reported: creates a missing file, if this command creates files, and
+     * reports a fault if it cannot.
+     */
+    settle: () => ({
+      keyFile: path,
+      keySecrets: there ?? (path === undefined ? undefined : createSecrets(reading, path)),
+    }),
   };
 }
 
@@ -73,7 +71,7 @@ function reportNoRoom({ newFiles, fault, unread }: Reading, path: string): void 
   }
 }
 
-function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
+function createSecrets(reading: Reading, path: string): KeySecrets | undefined {
   const { newFiles, fault, warn } = reading;
   const secret = new Secret(randomBytes(32).toString('base64url'));
   const advice = 'Replicas need a copy of it';
@@ -91,7 +89,7 @@ function createSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
   return readSecrets(reading, path);
 }
 
-function readSecrets(reading: Reading, path: string): KeyFile['keySecrets'] {
+function readSecrets(reading: Reading, path: string): KeySecrets | undefined {
   const text = readSecretFile(reading, 'keyFile', path);
   if (text === undefined) return undefined;
   const [current = '', ...previous] = text.split(/\r?\n/);

@@ -190,7 +190,7 @@ describe('the printed configuration', () => {
     const sources = { flags: { port: ['2'] }, environment: { HOST: '::2' } };
     const text = printFile(readingsOf(file, sources));
     expect(text).to.contain('port: 2 # --port\n').and.to.contain('host: ::2 # HOST\n');
-    expect(text).to.contain('    client-id: a # printed.yaml:3:24\n');
+    expect(text).to.contain('    client-id: a # config.yaml:3:24\n');
     expect(text).to.contain('    provider: gitlab # name of the entry\n');
   });
 

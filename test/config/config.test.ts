@@ -48,9 +48,7 @@ describe('the configuration', () => {
             request: 'github',
             takes: 'access_token',
           },
-          logoutUrl: undefined,
           issuer: 'https://github.com/login/oauth',
-          requestHeaders: undefined,
           cms: {
             name: 'github',
             repositoryScopes: ['repo', 'public_repo'],

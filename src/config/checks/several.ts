@@ -26,14 +26,12 @@ export function describeDelivery(
 }
 
 /** Checks what concerns several registrations or front ends. */
-export function checkSeveral(
-  file: ReadConfigFile | undefined,
-  { registrations, frontEnds }: Readings,
-): void {
+export function checkSeveral(file: ReadConfigFile, readings: Readings): void {
+  const { registrations, frontEnds } = readings;
   reportSessionEndpoints(registrations, describeDelivery(frontEnds, ['session']));
   if (file === undefined) return;
-  reportUnused(registrations, frontEnds);
-  warnOfSharedScopes(registrations, frontEnds);
+  reportUnused(readings);
+  warnOfSharedScopes(readings);
   if (!file.isPrivate) warnOfSecrets(registrations);
   warnOfTokensBesideSessions(frontEnds);
 }
@@ -52,10 +50,7 @@ function reportSessionEndpoints(
 }
 
 /** Reports providers that no front end may use. */
-function reportUnused(
-  registrations: readonly RegistrationReading[],
-  frontEnds: readonly FrontEndReading[],
-): void {
+function reportUnused({ registrations, frontEnds }: Readings): void {
   const used = new Set(frontEnds.flatMap((one) => one.registrations));
   for (const { entryName, faultOfEntry } of registrations) {
     if (entryName !== undefined && !used.has(entryName)) faultOfEntry('is used by no front end');
@@ -81,10 +76,7 @@ function warnOfSecrets(registrations: readonly RegistrationReading[]): void {
  *
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
-function warnOfSharedScopes(
-  registrations: readonly RegistrationReading[],
-  frontEnds: readonly FrontEndReading[],
-): void {
+function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
   const atGitHub = registrations.filter(
     ({ values }) => values.provider === 'github' && !values.issuer && !values.authorizeUrl,
   );

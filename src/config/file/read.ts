@@ -8,11 +8,8 @@ import { type ConfigFile, describePlace, type PlacedTexts } from './config-file.
 import { readTop, type Source } from './entries.ts';
 import { parseYaml, positionOf, type ReportAt, resolved } from './yaml.ts';
 
-/** A configuration file that was read. */
-export interface ReadConfigFile extends ConfigFile {
-  /** Whether only its owner can read it. */
-  readonly isPrivate: boolean;
-}
+/** A configuration file that was read; undefined: there is none. */
+export type ReadConfigFile = ReturnType<typeof readConfigFile>;
 
 /**
  * Reads the configuration file that a flag or a variable names.
@@ -21,11 +18,7 @@ export interface ReadConfigFile extends ConfigFile {
  * @returns undefined if none is named
  * @throws {ConfigError} if it cannot be read, or it is not clear what the rest means
  */
-export function readConfigFile(
-  sources: OptionSources,
-  readFile: ReadFile,
-  faults: PlacedTexts,
-): ReadConfigFile | undefined {
+export function readConfigFile(sources: OptionSources, readFile: ReadFile, faults: PlacedTexts) {
   const given = givenBySources('config', sources);
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');
@@ -46,7 +39,11 @@ export function readConfigFile(
   const { text, readableByGroup, readableByOthers } = file;
   const parsed = parseConfigFile(text, path, faults);
   if (parsed === undefined) throw new ConfigError(faults.inOrder());
-  return { ...parsed, isPrivate: !readableByGroup && !readableByOthers };
+  return {
+    ...parsed,
+    /** Whether only its owner can read it. */
+    isPrivate: !readableByGroup && !readableByOthers,
+  };
 }
 
 /**

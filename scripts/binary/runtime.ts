@@ -19,7 +19,7 @@ export function prepareRuntime(platform: Platform, folder: string): string {
     ? `node_modules/${platform.runtimePackage}`
     : fetchPackage(platform, folder);
   const runtime = join(folder, 'node');
-  copyFileSync(join(source, platform.runtimePath), runtime);
+  copyFileSync(join(source, 'bin', platform.os === 'win32' ? 'node.exe' : 'node'), runtime);
   if (platform.os === 'linux') strip(runtime, platform);
   return runtime;
 }

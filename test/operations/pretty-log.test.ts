@@ -8,11 +8,13 @@ function read(line: Readonly<Record<string, unknown>>): string {
   return text.trimEnd();
 }
 
+const request = { msg: 'request', requestId: 'an-id', method: 'GET', durationMs: 3 };
+
 describe('the log for people', () => {
   it('shows the outcome of a request and of its call', () => {
-    const line = { msg: 'request', requestId: 'an-id', method: 'GET', route: '/api/user' };
+    const line = { ...request, route: '/api/user', status: 200, outcome: 'ok' };
     const provider = { endpoint: 'user', outcome: 'answered', status: 200, durationMs: 2 };
-    expect(read({ ...line, status: 200, durationMs: 3, outcome: 'ok', provider })).to.equal(
+    expect(read({ ...line, provider })).to.equal(
       'INFO: GET /api/user 200 ok in 3 ms\n  the user record\n  ' +
         "provider's user endpoint: 200 in 2 ms",
     );
@@ -96,24 +98,11 @@ describe('the log for people', () => {
   });
 
   it('shows why a request failed, and its request ID', () => {
-    const provider = {
-      endpoint: 'user',
-      outcome: 'provider_unreachable',
-      error: 'CERT_HAS_EXPIRED',
-      durationMs: 2,
-    };
-    const text = read({
-      level: 'error',
-      msg: 'request',
-      requestId: 'an-id',
-      method: 'GET',
-      route: null,
-      status: 502,
-      outcome: 'provider_unreachable',
-      durationMs: 3,
-      provider,
-      stack: 'at somewhere',
-    });
+    const failed = { outcome: 'provider_unreachable', status: 502 };
+    const provider = { ...failed, endpoint: 'user', error: 'CERT_HAS_EXPIRED', durationMs: 2 };
+    const line = { ...request, ...failed, level: 'error', route: null, stack: 'at somewhere' };
+    const { status: _, ...call } = provider;
+    const text = read({ ...line, provider: call });
     expect(text.split('\n  ')).to.deep.equal([
       'ERROR: GET (no such address) 502 provider_unreachable in 3 ms',
       'The provider could not be reached. Try again in a moment.',
@@ -125,18 +114,9 @@ describe('the log for people', () => {
 
   it('shows the error code of the provider', () => {
     const provider = { endpoint: 'token', outcome: 'answered', status: 400, durationMs: 2 };
-    const text = read({
-      level: 'warn',
-      msg: 'request',
-      requestId: 'an-id',
-      method: 'GET',
-      route: '/auth/provider/callback',
-      status: 400,
-      outcome: 'code_refused',
-      durationMs: 3,
-      provider,
-      providerError: 'invalid_grant',
-    });
+    const refused = { status: 400, outcome: 'code_refused', providerError: 'invalid_grant' };
+    const line = { ...request, ...refused, level: 'warn', route: '/auth/provider/callback' };
+    const text = read({ ...line, provider });
     expect(text.split('\n  ')).to.deep.equal([
       'WARN: GET /auth/provider/callback 400 code_refused in 3 ms',
       'Token retrieval failed: the provider refused the authorization code. Start the login again.',

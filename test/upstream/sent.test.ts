@@ -1,3 +1,5 @@
+import type { RequestListener as Listener } from 'node:http';
+import type { Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
@@ -43,57 +45,52 @@ describe('a call', () => {
   }
 
   const notSent = ['provider_unreachable', false];
+  const lateNotSent = ['provider_timeout', false];
 
-  it('is not sent if nothing listens there', async () => {
-    expect(await call(`http://127.0.0.1:${await closedPort()}`)).to.deep.equal(notSent);
-    expect(await call(`https://127.0.0.1:${await closedPort()}`)).to.deep.equal(notSent);
+  it('is not sent if nothing listens there, and not if the host name is unknown', async () => {
+    const nowhere = `127.0.0.1:${await closedPort()}`;
+    for (const url of [`http://${nowhere}`, `https://${nowhere}`, 'http://nothing.invalid']) {
+      expect(await call(url), url).to.deep.equal(notSent);
+    }
   });
 
-  it('is not sent if the host name is unknown', async () => {
-    expect(await call('http://nothing.invalid')).to.deep.equal(notSent);
-  });
-
-  it('is not sent if the deadline has passed before the attempt', async () => {
-    const port = open(await serve((_, response) => response.end()));
-    const late = clientOf(0);
-    expect(await call(`http://127.0.0.1:${port}`, late)).to.deep.equal(['provider_timeout', false]);
-  });
+  const answers: Listener = (_, response) => response.end();
+  for (const [what, listener, timeout, expected] of [
+    ['is not sent if the deadline has passed before the attempt', answers, 0, lateNotSent],
+    ['is sent if the provider answers', answers, 10_000, ['answered', true]],
+    [
+      'is sent if the provider closes the connection without an answer',
+      ({ socket }) => socket.destroy(),
+      ...[10_000, ['provider_unreachable', true]],
+    ],
+    [
+      'is sent if the provider does not answer in time',
+      () => {},
+      ...[200, ['provider_timeout', true]],
+    ],
+  ] as [string, Listener, number, [string, boolean]][]) {
+    it(what, async () => {
+      const port = open(await serve(listener));
+      const outcome = await call(`http://127.0.0.1:${port}`, clientOf(timeout));
+      expect(outcome).to.deep.equal(expected);
+    });
+  }
 
   it('is not sent if the TLS handshake never ends', async () => {
     const port = open(await serveTcp(() => {}));
-    const hasty = clientOf(200);
-    const url = `https://127.0.0.1:${port}`;
-    expect(await call(url, hasty)).to.deep.equal(['provider_timeout', false]);
+    expect(await call(`https://127.0.0.1:${port}`, clientOf(200))).to.deep.equal(lateNotSent);
   });
 
   it('is not sent if the proxy opens no tunnel', async () => {
-    const refusing = open(
-      await serveTunnels((socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')),
-    );
-    const proxy = { HTTPS_PROXY: `http://127.0.0.1:${refusing}` };
-    expect(await call('https://provider.example', clientOf(5000, proxy))).to.deep.equal(notSent);
-    const silent = open(await serveTunnels(() => {}));
-    const waiting = clientOf(200, { HTTPS_PROXY: `http://127.0.0.1:${silent}` });
-    const outcome = await call('https://provider.example', waiting);
-    expect(outcome).to.deep.equal(['provider_timeout', false]);
-  });
-
-  it('is sent if the provider answers', async () => {
-    const port = open(await serve((_, response) => response.end()));
-    expect(await call(`http://127.0.0.1:${port}`)).to.deep.equal(['answered', true]);
-  });
-
-  it('is sent if the provider closes the connection without an answer', async () => {
-    const port = open(await serve(({ socket }) => socket.destroy()));
-    const outcome = await call(`http://127.0.0.1:${port}`);
-    expect(outcome).to.deep.equal(['provider_unreachable', true]);
-  });
-
-  it('is sent if the provider does not answer in time', async () => {
-    const port = open(await serve(() => {}));
-    const hasty = clientOf(200);
-    const outcome = await call(`http://127.0.0.1:${port}`, hasty);
-    expect(outcome).to.deep.equal(['provider_timeout', true]);
+    const refuse = (socket: Socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    for (const [onConnect, timeout, expected] of [
+      [refuse, 5000, notSent],
+      [() => {}, 200, lateNotSent],
+    ] as const) {
+      const proxy = { HTTPS_PROXY: `http://127.0.0.1:${open(await serveTunnels(onConnect))}` };
+      const outcome = await call('https://provider.example', clientOf(timeout, proxy));
+      expect(outcome).to.deep.equal(expected);
+    }
   });
 
   it('is sent if the first attempt used a keep-alive connection, even if the second one cannot connect', async () => {

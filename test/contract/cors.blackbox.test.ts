@@ -3,6 +3,7 @@ import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectSafeHeaders } from '../harness/expect/expectations.ts';
 import { answer, reset } from '../harness/provider/provider-behaviours.ts';
+import type { Behaviour } from '../harness/provider/strict-provider.ts';
 import type { LogLine } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
@@ -29,7 +30,7 @@ function expectVaries(answered: Answer): void {
   expect(vary.toLowerCase().split(/, */)).to.include('origin');
 }
 
-describe('cross-origin rules', () => {
+describe('the cross-origin rules', () => {
   const underTest = relayUnderTest();
 
   async function preflight(
@@ -51,7 +52,7 @@ describe('cross-origin rules', () => {
     });
   }
 
-  it('warns of a request from another origin, naming both, once', async () => {
+  it('warn of a request from another origin, naming both, once', async () => {
     const origin = 'http://app.example';
     await preflight(userPath, 'GET', undefined, origin);
     await preflight(userPath, 'GET', undefined, origin);
@@ -66,7 +67,7 @@ describe('cross-origin rules', () => {
     expect(underTest().process.logLines.filter(ofOrigin)).to.have.lengthOf(1);
   });
 
-  it('warns of no request from the front end, or without an origin', async () => {
+  it('warn of no request from the front end, or without an origin', async () => {
     await preflight(userPath, 'GET');
     const { headers } = await underTest().get(userPath);
     await underTest().process.logLine((line) => line['requestId'] === headers['x-request-id']);
@@ -74,28 +75,7 @@ describe('cross-origin rules', () => {
     expect(warned).to.not.include(frontendOrigin);
   });
 
-  it('lets the front end read a record', async () => {
-    const answered = await underTest().send({
-      path: userPath,
-      headers: [
-        ['Origin', frontendOrigin],
-        ['Authorization', `Bearer ${canary('token')}`],
-      ],
-    });
-    expect(answered.status).to.equal(200);
-    expectAllowed(answered);
-  });
-
-  it('lets the front end read redirects', async () => {
-    const answered = await underTest().send({
-      path: loginPath,
-      headers: [['Origin', frontendOrigin]],
-    });
-    expect(answered.status).to.equal(307);
-    expectAllowed(answered);
-  });
-
-  it('lets only the front end read the answer to OPTIONS', async () => {
+  it('let only the front end read the answer to OPTIONS', async () => {
     for (const [origin, allowed] of [
       [frontendOrigin, true],
       ['https://evil.example', false],
@@ -112,45 +92,50 @@ describe('cross-origin rules', () => {
     }
   });
 
-  describe('lets the front end read why something failed:', () => {
-    const failures: Record<string, [status: number, method: string, path: string]> = {
-      'no credentials': [401, 'GET', userPath],
+  const bearer: [string, string] = ['Authorization', `Bearer ${canary('token')}`];
+  const situations: Record<string, [status: number, method: string, path: string, at?: Behaviour]> =
+    {
+      'a login that starts': [307, 'GET', loginPath],
+      'a record': [200, 'GET', userPath],
       'no code': [400, 'GET', callbackPath],
       'an unknown path': [404, 'GET', '/unknown'],
       'an unknown path asked for its options': [404, 'OPTIONS', '/unknown'],
       'another method': [405, 'POST', loginPath],
+      'a HEAD request': [405, 'HEAD', loginPath],
       'another method for the lookup': [405, 'DELETE', userPath],
+      'a refused token': [401, 'GET', userPath, answer(401)],
+      'a provider that is gone': [502, 'GET', userPath, reset],
+      'a record that is not an object': [502, 'GET', userPath, answer(200, '[]')],
     };
-    for (const [name, [status, method, path]] of Object.entries(failures)) {
-      it(name, async () => {
-        const answered = await underTest().send({
-          method,
-          path,
-          headers: [['Origin', frontendOrigin]],
-        });
-        expectError(answered, status);
-        expectAllowed(answered);
-      });
-    }
+  for (const [name, [status, method, path, behaviour]] of Object.entries(situations)) {
+    it(`let the front end read the answer to ${name}, and it has the security headers`, async () => {
+      const { provider } = underTest();
+      if (behaviour !== undefined)
+        Object.assign(provider, { onUser: behaviour, onToken: behaviour });
+      const headers: [string, string][] = [['Origin', frontendOrigin], bearer];
+      const answered = await underTest().send({ method, path, headers });
+      expect(answered.status).to.equal(status);
+      expectAllowed(answered);
+      expectSafeHeaders(answered);
+      if (status >= 400 && method !== 'HEAD') expectError(answered, status);
+    });
+  }
 
-    const faults = {
-      'a refused token': { status: 401, behaviour: answer(401) },
-      'a provider that is gone': { status: 502, behaviour: reset },
-      'a record that is not an object': { status: 502, behaviour: answer(200, '[]') },
-    };
-    for (const [name, { status, behaviour }] of Object.entries(faults)) {
-      it(name, async () => {
-        underTest().provider.onUser = behaviour;
-        const answered = await underTest().send({
-          path: userPath,
-          headers: [
-            ['Origin', frontendOrigin],
-            ['Authorization', 'Bearer one'],
-          ],
-        });
-        expectError(answered, status);
-        expectAllowed(answered);
-      });
+  it('let the front end read that there are no credentials', async () => {
+    const headers: [string, string][] = [['Origin', frontendOrigin]];
+    const answered = await underTest().send({ path: userPath, headers });
+    expectError(answered, 401);
+    expectAllowed(answered);
+  });
+
+  it('ignore a request id of the client, which could forge a log line', async () => {
+    const headers: [string, string][] = [['X-Request-Id', `${canary('token')}" "level":"error`]];
+    const ids = new Set<unknown>();
+    while (ids.size < 2) {
+      const answered = await underTest().send({ path: loginPath, headers });
+      expectSafeHeaders(answered);
+      expect(ids).not.to.include(answered.headers['x-request-id']);
+      ids.add(answered.headers['x-request-id']);
     }
   });
 

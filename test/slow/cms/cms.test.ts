@@ -13,23 +13,10 @@ import {
 
 const { describe } = needs('the packages of test/slow/cms (make test-slow)', isInstalled);
 
-/** How a person logs in, and publishes the open post. */
-const actions: Readonly<
-  Record<CmsName, { readonly button: RegExp; publish(page: Page): Promise<void> }>
-> = {
-  'Decap CMS': {
-    button: /Login with Git(Hub|Lab)|Login with Bitbucket/,
-    async publish(page) {
-      await page.getByRole('button', { name: 'Publish' }).click();
-      await page.getByText('Publish now').click();
-    },
-  },
-  'Sveltia CMS': {
-    button: /Sign In with .*Git(Hub|Lab)/,
-    async publish(page) {
-      await page.getByRole('button', { name: 'Save' }).click();
-    },
-  },
+/** The button that logs in. */
+const buttons: Readonly<Record<CmsName, RegExp>> = {
+  'Decap CMS': /Login with Git(Hub|Lab)|Login with Bitbucket/,
+  'Sveltia CMS': /Sign In with .*Git(Hub|Lab)/,
 };
 
 /** What happens at the provider or the relay after the popup has opened, and what the CMS shows. */
@@ -68,8 +55,6 @@ async function authorize(popup: Page): Promise<void> {
 }
 
 for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
-  const { button, publish } = actions[cms];
-
   describe(`${cms} as it is published`, () => {
     const openPage = useBrowser();
     const site = useCmsSite(cms);
@@ -83,7 +68,7 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
 
     async function openPopup(page: Page): Promise<Page> {
       const opened = page.waitForEvent('popup');
-      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('button', { name: buttons[cms] }).click();
       const popup = await opened;
       await popup.getByText('Authorize', { exact: true }).waitFor();
       return popup;
@@ -91,24 +76,18 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
 
     const posts = (page: Page) => page.getByText('Hello', { exact: true });
 
-    it('logs in, shows the posts, and publishes a change', async function () {
+    it('logs in, and shows the posts', async function () {
       this.timeout('60s');
       const page = await openAdmin();
       const popup = await openPopup(page);
       const addresses: string[] = [];
       popup.on('framenavigated', (frame) => addresses.push(frame.url()));
       await authorize(popup);
-      await posts(page).click();
+      await posts(page).waitFor();
       expect(popup.isClosed()).to.equal(true);
-      await page.getByRole('textbox', { name: 'Title' }).fill('Hello, world');
-      await publish(page);
-      const { github } = site();
-      await eventually(async () => {
-        expect(github.repository.read('posts/hello.md')).to.match(/title: Hello, world\n/);
-      });
-      await screenshot(page, `${cms} has published`);
+      await screenshot(page, `${cms} shows the posts`);
 
-      const [token = 'none'] = github.tokens;
+      const [token = 'none'] = site().github.tokens;
       expect(addresses.join(' ')).to.contain('/auth/provider/callback').and.not.to.contain(token);
       expect(site().log).not.to.contain(token);
     });
@@ -157,7 +136,7 @@ for (const [cms, backend, scope] of [
       await stayHere(page.context());
       await page.goto(site().admin);
       const opened = page.waitForEvent('popup');
-      await page.getByRole('button', { name: actions[cms].button }).click();
+      await page.getByRole('button', { name: buttons[cms] }).click();
       const popup = await opened;
       const closed = popup.waitForEvent('close');
       await authorize(popup);

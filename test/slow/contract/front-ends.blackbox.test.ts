@@ -109,6 +109,10 @@ const oauthStarts: Starts<Parameters> = {
       client_id: 'shop',
       redirect_uri: `https://app.example/${payload}`,
     }),
+    'the redirect_uri of a preview': (payload) => ({
+      client_id: 'previews',
+      redirect_uri: payload,
+    }),
     'the user name of a registered redirect_uri': (payload) => ({
       client_id: 'shop',
       redirect_uri: `https://a${payload}@shop.example/in`,
@@ -135,6 +139,10 @@ const oauthStarts: Starts<Parameters> = {
     'the user name of a preview': (payload) => ({
       client_id: 'previews',
       redirect_uri: preview(`${payload}@a`),
+    }),
+    'the end of the host of a preview': (payload) => ({
+      client_id: 'previews',
+      redirect_uri: `https://a.preview.shop.example${payload}/in`,
     }),
     'the end of the redirect_uri of a preview': (payload) => ({
       client_id: 'previews',
@@ -222,7 +230,7 @@ describe(`no payload leads a login of one of several front ends elsewhere: ${red
       })) {
         it(`as ${what} in ${request}${ofFrontEnd(frontEnd)}`, async function () {
           this.timeout(60_000);
-          const payloads = payloadsFor(request === 'an OAuth request' ? what : 'other parameters');
+          const payloads = payloadsFor(what);
           const logins = await expectOnlyEnd(frontEnd, payloads, (payload) =>
             start(oauthStart({ ...changes, ...parametersOf(payload) }).parameters, '/auth/staff'),
           );

@@ -152,6 +152,18 @@ describe('the Debian package', function () {
       ]);
     });
 
+    it('keeps to the variables of 0.1, if that has any, without a question', () => {
+      const variables = '/etc/default/login-relay';
+      expect(
+        inThrowawaySystem(
+          `echo FRONTEND_ORIGIN=https://mine.example >${variables}`,
+          install,
+          install,
+          `grep -v '^#\\|^$' ${variables}`,
+        ),
+      ).to.deep.equal(['FRONTEND_ORIGIN=https://mine.example', 'LOGIN_RELAY_CONFIG=']);
+    });
+
     it('stops the service and its socket when it is removed, and keeps configuration and secret', () => {
       expect(
         inThrowawaySystem(

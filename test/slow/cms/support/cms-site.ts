@@ -7,7 +7,6 @@ import { type Serving, serve } from '../../../harness/provider/serve.ts';
 import { createRelayHere } from '../../../harness/relay/relay-in-process.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 import { FakeGitHub } from './fake-github.ts';
-import { Repository } from './repository.ts';
 
 const packages = join(import.meta.dirname, '../node_modules');
 
@@ -68,11 +67,10 @@ export class CmsSite {
     this.#clockOffset += minutes * 60_000;
   }
 
-  /** Corrects the clock and the provider, and undoes what was published. */
+  /** Corrects the clock and the provider. */
   forget(): void {
     this.#clockOffset = 0;
     this.github.tokenEndpoint = 'works';
-    this.github.repository = new Repository();
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { json, text } from 'node:stream/consumers';
-import { answerGraphQl } from './fake-graphql.ts';
-import { Repository } from './repository.ts';
+import { text } from 'node:stream/consumers';
 
 /** What the token endpoint does: `down` breaks the connection. */
 type TokenEndpoint = 'works' | 'refuses' | 'down';
@@ -22,26 +20,20 @@ const person = {
 };
 
 /**
- * GitHub, as far as Decap CMS and Sveltia CMS use it: a login, and one repository that `ada` can write. GitLab and
+ * GitHub, as far as Decap CMS and Sveltia CMS use it: a login, and one repository that `ada` can read. GitLab and
  * Bitbucket, as far as their logins go.
  */
 export class FakeGitHub {
-  repository = new Repository();
   tokenEndpoint: TokenEndpoint = 'works';
   /** What the API was asked with a token, as `GET /user`. */
   calls: string[] = [];
   /** The scopes of the logins that were started. */
   scopes: (string | null)[] = [];
-  /** What the API cannot answer. */
-  readonly unknown: string[] = [];
   readonly tokens: string[] = [];
   readonly #codes = new Set<string>();
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
-    this.#answer(request, response).catch((error) => {
-      this.unknown.push(String(error));
-      response.destroy();
-    });
+    this.#answer(request, response).catch(() => response.destroy());
   };
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -94,86 +86,50 @@ export class FakeGitHub {
     }
     const call = `${request.method} ${decodeURIComponent(url.pathname)}`;
     this.calls.push(call);
-    const sent: unknown = request.method === 'GET' ? {} : await json(request);
     const answer = call.endsWith('/api/graphql')
-      ? answerGraphQl(this.repository, Object(sent))
-      : this.#answerRest(call, Object(sent));
-    if (answer === undefined) this.unknown.push(`${call} ${JSON.stringify(sent)}`);
+      ? answerGraphQl(await text(request))
+      : answerRest(call);
     send(response, answer === undefined ? 404 : 200, answer ?? { message: 'Not Found' });
-  }
-
-  #answerRest(call: string, sent: Sent): object | undefined {
-    if (call === 'GET /api/v3/user') return person;
-    const [, method, path = ''] = /^(\w+) \/api\/v3\/repos\/ada\/blog(.*)$/.exec(call) ?? [];
-    if (method === 'GET') return answerRead(this.repository, path);
-    if (method === 'POST') return answerAdd(this.repository, path, sent);
-    if (method !== 'PATCH' || path !== '/git/refs/heads/main') return undefined;
-    this.repository.moveTo(`${sent.sha}`);
-    return { object: { sha: sent.sha } };
   }
 }
 
-/** Answers what reads the repository. */
-function answerRead(repository: Repository, path: string): object | undefined {
+const post = '---\ntitle: Hello\n---\nThe first post.\n';
+const sha = { commit: 'c'.repeat(40), post: 'b'.repeat(40) };
+const date = '2026-11-01T12:00:00Z';
+
+/** Answers what reads the repository: one commit on `main`, with one post. */
+function answerRest(call: string): object | undefined {
+  if (call === 'GET /api/v3/user') return person;
+  const [, path = 'none'] = /^GET \/api\/v3\/repos\/ada\/blog(.*)$/.exec(call) ?? [];
   if (path === '') {
     const owner = { login: person.login };
     return { owner, default_branch: 'main', permissions: { push: true } };
   }
-  const { head } = repository;
-  const commit = { author: { name: person.name, date: '2026-11-01T12:00:00Z' } };
+  const commit = { author: { name: person.name, date } };
   if (path === '/collaborators/ada') return {};
-  if (path === '/branches/main') return { name: 'main', commit: { sha: head.sha } };
-  if (path === '/commits') return [{ sha: head.sha, commit }];
-  const [, kind, name = ''] = /^\/git\/(trees|blobs)\/(.+)$/.exec(path) ?? [];
-  if (kind === 'trees') return treeOf(repository, name);
-  const content = kind === 'blobs' ? repository.blob(name) : undefined;
-  return content === undefined ? undefined : { content: base64(content), encoding: 'base64' };
-}
-
-/** @param name a commit, a tree or a branch, with the folder after a colon */
-function treeOf(repository: Repository, name: string): object | undefined {
-  const [whole = '', folder] = name.split(':');
-  const prefix = folder ? `${folder}/` : '';
-  const files = [...(repository.tree(whole) ?? [])].filter(([path]) => path.startsWith(prefix));
-  const tree = files.map(([path, sha]) => ({
-    type: 'blob',
-    path: path.slice(prefix.length),
-    sha,
-    size: repository.blob(sha)?.length,
-  }));
-  return tree.length === 0 ? undefined : { tree };
-}
-
-/** Answers what adds an object to the repository. */
-function answerAdd(repository: Repository, path: string, sent: Sent): object | undefined {
-  switch (path) {
-    case '/git/blobs':
-      return { sha: repository.addBlob(Buffer.from(`${sent.content}`, 'base64').toString()) };
-    case '/git/trees': {
-      const base = repository.tree(`${sent.base_tree}`) ?? new Map();
-      const changes = new Map((sent.tree ?? []).map((file) => [file.path, file.sha]));
-      return { sha: repository.addTree(base, changes) };
-    }
-    case '/git/commits': {
-      const tree = repository.tree(`${sent.tree}`) ?? new Map();
-      return { sha: repository.commit(`${sent.message}`, tree).sha };
-    }
-    default:
-      return undefined;
+  if (path === '/branches/main') return { name: 'main', commit: { sha: sha.commit } };
+  if (path === '/commits') return [{ sha: sha.commit, commit }];
+  const [, tree] = /^\/git\/trees\/(.+)$/.exec(path) ?? [];
+  if (tree !== undefined) {
+    const name = tree.endsWith(':posts') ? 'hello.md' : 'posts/hello.md';
+    return { tree: [{ type: 'blob', path: name, sha: sha.post, size: post.length }] };
   }
+  if (path !== `/git/blobs/${sha.post}`) return undefined;
+  return { content: Buffer.from(post).toString('base64'), encoding: 'base64' };
 }
 
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
-}
-
-/** What the CMSes send, of all their requests. */
-interface Sent {
-  readonly content?: string;
-  readonly base_tree?: string;
-  readonly tree?: readonly { path: string; sha: string }[];
-  readonly message?: string;
-  readonly sha?: string;
+/** Answers the queries of Sveltia CMS; undefined if it is another one. */
+function answerGraphQl(sent: string): object | undefined {
+  const author = { ...person, avatarUrl: person.avatar_url, user: person };
+  const node = { oid: sha.commit, message: 'First post', author, committedDate: date };
+  const commit = { target: { history: { nodes: [node] } } };
+  const { query = '' } = JSON.parse(sent);
+  const aliases = [...query.matchAll(/(\w+): (object\(|ref\()/g)].map(([, alias, what]) => [
+    alias,
+    what === 'ref(' ? commit : { text: post },
+  ]);
+  if (aliases.length > 0) return { data: { repository: Object.fromEntries(aliases) } };
+  return query.includes('ref(') ? { data: { repository: { ref: commit } } } : undefined;
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

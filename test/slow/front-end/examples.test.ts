@@ -1,15 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import {
+  clientPage,
+  containerPage,
+  documented,
+  fiveLinesPage,
+  readmePage,
+} from '../../harness/project/shipped-pages.ts';
+import { useLoginSite } from '../../harness/relay/login-site.ts';
 import { loggedIn, logIn, shows } from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
-import { builtExample, needsExamples, plainExample } from './support/example-pages.ts';
+import { builtExample, needsExamples } from './support/example-pages.ts';
+import { sendFrom } from './support/site.ts';
 
 const { describe } = needsChromium();
 const { describe: describeBuilt } = needsExamples();
 
+const example = (path: string) =>
+  readFileSync(new URL(`../../../examples/${path}`, import.meta.url), 'utf8');
+const onePage = (pageFor: (relay: string) => string) => async (relay: string) =>
+  sendFrom(new Map([['/', pageFor(relay)]]));
+const plain = onePage((relay) =>
+  example('plain/index.html').replaceAll('http://localhost:8000', relay),
+);
+
 const apps = [
-  { name: 'plain', path: '/', login: 'index.html', pages: plainExample, suite: describe },
+  { name: 'the README’s page', path: '/', pages: onePage(readmePage), suite: describe },
+  { name: 'the container’s page', path: '/', pages: onePage(containerPage), suite: describe },
+  { name: 'plain', path: '/', login: 'index.html', pages: plain, suite: describe },
   ...Object.entries({
     react: { path: '/profile', login: 'login.js' },
     vue: { path: '/', login: 'login.js' },
@@ -17,8 +37,8 @@ const apps = [
   }).map(([name, app]) => ({ name, ...app, pages: builtExample(name), suite: describeBuilt })),
 ];
 
-for (const { name, path, login, pages, suite } of apps) {
-  suite(`the example ${name} in Chromium`, function () {
+for (const { name, path, pages, suite, ...app } of apps) {
+  suite(`${name} in Chromium`, function () {
     this.timeout(60_000);
     const openPage = useBrowser();
     const site = useClientSite('tokens', pages);
@@ -31,17 +51,20 @@ for (const { name, path, login, pages, suite } of apps) {
       await shows(page, 'You are not logged in.');
       await logIn(page);
       expect(page.url()).to.equal(site().frontEnd + path);
-      await screenshot(page, `example-${name}`);
+      await screenshot(page, `example-${name.replaceAll(/\W+/g, '-')}`);
       await page.reload();
       await loggedIn(page);
       await page.getByRole('button', { name: 'Log out' }).click();
       await shows(page, 'You are not logged in.');
+      await page.reload();
+      await shows(page, 'You are not logged in.');
       expect(complaints).to.deep.equal([]);
     });
 
+    const { login } = { login: undefined, ...app };
+    if (login === undefined) return;
     it('has 15 lines at most about the login', () => {
-      const url = new URL(`../../../examples/${name}/${login}`, import.meta.url);
-      const code = readFileSync(url, 'utf8')
+      const code = example(`${name}/${login}`)
         .split(/<\/?script.*>/)
         .at(login === 'index.html' ? 1 : 0);
       const lines = code?.split('\n').filter((line) => /^(?! *\/\*\*).*\S/.test(line)) ?? [];
@@ -49,3 +72,28 @@ for (const { name, path, login, pages, suite } of apps) {
     });
   });
 }
+
+describe('the documents', () => {
+  const openPage = useBrowser();
+  const site = useLoginSite({ frontEnd: fiveLinesPage });
+
+  it('all have the README’s page', () => {
+    const relay = 'https://login.example.com';
+    const lines = (page: string) => page.replaceAll(/^ +|(?<=<body>) +/gm, '');
+    expect(lines(clientPage(relay))).to.equal(lines(readmePage(relay)));
+    expect(lines(fiveLinesPage(relay))).to.equal(lines(readmePage(relay)));
+  });
+
+  it('have an end-to-end test, which logs in at the demo’s provider', async () => {
+    const page = await openPage();
+    const test = documented('end-to-end.js', site().relay);
+    const here = test.replace('http://localhost:5173', site().frontEnd);
+    expect(here).to.not.equal(test);
+    const run: (page: Page) => Promise<void> = new Function(
+      'page',
+      `return (async () => {\n${here}})();`,
+    ).bind(undefined);
+    await run(page);
+    expect(page.url()).to.equal(`${site().frontEnd}/`);
+  });
+});

@@ -14,15 +14,6 @@ const vite = 'node_modules/vite/bin/vite.js';
 export const needsExamples = () =>
   needs('examples/node_modules (npm ci --prefix examples)', existsSync(join(examples, vite)));
 
-/** The example in plain HTML, for a relay at this address. */
-export async function plainExample(relay: string): Promise<RequestListener> {
-  const page = await readFile(join(examples, 'plain/index.html'), 'utf8');
-  return (_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
-    response.end(page.replaceAll('http://localhost:8000', relay));
-  };
-}
-
 /** Builds an example for a relay at this address. Every other path is its page, as routers need it. */
 export function builtExample(name: string): (relay: string) => Promise<RequestListener> {
   return async (relay) => {

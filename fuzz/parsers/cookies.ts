@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
-import { createLoginCookies, hasRelayCookie } from '../../src/login/cookies.ts';
+import { hasRelayCookie } from '../../src/http/cookies.ts';
+import { createLoginCookies } from '../../src/login/cookies.ts';
 import { answerOf, koaContext } from '../../test/harness/login/koa-context.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 

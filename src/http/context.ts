@@ -1,4 +1,4 @@
-import type { ParameterizedContext } from 'koa';
+import type { Middleware, ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
@@ -34,6 +34,15 @@ export interface RequestState {
 
 /** The context every handler and middleware of the relay gets. */
 export type Context = ParameterizedContext<RequestState>;
+
+/** One middleware that runs several: composed once, not for each request. */
+export function inOrder(
+  ...middleware: readonly Middleware<RequestState>[]
+): Middleware<RequestState> {
+  return middleware.reduceRight((following, one) => (ctx, next) => {
+    return one(ctx, async () => following(ctx, next));
+  });
+}
 
 /** The pattern or the name of the route of a request. @returns undefined if no route matches */
 export function routeOf({ state, _matchedRoute: matched }: Context): string | undefined {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { stringifySetCookie } from 'cookie';
 import type { Context } from './context.ts';
 
 /** The cookies of a request by name, each with all of its values: those of the relay, and maybe others. */
@@ -6,8 +7,36 @@ export type Cookies = ReadonlyMap<string, readonly string[]>;
 
 // In the name of every cookie of the relay.
 const ownMark = 'lr_';
+// Browsers accept a cookie with this prefix only from an HTTPS response of this host.
+const securePrefix = '__Host-Http-';
 const none: Cookies = new Map();
 const read = new WeakMap<IncomingMessage, Cookies>();
+
+/**
+ * The writer of one kind of cookies of the relay, which no script can read.
+ *
+ * @param secure whether the relay's public address is https
+ */
+export function cookieWriter(
+  kind: 'login' | 'session',
+  secure: boolean,
+  sameSite: 'lax' | 'strict',
+) {
+  const attributes = { path: '/', httpOnly: true, secure, sameSite } as const;
+  return {
+    /** What the name of each of these cookies begins with. */
+    prefix: `${secure ? securePrefix : ''}${ownMark}${kind}_`,
+    /** @param maxAge seconds; 0 clears the cookie */
+    set(ctx: Context, name: string, value: string, maxAge: number): void {
+      ctx.append('Set-Cookie', stringifySetCookie({ name, value, maxAge, ...attributes }));
+    },
+  };
+}
+
+/** Whether a Cookie header holds a cookie of the relay: of any login, or of a session. */
+export function hasRelayCookie(header: string | undefined): boolean {
+  return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
+}
 
 /** Every cookie of the relay with all of its values. Cookie parsers keep only one value per name. */
 export function readCookies({ req }: Context): Cookies {

@@ -1,51 +1,29 @@
-import { stringifySetCookie } from 'cookie';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import { readCookies } from '../http/cookies.ts';
+import { cookieWriter, readCookies } from '../http/cookies.ts';
 
 /** Seconds until a login and its cookie expire. */
 export const loginLifetime = 600;
 
 const kept = 20;
 const mostCleared = 20;
-const plainPrefix = 'lr_login_';
-// Browsers accept a cookie with this prefix only from an HTTPS response of this host.
-const securePrefix = '__Host-Http-lr_login_';
 const finishedName = 'finished';
 const idPrefixLength = 8;
 const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
 
-/** The cookies that bind each login to its browser: one cookie per login. */
-export type LoginCookies = ReturnType<typeof createLoginCookies>;
-
-/** Whether a Cookie header holds a cookie of the relay: of any login, or of a session. */
-export function hasRelayCookie(header: string | undefined): boolean {
-  return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
-}
-
-/** @param secure whether the relay's public address is https */
+/**
+ * The cookies that bind each login to its browser: one cookie per login.
+ *
+ * @param secure whether the relay's public address is https
+ */
 export function createLoginCookies(secure: boolean) {
-  const prefix = secure ? securePrefix : plainPrefix;
+  const { prefix, set } = cookieWriter('login', secure, 'lax');
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
 
-  function append(ctx: Context, name: string, value: string, maxAge: number): void {
-    ctx.append(
-      'Set-Cookie',
-      stringifySetCookie({
-        name,
-        value,
-        maxAge,
-        path: '/',
-        httpOnly: true,
-        secure,
-        sameSite: 'lax',
-      }),
-    );
-  }
-  const clear = (ctx: Context, name: string) => append(ctx, name, '', 0);
+  const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
   function finished(ctx: Context): string[] {
     const ids =
@@ -65,7 +43,7 @@ export function createLoginCookies(secure: boolean) {
       const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
       const surplus = Math.max(0, names.length + 1 - kept);
       for (const name of names.slice(0, Math.min(surplus, mostCleared))) clear(ctx, name);
-      append(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
+      set(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
     },
     /**
      * The secret in the cookie of a login; undefined if there is none.
@@ -83,7 +61,7 @@ export function createLoginCookies(secure: boolean) {
     /** Clears the cookie of a login and marks the login as finished. */
     finish(ctx: Context, id: Buffer): void {
       const ids = [idPrefix(id), ...finished(ctx)].slice(0, kept);
-      append(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
+      set(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
       // Keep this last: curl ignores the clearing of a cookie if another one is set after it.
       clear(ctx, nameOf(id));
     },

@@ -3,20 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import { createLoginCookies, hasRelayCookie, type LoginCookies, loginLifetime } from './cookies.ts';
+import { hasRelayCookie } from '../http/cookies.ts';
+import { createLoginCookies, loginLifetime } from './cookies.ts';
 import type { FrontEndRequest } from './front-end-request.ts';
 import { idAndVerifierOf } from './pkce.ts';
 import type { Login, LoginState, States } from './state.ts';
 
 const clockSkew = 60;
 const browserSecretLength = 32;
-
-/** What a start adds to the authorization request of one login. */
-interface StartedLogin {
-  readonly state: string;
-  /** The PKCE verifier. The callback of the same login derives the same one. */
-  readonly codeVerifier: string;
-}
 
 /**
  * Binds every callback to the browser that started its login, without storing anything.
@@ -37,13 +31,23 @@ export function createLoginProtection(
   const cookies = createLoginCookies(settings.redirectUri.startsWith('https:'));
   const seconds = () => secondsOf(now);
 
+  /** Why this browser does not have the cookie of a login. */
+  function cookieMissing(ctx: Context, { id, issuedAt }: LoginState): RelayError {
+    if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');
+    if (issuedAt < seconds() - loginLifetime) return new RelayError('state_expired');
+    // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.
+    const detail = `This browser did not start this login at ${settings.baseUrl}, or has forgotten it. Start the login again.`;
+    return new RelayError('state_unknown', { detail });
+  }
+
   return {
     /**
      * Starts a login in this browser and sets its cookie.
      *
      * @param frontEnd the name of the front end
+     * @returns the parameter `state`, and the PKCE verifier, which the callback of the login derives again
      */
-    start(ctx: Context, frontEnd: string, request: FrontEndRequest): StartedLogin {
+    start(ctx: Context, frontEnd: string, request: FrontEndRequest) {
       const browserSecret = randomBytes(browserSecretLength);
       const { id, codeVerifier } = idAndVerifierOf(browserSecret);
       const state = states.seal({ id, issuedAt: seconds(), frontEnd, request });
@@ -66,7 +70,8 @@ export function createLoginProtection(
       }
       const login = states.open(received);
       if (login === undefined) throw new RelayError('state_altered');
-      const browserSecret = secretOf(ctx, login, cookies, seconds(), settings.baseUrl);
+      const browserSecret = cookies.get(ctx, login.id);
+      if (browserSecret === undefined) throw cookieMissing(ctx, login);
       const { id, codeVerifier } = idAndVerifierOf(browserSecret);
       // The name of the cookie has only a part of the id.
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
@@ -88,25 +93,6 @@ export function createLoginProtection(
       cookies.finish(ctx, id);
     },
   };
-}
-
-/** @returns the secret in this browser's cookie for the login */
-function secretOf(
-  ctx: Context,
-  { id, issuedAt }: LoginState,
-  cookies: LoginCookies,
-  now: number,
-  baseUrl: string,
-): Buffer {
-  const browserSecret = cookies.get(ctx, id);
-  if (browserSecret === undefined) {
-    if (cookies.isFinished(ctx, id)) throw new RelayError('state_finished');
-    if (issuedAt < now - loginLifetime) throw new RelayError('state_expired');
-    // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.
-    const detail = `This browser did not start this login at ${baseUrl}, or has forgotten it. Start the login again.`;
-    throw new RelayError('state_unknown', { detail });
-  }
-  return browserSecret;
 }
 
 const telling = [

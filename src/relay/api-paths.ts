@@ -1,7 +1,6 @@
 import type { Middleware, Next } from 'koa';
 import type { Config } from '../config/config.ts';
-import type { Context, RequestState } from '../http/context.ts';
-import { inOrder } from '../http/in-order.ts';
+import { type Context, inOrder, type RequestState } from '../http/context.ts';
 import { ownAddressBehind } from '../http/rate-limit.ts';
 import { allow } from '../http/request-guards.ts';
 import { matches } from '../origins/origin-pattern.ts';

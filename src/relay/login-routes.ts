@@ -1,8 +1,7 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Clock } from '../clock.ts';
-import { type Context, claimedQuery, type RequestState } from '../http/context.ts';
-import { inOrder } from '../http/in-order.ts';
+import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
 import { reportOtherHost } from '../http/other-origins.ts';
 import { allow, refuseFrames, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';

@@ -1,14 +1,10 @@
-import { stringifySetCookie } from 'cookie';
 import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
-import { readCookies } from '../http/cookies.ts';
+import { cookieWriter, readCookies } from '../http/cookies.ts';
 
 /** Characters in a piece. With the longest name, browsers still accept the cookie: 4096 bytes. */
 export const pieceLength = 3800;
 const mostPieces = 3;
-const plainPrefix = 'lr_session_';
-// Browsers accept a cookie with this prefix only from an HTTPS response of this host.
-const securePrefix = '__Host-Http-lr_session_';
 
 /**
  * The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`.
@@ -16,16 +12,11 @@ const securePrefix = '__Host-Http-lr_session_';
  * @param secure whether the relay's public address is https
  */
 export function createSessionCookies(secure: boolean) {
-  const prefix = secure ? securePrefix : plainPrefix;
+  const { prefix, set } = cookieWriter('session', secure, 'strict');
   const namesOf = (frontEnd: string): string[] =>
     Array.from({ length: mostPieces }, (_, index) => {
       return prefix + frontEnd + (index === 0 ? '' : `.${index}`);
     });
-
-  function append(ctx: Context, name: string, value: string, maxAge: number): void {
-    const attributes = { path: '/', httpOnly: true, secure, sameSite: 'strict' } as const;
-    ctx.append('Set-Cookie', stringifySetCookie({ name, value, maxAge, ...attributes }));
-  }
 
   return {
     /**
@@ -38,7 +29,7 @@ export function createSessionCookies(secure: boolean) {
       if (text.length > mostPieces * pieceLength) throw new RelayError('session_too_large');
       for (const [index, name] of namesOf(frontEnd).entries()) {
         const piece = text.slice(index * pieceLength, (index + 1) * pieceLength);
-        append(ctx, name, piece, piece === '' ? 0 : maxAge);
+        set(ctx, name, piece, piece === '' ? 0 : maxAge);
       }
     },
     /**
@@ -68,7 +59,7 @@ export function createSessionCookies(secure: boolean) {
     },
     /** Clears every piece. */
     clear(ctx: Context, frontEnd: string): void {
-      for (const name of namesOf(frontEnd)) append(ctx, name, '', 0);
+      for (const name of namesOf(frontEnd)) set(ctx, name, '', 0);
     },
   };
 }

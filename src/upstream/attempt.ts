@@ -53,6 +53,8 @@ export class Attempt {
   readonly #download: PassThrough | undefined;
   readonly #patience: Patience;
   #clientRequest: ClientRequest | undefined;
+  /** The bytes that the connection had received before. */
+  #bytesBefore = 0;
   #isUploading = false;
   #isAnswered = false;
   #stopUpload: () => void = () => {};
@@ -103,7 +105,10 @@ export class Attempt {
 
   readonly #onRequest = (sent: ClientRequest): void => {
     this.#clientRequest = sent;
-    onceSending(sent, this.#call.onSending);
+    onceSending(sent, ({ bytesRead }) => {
+      this.#bytesBefore = bytesRead;
+      this.#call.onSending();
+    });
     // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
     sent.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
       connection.destroy();
@@ -113,9 +118,8 @@ export class Attempt {
   };
 
   readonly #onResponse = ({ statusCode: status, headers }: Response): void => {
-    const isReused = this.#clientRequest !== undefined && this.#pool.reused(this.#clientRequest);
     // The provider timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
-    if (status === 408 && isReused) {
+    if (status === 408 && this.#clientRequest?.reusedSocket) {
       this.#giveWay();
       return;
     }
@@ -147,9 +151,8 @@ export class Attempt {
 
   // got's error holds the whole request, secret, code and token included. Don't pass it on.
   readonly #onError = (error: RequestError): void => {
-    const hasDied =
-      this.#clientRequest !== undefined && this.#pool.diedWhileIdle(this.#clientRequest, error);
-    if (hasDied) this.#giveWay();
+    const sent = this.#clientRequest;
+    if (sent && this.#pool.diedWhileIdle(sent, this.#bytesBefore, error)) this.#giveWay();
     else this.#fail('provider_unreachable', error.code);
   };
 

@@ -1,7 +1,6 @@
 import http, { type ClientRequest, Agent as HttpAgent, type RequestOptions } from 'node:http';
 import https, { Agent as HttpsAgent } from 'node:https';
-import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
@@ -21,14 +20,6 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment) {
   const pooled = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
   const unpooled = { http: new HttpAgent({ proxyEnv }), https: new HttpsAgent({ proxyEnv }) };
   let closed = false;
-  const reuses = new WeakMap<ClientRequest, { socket: Socket; bytesRead: number }>();
-  for (const agent of [pooled.http, pooled.https]) {
-    const reuseSocket = agent.reuseSocket.bind(agent);
-    agent.reuseSocket = (socket, request) => {
-      reuseSocket(socket, request);
-      if (socket instanceof Socket) reuses.set(request, { socket, bytesRead: socket.bytesRead });
-    };
-  }
   return {
     pooled,
     /** Opens a new connection for every request and closes it afterwards. */
@@ -37,16 +28,14 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment) {
      * Whether a request failed because its keep-alive connection was reset before the first byte of a
      * response. The provider had closed the connection, so it never took the request: retry it.
      *
+     * @param bytesBefore the bytes that the connection had received before the request was sent
      * @see RFC 9112 §9.3.1
      */
-    diedWhileIdle(request: ClientRequest, error: unknown): boolean {
+    diedWhileIdle(request: ClientRequest, bytesBefore: number, error: unknown): boolean {
       // close() destroys connections in use. The provider may have read their requests.
-      if (closed) return false;
-      const reuse = reuses.get(request);
-      return reuse !== undefined && isReset(error) && reuse.socket.bytesRead === reuse.bytesRead;
+      if (closed || !request.reusedSocket) return false;
+      return isReset(error) && request.socket?.bytesRead === bytesBefore;
     },
-    /** Whether a request was sent on a keep-alive connection. */
-    reused: (request: ClientRequest): boolean => reuses.has(request),
     /**
      * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection
      * that sends unsolicited bytes. A busy event loop would reuse it first and take the bytes for the
@@ -95,16 +84,18 @@ export function openRequest(
  * Calls back before the first byte of a request is written. That is when its connection is ready: with
  * TLS, after the handshake and the check of the certificate.
  */
-export function onceSending(request: ClientRequest, callback: () => void): void {
-  const watch = (socket: Duplex) => {
-    if (isReady(socket)) callback();
-    else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', callback);
+export function onceSending(request: ClientRequest, callback: (socket: Socket) => void): void {
+  const watch = (socket: Socket) => {
+    if (isReady(socket)) callback(socket);
+    else {
+      const ready = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
+      socket.once(ready, () => callback(socket));
+    }
   };
   if (request.socket) watch(request.socket);
   else request.once('socket', watch);
 }
 
-function isReady(socket: Duplex): boolean {
-  if (socket instanceof TLSSocket) return socket.authorized;
-  return !(socket instanceof Socket && socket.connecting);
+function isReady(socket: Socket): boolean {
+  return socket instanceof TLSSocket ? socket.authorized : !socket.connecting;
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { parseQuery, type Query } from '../../src/oauth/query.ts';
+import { narrowedScope } from '../../src/oauth/scope.ts';
 import {
   codeChallengeOf,
   frontEndState,
-  narrowedScope,
   pageToReturnTo,
   registeredRedirectUri,
-} from '../../src/oauth/front-end-request.ts';
-import { parseQuery, type Query } from '../../src/oauth/query.ts';
+} from '../../src/oauth/start-parameters.ts';
 import { relayErrorOf } from './relay-error-of.ts';
 
 /** What is configured for a front end. */

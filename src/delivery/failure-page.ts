@@ -4,8 +4,8 @@ import { type AnswerFailure, answerJson, answerWith } from '../http/error-respon
 import { limits } from '../limits.ts';
 import type { FrontEndRequest } from '../login/front-end-request.ts';
 import type { States } from '../login/state.ts';
-import { isOAuthRequest } from '../oauth/front-end-request.ts';
 import { type Query, withParameters } from '../oauth/query.ts';
+import { isOAuthRequest } from '../oauth/start-parameters.ts';
 import { html, htmlPage, pagePolicy } from './html.ts';
 
 /** The addresses that the failure page links to. */

@@ -1,4 +1,5 @@
 import { RelayError } from '../errors.ts';
+import type { Query } from './query.ts';
 
 /**
  * Scopes that concern only the relay and the provider. Front ends get no ID token, and OpenID Connect
@@ -42,15 +43,42 @@ export function scopeBeyond(
   return wordsOf(granted).filter((word) => !ownWords.has(word) && !own.has(shortName(word)));
 }
 
-// Some providers write commas between the words.
-const wordsOf = (scope: string) => scope.split(/[ ,]+/).filter((word) => word !== '');
-
 /** Entra and Google grant URLs for the short names that they were asked for. */
 function shortName(word: string): string {
   return word
     .toLowerCase()
     .replace(/^https:\/\/.*\//, '')
     .replace(/^userinfo\./, '');
+}
+
+/**
+ * The scope of an OAuth request, which narrows the configured one.
+ *
+ * @returns undefined if the request names none
+ * @throws {RelayError} `scope_refused` if it asks for more
+ * @see RFC 6749 §3.3
+ */
+export function narrowedScope(
+  { scope }: Query,
+  configured: string | undefined,
+): string | undefined {
+  if (scope === undefined || scope === '') return undefined;
+  return partOf(configured?.split(' ') ?? [], scope);
+}
+
+/**
+ * The scope of a start by a CMS: what the CMS asks for within the configured scope. A CMS asks for a fixed scope,
+ * whatever its site needs. If nothing of it is configured, the configured scope stands.
+ *
+ * @param query `scope` has commas or spaces between its words
+ * @returns the configured scope or a part of it
+ */
+export function scopeForCms({ scope }: Query, configured: string | undefined): string | undefined {
+  if (configured === undefined) return undefined;
+  const asked = typeof scope === 'string' ? wordsOf(scope) : [];
+  const allowed = configured.split(' ');
+  const granted = allowed.filter((word) => asked.includes(word));
+  return granted.length === 0 ? configured : scopeForProvider(granted, allowed);
 }
 
 /**
@@ -67,11 +95,22 @@ export function refreshScope(
   granted: string | undefined,
 ): string | undefined {
   if (requested === undefined) return undefined;
-  const words = requested.split(' ');
   const all = granted?.split(/[ ,]+/) ?? [];
-  if (!words.every((word) => all.includes(word))) {
-    throw new RelayError('scope_refused', { detail: 'The scope goes beyond what was granted.' });
-  }
-  const scope = scopeForProvider(words, all);
+  const scope = partOf(all, requested, 'The scope goes beyond what was granted.');
   return scope === all.join(' ') ? undefined : scope;
 }
+
+/**
+ * The scope for the provider if a front end requests a part of a scope.
+ *
+ * @throws {RelayError} `scope_refused` if it is no part of it
+ */
+function partOf(whole: readonly string[], requested: Query[string], detail?: string): string {
+  const words = typeof requested === 'string' ? requested.split(' ') : [];
+  const isPart = words.length > 0 && words.every((word) => whole.includes(word));
+  if (!isPart) throw new RelayError('scope_refused', { detail });
+  return scopeForProvider(words, whole);
+}
+
+// Some providers write commas between the words.
+const wordsOf = (scope: string) => scope.split(/[ ,]+/).filter((word) => word !== '');

@@ -8,16 +8,15 @@ import type { FrontEndRequest } from '../login/front-end-request.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import { newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
+import type { Query } from '../oauth/query.ts';
+import { narrowedScope, scopeForCms } from '../oauth/scope.ts';
 import {
   codeChallengeOf,
   frontEndState,
   isOAuthRequest,
-  narrowedScope,
   pageToReturnTo,
   registeredRedirectUri,
-  scopeForCms,
-} from '../oauth/front-end-request.ts';
-import type { Query } from '../oauth/query.ts';
+} from '../oauth/start-parameters.ts';
 import type { FrontEnds } from './front-ends.ts';
 
 /**

@@ -5,8 +5,9 @@ import { createLoginCookies } from '../../src/login/cookies.ts';
 import { createStates } from '../../src/login/state.ts';
 import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 import { parseEndpointParameters } from '../../src/oauth/endpoint-parameters.ts';
-import { narrowedScope, registeredRedirectUri } from '../../src/oauth/front-end-request.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
+import { narrowedScope } from '../../src/oauth/scope.ts';
+import { registeredRedirectUri } from '../../src/oauth/start-parameters.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
 const states = createStates([Buffer.alloc(32)], () => 'provider', 'https://relay.example/callback');

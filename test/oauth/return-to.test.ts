@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { pageToReturnTo } from '../../src/oauth/front-end-request.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
+import { pageToReturnTo } from '../../src/oauth/start-parameters.ts';
 import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
 const origin = 'https://app.example';

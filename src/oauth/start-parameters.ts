@@ -2,7 +2,6 @@ import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { findRedirectUri, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Query } from './query.ts';
-import { scopeForProvider } from './scope.ts';
 
 /** A base64url SHA-256. @see RFC 7636 §4.2 */
 const s256Challenge = /^[A-Za-z0-9_-]{43}$/;
@@ -92,38 +91,6 @@ export function codeChallengeOf(query: Query): string {
     throw invalid('The code_challenge is not 43 characters of base64url, as S256 gives.');
   }
   return code_challenge;
-}
-
-/**
- * The scope of an OAuth request, which narrows the configured one.
- *
- * @returns undefined if the request names none
- * @throws {RelayError} `scope_refused`
- * @see RFC 6749 §3.3
- */
-export function narrowedScope(query: Query, configured: string | undefined): string | undefined {
-  const { scope } = query;
-  if (scope === undefined || scope === '') return undefined;
-  const allowed = configured?.split(' ') ?? [];
-  const words = typeof scope === 'string' ? scope.split(' ') : [''];
-  if (!words.every((word) => allowed.includes(word))) throw new RelayError('scope_refused');
-  return scopeForProvider(words, allowed);
-}
-
-/**
- * The scope of a start by a CMS: what the CMS asks for within the configured scope. A CMS asks for a fixed scope,
- * whatever its site needs. If nothing of it is configured, the configured scope stands.
- *
- * @param query `scope` has commas or spaces between its words
- * @returns the configured scope or a part of it
- */
-export function scopeForCms(query: Query, configured: string | undefined): string | undefined {
-  if (configured === undefined) return undefined;
-  const { scope = '' } = query;
-  const asked = typeof scope === 'string' ? scope.split(/[ ,]+/) : [];
-  const allowed = configured.split(' ');
-  const granted = allowed.filter((word) => asked.includes(word));
-  return granted.length === 0 ? configured : scopeForProvider(granted, allowed);
 }
 
 function invalid(detail: string): RelayError {

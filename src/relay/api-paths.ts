@@ -4,9 +4,9 @@ import { type Context, inOrder, type RequestState } from '../http/context.ts';
 import { ownAddressBehind } from '../http/rate-limit.ts';
 import { allow } from '../http/request-guards.ts';
 import { matches } from '../origins/origin-pattern.ts';
+import { answerSessionFailures } from '../routes/answer-failures.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
-import type { SessionAccess } from '../routes/open-session.ts';
-import { answerSessionFailures } from '../routes/session.ts';
+import type { SessionAccess } from '../routes/session-access.ts';
 
 /** The name of all its routes in the log and in metrics. */
 const routeName = 'proxy';
@@ -15,9 +15,6 @@ interface ApiPath {
   readonly hasOrigin: (origin: string) => boolean;
   readonly handle: Middleware<RequestState>;
 }
-
-/** The paths that lead to the APIs of providers. */
-export type ApiPaths = NonNullable<ReturnType<typeof createApiPaths>>;
 
 /**
  * Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number.

@@ -1,61 +1,59 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import Router from '@koa/router';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
+import type { Config } from '../config/config.ts';
 import { RelayError } from '../errors.ts';
 import type { GrantMemory } from '../grants/grants.ts';
 import { ignoreBody } from '../http/body.ts';
+import { loggedAddresses } from '../http/client-address.ts';
 import type { RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { errorResponder } from '../http/error-responder.ts';
 import { reportForeignOrigin } from '../http/other-origins.ts';
+import { rateLimit, rateLimitKeyBehind } from '../http/rate-limit.ts';
 import type { Readiness } from '../http/readiness.ts';
 import { allow, limitHeaders, originForm, requireHost } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
+import { foreignOriginLog, otherHostLog } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
+import { matchesAny } from '../origins/origin-pattern.ts';
 import { paths, sessionPaths } from '../paths.ts';
+import { answerSessionFailures } from '../routes/answer-failures.ts';
 import { clientModule, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
 import { logout } from '../routes/logout.ts';
-import type { SessionAccess } from '../routes/open-session.ts';
-import { answerSessionFailures, describeSession, refreshSession } from '../routes/session.ts';
-import { originOfPage } from '../routes/session-guard.ts';
-import type { ApiPaths } from './api-paths.ts';
-import { addLoginRoutes, type LoginDependencies } from './login-routes.ts';
-import type { ServedRegistration } from './registrations.ts';
+import { describeSession, refreshSession } from '../routes/session.ts';
+import { originOfPage, type SessionAccess } from '../routes/session-access.ts';
+import { createApiPaths } from './api-paths.ts';
+import { addLoginRoutes } from './login-routes.ts';
+import type { Memory } from './memory.ts';
+import type { ServedRegistration, ServingContext } from './registrations.ts';
 
 /** What the application needs. Its owner creates and closes it. */
-export interface Dependencies extends LoginDependencies {
+interface Dependencies extends ServingContext {
   readonly served: readonly [ServedRegistration, ...ServedRegistration[]];
-  /** Whether user lookups may name a registration. */
-  readonly registrationsAreNamed: boolean;
-  /** Whether an origin is a front end's. */
-  readonly hasOrigin: (origin: string) => boolean;
-  /** Which names the log has. */
-  readonly names: Readonly<Record<'registration' | 'frontEnd', boolean>>;
   /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
-  /** Gives the client's address if the log shows it. */
-  readonly clientAddress: (request: IncomingMessage) => string | undefined;
-  /** Called with the origin of each request that is not a front end's. */
-  readonly onForeignOrigin: (origin: string) => void;
   readonly readiness: Readiness;
-  readonly grantMemory: GrantMemory;
   /** Undefined if no front end has sessions. */
   readonly sessionAccess: SessionAccess | undefined;
-  /** Undefined if no page uses an API through the relay. */
-  readonly apiPaths: ApiPaths | undefined;
 }
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
-  const { served, hasOrigin, names, observers, clientAddress, onForeignOrigin } = dependencies;
-  const { readiness, limited, sessionAccess, apiPaths } = dependencies;
+  const { config, logger, memory, now, served, observers, readiness, sessionAccess } = dependencies;
+  const { frontEnds, baseUrl, registrationsAreNamed } = config;
+  const limited = rateLimitOf(config, memory);
+  const apiPaths = createApiPaths(config, sessionAccess, limited);
+  const hasOrigin = matchesAny(frontEnds.map(({ origin }) => origin));
+  const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
+  const names = { registration: served.length > 1, frontEnd: frontEnds.length > 1 };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const findRegistration = dependencies.registrationsAreNamed
-    ? registrationsOfLookups(served, new URL(dependencies.baseUrl))
+  const findRegistration = registrationsAreNamed
+    ? registrationsOfLookups(served, new URL(baseUrl))
     : () => served[0].registration;
   router.all(
     paths.user,
@@ -66,14 +64,19 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   router.all(paths.clientModule, allow('GET', 'HEAD'), clientModule);
   router.all(paths.clientTypes, allow('GET', 'HEAD'), clientTypes);
   if (sessionAccess !== undefined) {
-    addSessionEndpoints(router, sessionAccess, dependencies);
+    addSessionEndpoints(router, sessionAccess, memory.grants, limited);
   }
   router.all(paths.alive, allow('GET', 'HEAD'), alive);
   router.all(paths.ready, allow('GET', 'HEAD'), ready(readiness));
-  const registrationOf = addLoginRoutes(router, served, dependencies);
+  const registrationOf = addLoginRoutes(router, served, {
+    baseUrl,
+    limited,
+    now,
+    onOtherHost: otherHostLog(logger, baseUrl),
+  });
   // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
   const mayRead = (origin: string, path: string) => {
-    const user = sessionPaths.has(path) ? sessionAccess?.guard : apiPaths?.find(path);
+    const user = sessionPaths.has(path) ? sessionAccess : apiPaths?.find(path);
     return (user ?? registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
   };
 
@@ -81,20 +84,20 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const app = new Koa<RequestState>({ env: 'production' });
   // Otherwise Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
-  app.use(recordRequests(observers, clientAddress, names));
+  app.use(recordRequests(observers, loggedAddresses(config).of, names));
   app.use(ignoreBody);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
   app.use(limitHeaders);
   app.use(requireHost);
   app.use(originForm);
-  app.use(reportForeignOrigin(hasOrigin, onForeignOrigin));
+  app.use(reportForeignOrigin(hasOrigin, foreignOriginLog(logger, onlyOrigin)));
   app.use(cors(mayRead));
   if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());
   app.use((ctx) => {
     // A login may have started here before a reload removed its registration.
-    if (dependencies.registrationsAreNamed && /^\/auth\/[^/]+\/callback$/.test(ctx.path)) {
+    if (registrationsAreNamed && /^\/auth\/[^/]+\/callback$/.test(ctx.path)) {
       ctx.state.answerFailure = served[0].frontEnds.first.answerInPlace;
       throw new RelayError('front_end_gone');
     }
@@ -107,13 +110,13 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
 function addSessionEndpoints(
   router: Router<RequestState>,
   access: SessionAccess,
-  { limited, grantMemory }: Dependencies,
+  memory: GrantMemory,
+  limited: readonly Middleware[],
 ): void {
   const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];
-  const { refreshes } = grantMemory;
   router.all(paths.session, ...before('GET', 'HEAD'), describeSession(access));
-  router.all(paths.sessionRefresh, ...before('POST'), refreshSession(access, refreshes));
-  router.all(paths.logout, ...before('POST'), logout(access, grantMemory));
+  router.all(paths.sessionRefresh, ...before('POST'), refreshSession(access, memory.refreshes));
+  router.all(paths.logout, ...before('POST'), logout(access, memory));
 }
 
 /** Finds the registration of a user lookup: a token of one provider must not reach another one. */
@@ -137,3 +140,12 @@ function registrationsOfLookups(
 
 const ambiguous =
   'The pages of this origin may use several providers: name one by the parameter provider.';
+
+/** The rate limit of the routes that have one. Empty: clients may send any number of requests. */
+function rateLimitOf(
+  { rateLimit: perMinute, trustedProxies }: Config,
+  { home }: Memory,
+): readonly Middleware[] {
+  if (perMinute === undefined) return [];
+  return [rateLimit(perMinute, rateLimitKeyBehind(trustedProxies), home)];
+}

@@ -6,8 +6,11 @@ import { reportOtherHost } from '../http/other-origins.ts';
 import { allow, refuseFrames, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
 import { paths } from '../paths.ts';
-import { deliverCallbackFailures, deliverCmsFailures } from '../routes/deliver-failures.ts';
-import { answerOAuthErrors } from '../routes/front-end-endpoint.ts';
+import {
+  answerOAuthErrors,
+  deliverCallbackFailures,
+  deliverCmsFailures,
+} from '../routes/answer-failures.ts';
 import { FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';

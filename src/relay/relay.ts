@@ -1,16 +1,9 @@
-import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { loggedAddresses } from '../http/client-address.ts';
-import { rateLimit as createRateLimit, rateLimitKeyBehind } from '../http/rate-limit.ts';
 import { createReadiness } from '../http/readiness.ts';
-import { foreignOriginLog, otherHostLog } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, requestLog } from '../observability/request-log.ts';
-import { matchesAny } from '../origins/origin-pattern.ts';
-import { createSessionAccess } from '../routes/open-session.ts';
-import { createSessionGuard } from '../routes/session-guard.ts';
-import { createApiPaths } from './api-paths.ts';
+import { createSessionAccess } from '../routes/session-access.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
@@ -43,27 +36,21 @@ export async function createRelay(
     served.map(({ registration: { name }, source: { missing } }) => ({ name, missing })),
     readyPolicy,
   );
-  const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
-  const configured = served.map(({ registration }) => registration);
-  const guard = createSessionGuard(baseUrl, frontEnds.filter(hasSessions));
-  const sessionAccess = sessions && createSessionAccess(sessions, guard, configured, now);
-  const limited = rateLimitOf(config, memory);
+  const sessionAccess =
+    sessions &&
+    createSessionAccess(
+      sessions,
+      baseUrl,
+      frontEnds.filter(hasSessions),
+      served.map(({ registration }) => registration),
+      now,
+    );
   const app = createApp({
+    ...context,
     served,
-    registrationsAreNamed: config.registrationsAreNamed,
-    now,
-    baseUrl,
-    hasOrigin: matchesAny(frontEnds.map(({ origin }) => origin)),
-    names: { registration: served.length > 1, frontEnd: frontEnds.length > 1 },
     observers: [requestLog(logger), ...observers],
-    clientAddress: loggedAddresses(config).of,
-    onForeignOrigin: foreignOriginLog(logger, onlyOrigin),
-    onOtherHost: otherHostLog(logger, baseUrl),
     readiness,
-    limited,
-    grantMemory: memory.grants,
     sessionAccess,
-    apiPaths: createApiPaths(config, sessionAccess, limited),
   });
   return {
     listener: app.callback(),
@@ -76,13 +63,4 @@ export async function createRelay(
       for (const { close } of served) close();
     },
   };
-}
-
-/** The rate limit of the routes that have one. Empty: clients may send any number of requests. */
-function rateLimitOf(
-  { rateLimit: perMinute, trustedProxies }: Config,
-  { home }: Memory,
-): readonly Middleware[] {
-  if (perMinute === undefined) return [];
-  return [createRateLimit(perMinute, rateLimitKeyBehind(trustedProxies), home)];
 }

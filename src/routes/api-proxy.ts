@@ -9,7 +9,7 @@ import { awaitBody, readBody } from '../http/body.ts';
 import { type Context, clientGone, type RequestState } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
-import { openSession, type SessionAccess, usableToken } from './open-session.ts';
+import type { SessionAccess } from './session-access.ts';
 
 /** A part of a provider's API that the pages of one front end may use. */
 export interface Api {
@@ -46,13 +46,13 @@ export function proxyApi(
   baseUrl: string,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { session, registration } = await openSession(ctx, access, api.frontEnd);
+    const { session, registration } = await access.open(ctx, api.frontEnd);
     if (registration.name !== api.registration) throw new RelayError('api_of_other_provider');
     // The URL in absolute form has another path in front.
     const isPath = ctx.originalUrl === ctx.url;
     const url = isPath ? proxiedUrl(ctx.url, api.path, api.url) : undefined;
     if (url === undefined) throw new RelayError('path_refused');
-    const accessToken = usableToken(session, access.now);
+    const accessToken = access.tokenOf(session);
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
     const request: StreamedRequest = {

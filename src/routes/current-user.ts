@@ -11,7 +11,7 @@ import {
 import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
-import { openSession, type SessionAccess, usableToken } from './open-session.ts';
+import type { SessionAccess } from './session-access.ts';
 
 const lookupFailures: ReadonlySet<FailureCode> = new Set([
   'lookup_forbidden',
@@ -72,9 +72,9 @@ async function recordOfSession(
   access: SessionAccess,
   named: Registration | undefined,
 ) {
-  const { session, registration } = await openSession(ctx, access);
+  const { session, registration } = await access.open(ctx);
   if (named !== undefined && named.name !== registration.name)
     throw new RelayError('session_missing');
-  const accessToken = usableToken(session, access.now);
+  const accessToken = access.tokenOf(session);
   return await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
 }

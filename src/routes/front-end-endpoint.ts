@@ -4,21 +4,8 @@ import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
-import { type AnswerFailure, answerProgram } from '../http/error-responder.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { FrontEnds } from './front-ends.ts';
-
-/** Answers failures as OAuth clients read them. @see RFC 6749 §5.2 */
-const answerOAuthError: AnswerFailure = (ctx, failure) => {
-  const { oauthError: error, detail } = failure;
-  answerProgram(ctx, failure, { error, error_description: detail, detail });
-};
-
-/** Answers failures of everything that follows as OAuth clients read them. */
-export const answerOAuthErrors: Middleware<RequestState> = (ctx, next) => {
-  ctx.state.answerFailure = answerOAuthError;
-  return next();
-};
 
 /**
  * An endpoint that the front end itself calls: a POST with parameters, from its own origin or from no
@@ -49,4 +36,11 @@ export function frontEndEndpoint(
     }
     await serve(ctx, frontEnd, parameters);
   };
+}
+
+/** @throws {RelayError} `token_request_invalid` if the parameter is missing */
+export function required(parameters: EndpointParameters, name: keyof EndpointParameters): string {
+  const value = parameters[name];
+  if (value !== undefined) return value;
+  throw new RelayError('token_request_invalid', { detail: `The ${name} is missing.` });
 }

@@ -6,7 +6,7 @@ import { type Context, type RequestState, readQuery, recordCall } from '../http/
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import type { SessionContent } from '../session/content.ts';
-import type { SessionAccess } from './open-session.ts';
+import type { SessionAccess } from './session-access.ts';
 
 /**
  * `POST /auth/logout`: clears the cookie of a page's session, whatever else happens. It revokes the tokens
@@ -16,11 +16,11 @@ import type { SessionAccess } from './open-session.ts';
  * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
  */
 export function logout(
-  { sessions, guard, registrationOf }: SessionAccess,
+  { sessions, frontEndOf, registrationOf }: SessionAccess,
   memory: Pick<GrantMemory, 'refreshes' | 'revocations'>,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const frontEnd = guard.pass(ctx);
+    const frontEnd = frontEndOf(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
     const session = await sessions.read(ctx, frontEnd.name);

@@ -9,6 +9,7 @@ import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
+import { required } from './front-end-endpoint.ts';
 import { proofOf, type ServeGrant, withoutRefreshToken, withRefreshToken } from './token.ts';
 
 /**
@@ -69,12 +70,6 @@ function isVerifier(verifier: string, login: CodeContent): boolean {
   const proved = Buffer.from(codeChallenge(verifier));
   const asked = Buffer.from(login.codeChallenge);
   return proved.length === asked.length && timingSafeEqual(proved, asked);
-}
-
-function required(parameters: EndpointParameters, name: 'code' | 'code_verifier'): string {
-  const value = parameters[name];
-  if (value !== undefined) return value;
-  throw new RelayError('token_request_invalid', { detail: `The ${name} is missing.` });
 }
 
 function invalid(): RelayError {

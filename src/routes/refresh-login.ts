@@ -13,6 +13,7 @@ import { type Context, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
+import { required } from './front-end-endpoint.ts';
 import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
 
 /**
@@ -49,10 +50,8 @@ export function refreshLogin(
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   };
 
-  return async (ctx, frontEnd, { refresh_token: given, scope: askedScope }) => {
-    if (given === undefined) {
-      throw new RelayError('token_request_invalid', { detail: 'The refresh_token is missing.' });
-    }
+  return async (ctx, frontEnd, parameters) => {
+    const given = required(parameters, 'refresh_token');
     const registration = registered.pinned();
     const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
     const login = open(given, frontEnd, owner.registration);
@@ -60,7 +59,7 @@ export function refreshLogin(
     // Before the memory of refreshes gives tokens without a call.
     await checkKey(ctx, login);
     const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
-    const scope = refreshScope(askedScope, granted);
+    const scope = refreshScope(parameters.scope, granted);
     const { providerToken } = login;
     if (!('refreshToken' in providerToken)) {
       const token = { ...again(providerToken, now), scope: login.scope };

@@ -6,7 +6,7 @@ import { type RequestState, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
-import { frontEndEndpoint } from './front-end-endpoint.ts';
+import { frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { FrontEnds } from './front-ends.ts';
 
 /**
@@ -20,10 +20,8 @@ export function revocationEndpoint(
   frontEnds: FrontEnds,
   { refreshes, refreshTokens, revocations }: Grants,
 ): Middleware<RequestState> {
-  return frontEndEndpoint(frontEnds, async (ctx, frontEnd, { token }) => {
-    if (token === undefined) {
-      throw new RelayError('token_request_invalid', { detail: 'The token is missing.' });
-    }
+  return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
+    const token = required(parameters, 'token');
     const registration = registered.pinned();
     const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
     const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));

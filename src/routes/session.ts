@@ -3,25 +3,13 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, type RequestState, recordCall } from '../http/context.ts';
-import { type AnswerFailure, answerProgram } from '../http/error-responder.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { type OpenSession, openSession, type SessionAccess } from './open-session.ts';
-
-/** Answers failures with their codes, for pages that tell them apart. */
-const answerSessionFailure: AnswerFailure = (ctx, failure) => {
-  answerProgram(ctx, failure, { error: failure.code, detail: failure.detail });
-};
-
-/** Answers failures of everything that follows with their codes. */
-export const answerSessionFailures: Middleware<RequestState> = (ctx, next) => {
-  ctx.state.answerFailure = answerSessionFailure;
-  return next();
-};
+import type { OpenSession, SessionAccess } from './session-access.ts';
 
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
 export function describeSession(access: SessionAccess): Middleware<RequestState> {
   return async (ctx: Context) => {
-    ctx.body = description(await openSession(ctx, access), access.now);
+    ctx.body = description(await access.open(ctx), access.now);
   };
 }
 
@@ -37,12 +25,12 @@ export function refreshSession(
   refreshes: Refreshes,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { session, registration } = await openSession(ctx, access);
-    const token = await refreshed(ctx, { session, registration }, refreshes);
-    const renewed = await access.sessions.renew(ctx, session, token);
+    const open = await access.open(ctx);
+    const token = await refreshed(ctx, open, refreshes);
+    const session = await access.sessions.renew(ctx, open.session, token);
     // It was logged out in the meantime.
-    if (renewed === undefined) throw new RelayError('session_missing');
-    ctx.body = description({ session: renewed, registration }, access.now);
+    if (session === undefined) throw new RelayError('session_missing');
+    ctx.body = description({ ...open, session }, access.now);
   };
 }
 

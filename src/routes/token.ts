@@ -9,7 +9,7 @@ import type { Context, RequestState } from '../http/context.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { frontEndEndpoint } from './front-end-endpoint.ts';
+import { frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { FrontEnds } from './front-ends.ts';
 
 /** Serves the token requests of one `grant_type`. */
@@ -41,10 +41,7 @@ export function tokenEndpoint(
 ): Middleware<RequestState> {
   return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
-    const { grant_type: type } = parameters;
-    if (type === undefined) {
-      throw new RelayError('token_request_invalid', { detail: 'The grant_type is missing.' });
-    }
+    const type = required(parameters, 'grant_type');
     const serve = isGrantType(type) ? grants[type] : undefined;
     if (serve === undefined || !isGrantType(type)) throw new RelayError('grant_unsupported');
     ctx.state.grant = type;

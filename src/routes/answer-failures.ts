@@ -1,8 +1,27 @@
 import type { Middleware } from 'koa';
 import type { Delivery } from '../delivery/delivery.ts';
+import type { RelayError } from '../errors.ts';
 import { type Context, claimedQuery, type RequestState } from '../http/context.ts';
+import { answerProgram } from '../http/error-responder.ts';
 import type { States } from '../login/state.ts';
 import type { FrontEnds } from './front-ends.ts';
+
+/** Answers failures of everything that follows as OAuth clients read them. @see RFC 6749 §5.2 */
+export const answerOAuthErrors = answerPrograms(({ oauthError: error, detail }) => {
+  return { error, error_description: detail, detail };
+});
+
+/** Answers failures of everything that follows with their codes, for pages that tell them apart. */
+export const answerSessionFailures = answerPrograms(({ code: error, detail }) => {
+  return { error, detail };
+});
+
+function answerPrograms(bodyOf: (failure: RelayError) => object): Middleware<RequestState> {
+  return (ctx: Context, next) => {
+    ctx.state.answerFailure = (_, failure) => answerProgram(ctx, failure, bodyOf(failure));
+    return next();
+  };
+}
 
 /**
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state

@@ -1,0 +1,146 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../clock.ts';
+import { RelayError } from '../errors.ts';
+import { type Context, readQuery } from '../http/context.ts';
+import { forbidReading } from '../http/cors.ts';
+import type { Registration } from '../login/registration.ts';
+import { isCredential } from '../oauth/authorization-header.ts';
+import type { SessionContent } from '../session/content.ts';
+import type { Sessions } from '../session/sessions.ts';
+
+/** A front end that has sessions. */
+interface SessionFrontEnd {
+  readonly name: string;
+  readonly origin: string;
+}
+
+/** A session that a request may use. */
+export interface OpenSession {
+  readonly session: SessionContent;
+  readonly registration: Registration;
+}
+
+const ambiguous =
+  'This relay has several front ends with sessions: name one by the parameter client_id.';
+
+/** What endpoints need that sessions authorize. */
+export type SessionAccess = ReturnType<typeof createSessionAccess>;
+
+/** @param baseUrl the relay's public address */
+export function createSessionAccess(
+  sessions: Sessions,
+  baseUrl: string,
+  frontEnds: readonly SessionFrontEnd[],
+  registrations: readonly Registration[],
+  now: Clock,
+) {
+  const base = new URL(baseUrl);
+  const frontEndsByName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const frontEndsByOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
+  const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
+
+  function select(
+    ctx: Context,
+    origin: string | undefined,
+    name: string | undefined,
+  ): SessionFrontEnd {
+    const named = name ?? readQuery(ctx)['client_id'];
+    if (named !== undefined) {
+      const found = typeof named === 'string' ? frontEndsByName.get(named) : undefined;
+      if (found === undefined) throw new RelayError('client_unknown');
+      return found;
+    }
+    const ofOrigin = origin === undefined ? frontEnds : frontEndsByOrigin.get(origin);
+    const [only, ...others] = ofOrigin ?? [];
+    if (only === undefined) throw new RelayError('origin_foreign');
+    if (others.length > 0) throw new RelayError('client_unknown', { detail: ambiguous });
+    return only;
+  }
+
+  /**
+   * The front end that a request is for: the one that `client_id` names, else the only one with the
+   * origin of the request's page, else the only one. Lets only its page pass. Browsers send cookies with requests
+   * of other pages too, but a page of another origin cannot add the header without a preflight, which it does not pass.
+   *
+   * @param name that of the front end, if the path decides it
+   * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
+   *   `request_header_missing`
+   * @see RFC 10017 §6.1.3.3
+   */
+  function frontEndOf(ctx: Context, name?: string): SessionFrontEnd {
+    const { headers } = ctx.req;
+    if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
+    // Otherwise a name that an attacker points to this machine would be the page's own.
+    if (!isHost(headers.host, base)) throw new RelayError('host_foreign');
+    const origin = originOfPage(headers, base);
+    const frontEnd = select(ctx, origin, name);
+    ctx.state.frontEnd = frontEnd.name;
+    if (origin !== undefined && origin !== frontEnd.origin) {
+      forbidReading(ctx);
+      throw new RelayError('origin_foreign');
+    }
+    if (headers['x-login-relay'] !== '1') throw new RelayError('request_header_missing');
+    return frontEnd;
+  }
+
+  /** The registration of a session, unless its provider or client is another one by now. Throws as `provider` does. */
+  function registrationOf({ registration, audience }: SessionContent): Registration | undefined {
+    const found = registrationsByName.get(registration)?.pinned();
+    return found?.audience() === audience ? found : undefined;
+  }
+
+  return {
+    sessions,
+    now,
+    frontEndOf,
+    registrationOf,
+    /** Whether an origin is that of a front end with sessions. */
+    hasOrigin: (origin: string): boolean => frontEndsByOrigin.has(origin),
+    /**
+     * The session of a request, if it comes from the page of the session's front end.
+     *
+     * @param name the front end, if the path decides it
+     * @throws {RelayError} `session_missing`, and as `frontEndOf` and `provider` do
+     */
+    async open(ctx: Context, name?: string): Promise<OpenSession> {
+      const frontEnd = frontEndOf(ctx, name);
+      const session = await sessions.read(ctx, frontEnd.name);
+      const registration = session && registrationOf(session);
+      if (session === undefined || registration === undefined) {
+        throw new RelayError('session_missing');
+      }
+      ctx.state.registration = registration.name;
+      return { session, registration };
+    },
+    /**
+     * The access token of a session.
+     *
+     * @throws {RelayError} `session_token_expired`, or `token_malformed` if no header can carry it
+     */
+    tokenOf({ accessToken, accessTokenEndsAt: end }: SessionContent): string {
+      const isOver = end !== undefined && now() >= end * 1000;
+      if (isOver) throw new RelayError('session_token_expired');
+      if (!isCredential(accessToken)) throw new RelayError('token_malformed');
+      return accessToken;
+    },
+  };
+}
+
+/**
+ * The origin of the page that sends a request.
+ *
+ * @param base the relay's public address
+ * @returns undefined if the request does not tell, such as that of a program
+ */
+export function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefined {
+  const { origin, 'sec-fetch-site': site } = headers;
+  // A page that reads from its own origin sends no Origin. The relay's may have other pages than the front end's.
+  return origin ?? (site === 'same-origin' ? base.origin : undefined);
+}
+
+/** Whether a Host header names the host of an address. Some proxies leave out the port. */
+function isHost(host: string | undefined, base: URL): boolean {
+  if (host === undefined) return false;
+  // Most requests need no parsing.
+  return host === base.host || URL.parse(`${base.protocol}//${host}`)?.hostname === base.hostname;
+}

@@ -5,7 +5,7 @@ import type { OptionSources } from '../config/sources.ts';
 import { takeSystemdEnvironment } from '../systemd.ts';
 import { version } from '../version.ts';
 import type { DemoFlags } from './commands/demo.ts';
-import { helpLayout } from './help.ts';
+import { helpLayout, optionsHelp } from './help.ts';
 import { print } from './print.ts';
 import { processSignals } from './signals.ts';
 
@@ -31,10 +31,7 @@ Examples:
       --base-url https://login.example.com \\
       --client-id Iv1.0123456789abcdef \\
       --client-secret-file /etc/login-relay/client-secret \\
-      --key-file /etc/login-relay/key
-  $ FRONTEND_ORIGIN=http://localhost:3000 \\
-      PROVIDER_CLIENT_ID=… \\
-      PROVIDER_CLIENT_SECRET=… login-relay`;
+      --key-file /etc/login-relay/key`;
 
 /**
  * Describes the command line. The exit code of the command that ran goes to `exit`.
@@ -95,7 +92,7 @@ Exit codes:
     exit(await health({ flags, environment }));
   });
   addOptions(
-    add('config', 'Check or print the configuration, or print the schema of its file.')
+    add('config', 'Check or print the configuration, or its schema.')
       .addArgument(new Argument('<action>').choices(configActions))
       .addHelpText('after', configHelp),
   ).action(async (action: ConfigAction, flags: Flags) => {
@@ -152,11 +149,12 @@ Exit codes:
   add('version', 'Print the version.').action(async () => {
     await print(`${version}\n`);
   });
-  add('help', 'Explain a command.')
+  add('help', 'Explain a command, or all options.')
     .argument('[command]')
-    .action((name: string | undefined) => {
+    .action(async (name: string | undefined) => {
       const command = program.commands.find((one) => one.name() === name);
       if (name === undefined) program.help();
+      else if (name === 'options') await print(optionsHelp(program));
       else if (command !== undefined) command.help();
       else program.error('error: unknown command', { code: 'commander.unknownCommand' });
     });

@@ -9,23 +9,24 @@ import { startRelay } from '../harness/relay/relay-under-test.ts';
 
 describe('the command line', () => {
   it('explains every flag and names its variable', async () => {
-    for (const words of [['--help'], ['-h'], ['serve', '--help']]) {
-      const { code, stdout, stderr } = await runRelay({ words });
-      expect({ code, stderr }, words.join(' ')).to.deep.equal({ code: 0, stderr: '' });
-      for (const name of flagNames) {
-        // The text of a flag extends to the next flag, over any number of lines.
-        const text = new RegExp(`^ +--${name}(?![\\w-])(?:(?!^ +-)[^])*`, 'm').exec(stdout)?.[0];
-        expect(text, `--${name} in ${words.join(' ')}`).to.be.a('string');
-        expect(text).to.match(new RegExp(`\\b${variables[name]}\\b`));
-      }
+    const { code, stdout, stderr } = await runRelay({ words: ['help', 'options'] });
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    for (const name of flagNames) {
+      // The text of a flag extends to the next flag, over any number of lines.
+      const text = new RegExp(`^ +--${name}(?![\\w-])(?:(?!^ +-)[^])*`, 'm').exec(stdout)?.[0];
+      expect(text, `--${name}`).to.be.a('string');
+      expect(text).to.match(new RegExp(`\\b${variables[name]}\\b`));
     }
   });
 
   it('shows examples and the other commands in its help', async () => {
-    const { stdout } = await runRelay({ words: ['--help'] });
-    expect(stdout).to.match(/examples?:/i);
-    expect(stdout).to.match(/^ +serve\b/m);
-    expect(stdout).to.match(/^ +demo\b/m);
+    for (const words of [['--help'], ['-h'], ['help']]) {
+      const { code, stdout } = await runRelay({ words });
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/examples?:/i);
+      expect(stdout).to.match(/^ +serve\b/m);
+      expect(stdout).to.match(/^ +demo\b/m);
+    }
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -11,7 +11,7 @@ const { oneOf, wholeNumberOf } = schemas;
 export const requiredFrontEndRows = group('Required', {
   origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', {
     schema: originPattern,
-    help: 'origin of the front end, such as https://app.example.com; with a * for one label (https://*.preview.example.com) or for any port (http://localhost:*)',
+    help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port',
     otherwise: 'required',
   }),
 });

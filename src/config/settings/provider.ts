@@ -76,7 +76,7 @@ export const requiredProviderRows = group('Required', {
 export const providerRows = group('Provider', {
   provider: provider('--provider <name>', 'PROVIDER', {
     schema: presetName,
-    help: 'provider preset; login-relay providers lists them',
+    help: 'provider preset; see login-relay providers',
     default: 'github',
     inFile: { otherwise: 'the preset that has the name of the entry, else github' },
   }),

@@ -20,7 +20,7 @@ export const listeningRows = group('Listening', {
   }),
   baseUrl: relay('--base-url <url>', 'BASE_URL', {
     schema: httpUrl,
-    help: 'public URL of this relay, as browsers and the provider see it',
+    help: 'public URL of this relay, as browsers see it',
     otherwise: 'http://localhost:PORT, https with a certificate',
   }),
   insecureHttp: relay('--insecure-http', 'INSECURE_HTTP', {

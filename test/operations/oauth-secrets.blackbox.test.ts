@@ -14,13 +14,13 @@ import {
   tokenPath,
 } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import {
   callbackPath,
   loginPath,
   type Relay,
   secretFile,
-  useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
 const line = 'the line of a key file with 32 characters or more';
@@ -28,33 +28,25 @@ const line = 'the line of a key file with 32 characters or more';
 describe('the secrets of an OAuth login', () => {
   // This must run before the relay is stopped.
   after('nothing secret is in the log or the metrics', async () => {
-    await provider.stop();
     const metrics = await relay.metrics();
     expect(metrics).to.contain('route="/auth/provider/token"');
     expectNoneRemembered(metrics + relay.process.stdout + relay.process.stderr);
   });
-  const startRelay = useRelays();
+  const { underTest } = useRefreshingRelay(async () => ({
+    'key-file': await secretFile(line),
+    ...{ 'metrics-port': '0', 'log-level': 'debug' },
+  }));
   let provider: RefreshingProvider;
   let relay: Relay;
   let key: ProofKey;
   let otherKey: ProofKey;
   let page: OAuthPage;
 
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
+  before('a page has a key', async () => {
+    ({ provider, relay } = underTest());
     [key, otherKey] = await Promise.all([newProofKey(), newProofKey()]);
-    relay = await startRelay({
-      client: provider.registration,
-      flags: {
-        ...provider.flags,
-        'key-file': await secretFile(line),
-        'metrics-port': '0',
-        'log-level': 'debug',
-      },
-    });
     page = new OAuthPage(relay, provider, key);
   });
-  beforeEach(() => provider.forget());
 
   /** The parameters of a redemption that would succeed, and the secrets in it. */
   async function goodRedemption(): Promise<Record<'code' | 'code_verifier', string>> {

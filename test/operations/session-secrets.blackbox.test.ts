@@ -8,8 +8,9 @@ import {
 } from '../harness/expect/canaries.ts';
 import { SessionPage, type SessionRequest, sessionFlags } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { loginPath, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import { loginPath } from '../harness/relay/relay-under-test.ts';
 
 /** A page to return to, which no log needs to know. */
 const returnTo = '/profile?private=page-of-a-person';
@@ -17,7 +18,7 @@ const returnTo = '/profile?private=page-of-a-person';
 describe('the secrets of a session', () => {
   // This must run before the relay is stopped.
   after('nothing secret is in the log or the metrics', async () => {
-    await provider.stop();
+    const { relay } = underTest();
     const metrics = await relay.metrics();
     expect(metrics).to.contain('route="/auth/session/refresh"');
     const { stdout, stderr } = relay.process;
@@ -25,26 +26,15 @@ describe('the secrets of a session', () => {
     inspectForLeaks('log and metrics', metrics + stdout + stderr);
     expect(stdout + stderr).not.to.match(/lr_session_/);
   });
-  const startRelay = useRelays();
+  const { underTest } = useRefreshingRelay(async () => ({
+    ...(await sessionFlags()),
+    ...{ 'metrics-port': '0', 'log-level': 'debug' },
+  }));
   let provider: RefreshingProvider;
-  let relay: Relay;
   let page: SessionPage;
-
-  before('start a provider and a relay', async () => {
-    provider = await RefreshingProvider.start();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: {
-        ...provider.flags,
-        ...(await sessionFlags()),
-        'metrics-port': '0',
-        'log-level': 'debug',
-      },
-    });
-  });
   beforeEach(async () => {
-    provider.forget();
-    page = new SessionPage(() => relay, provider);
+    ({ provider } = underTest());
+    page = new SessionPage(() => underTest().relay, provider);
     await page.logIn();
   });
 
@@ -104,14 +94,13 @@ describe('the secrets of a session', () => {
 });
 
 describe('the metrics of sessions', () => {
-  const startRelay = useRelays();
+  const { underTest } = useRefreshingRelay(async () => ({
+    ...(await sessionFlags()),
+    'metrics-port': '0',
+  }));
 
   it('count logins, refreshes and logouts by their outcome', async () => {
-    const provider = await RefreshingProvider.start();
-    const relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()), 'metrics-port': '0' },
-    });
+    const { provider, relay } = underTest();
     const page = new SessionPage(() => relay, provider);
     await page.describe();
     await page.logIn();
@@ -136,6 +125,5 @@ describe('the metrics of sessions', () => {
     }
     const missing = await relay.requestLine('session_missing');
     expect(missing).to.include({ level: 'info', route: '/auth/session', status: 401 });
-    await provider.stop();
   });
 });

@@ -28,17 +28,13 @@ interface Targets {
 export function failurePage(targets: Targets): AnswerFailure {
   return (ctx, failure) => {
     const route = routeOf(ctx);
-    if (route !== undefined && !isOfLogins(route, targets.loginRoute)) {
+    const mayBePage = route === undefined || isOfLogins(route, targets.loginRoute);
+    if (mayBePage) ctx.vary('Accept, Sec-Fetch-Mode');
+    if (!mayBePage || !isNavigation(ctx)) {
       answerJson(ctx, failure);
       return;
     }
-    ctx.vary('Accept, Sec-Fetch-Mode');
-    if (!isNavigation(ctx)) {
-      answerJson(ctx, failure);
-      return;
-    }
-    const { loginRoute, loginUrl, states } = targets;
-    const again = loginUrl && loginAgainUrl(ctx, route, loginRoute, loginUrl, states);
+    const again = loginAgainUrl(ctx, route, targets);
     ctx.set('Content-Security-Policy', pagePolicy());
     answerWith(ctx, failure, page(failure, again, targets, ctx.state.requestId));
     ctx.type = 'html';
@@ -106,20 +102,15 @@ ${nav}
  * The browser is not proven, and need not be: any link to the start of a login may carry any of them.
  *
  * @param route the route that failed, or undefined if none matched
- * @param loginRoute the route that starts a login
- * @param loginUrl the public address that starts the front end's login
- * @returns undefined if the login is an OAuth login: only the front end can start it again, with a new
- *   challenge
+ * @returns undefined if no link can start the login again. An OAuth login needs a new challenge of the front end
  */
 function loginAgainUrl(
   ctx: Context,
   route: string | undefined,
-  loginRoute: string,
-  loginUrl: string,
-  states: States,
+  { loginRoute, loginUrl, states }: Targets,
 ): string | undefined {
   // Without a route, the target may not even be a URL.
-  if (route === undefined) return loginUrl;
+  if (route === undefined || loginUrl === undefined) return loginUrl;
   const query = claimedQuery(ctx);
   const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
   if (isStart && isOAuthRequest(query)) return undefined;

@@ -1,4 +1,5 @@
 import { redirect } from '../http/redirect.ts';
+import type { SessionLogin } from '../session/content.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -14,11 +15,7 @@ import type { Delivery } from './delivery.ts';
  */
 export function sessionDelivery(
   sessions: Sessions,
-  login: {
-    readonly registration: string;
-    readonly audience: () => string;
-    readonly frontEnd: string;
-  },
+  login: Omit<SessionLogin, 'audience'> & { readonly audience: () => string },
   page: string,
   fail: Delivery['fail'],
 ): Delivery {

@@ -1,5 +1,4 @@
 import type { Middleware } from 'koa';
-import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
@@ -10,7 +9,6 @@ import {
   readAuthorizationResponse,
 } from '../oauth/authorization-response.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
-import type { Provider } from '../providers/provider.ts';
 import type { FrontEnds } from './front-ends.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
@@ -24,7 +22,8 @@ export function loginCallback(
     const registration = registered.pinned();
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
-    const frontEnd = frontEndOf(frontEnds, login);
+    const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.find(login.frontEnd);
+    if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     const delivery = frontEnd.deliveryOf(login?.request);
     if (login !== undefined) {
@@ -44,7 +43,8 @@ export function loginCallback(
 
     let wantsExchange = false;
     try {
-      const grant = grantOf(response, provider, login);
+      const code = authorizationCode(response, provider);
+      const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
       await delivery.succeed(ctx, {
         ...grant,
         exchange() {
@@ -62,24 +62,6 @@ export function loginCallback(
         if (!canBeRetried) protection?.end(ctx, login);
       }
     }
-  };
-}
-
-/** @param login undefined if the callback is excused from the state check */
-function frontEndOf(frontEnds: FrontEnds, login: Login | undefined): FrontEnd {
-  const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.find(login.frontEnd);
-  if (frontEnd === undefined) throw new RelayError('front_end_gone');
-  return frontEnd;
-}
-
-function grantOf(
-  response: AuthorizationResponse,
-  provider: Provider,
-  login: Login | undefined,
-): CodeGrant {
-  return {
-    code: authorizationCode(response, provider),
-    codeVerifier: provider.pkce ? login?.codeVerifier : undefined,
   };
 }
 

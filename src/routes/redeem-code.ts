@@ -10,7 +10,7 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { required } from './front-end-endpoint.ts';
-import { proofOf, type ServeGrant, withoutRefreshToken, withRefreshToken } from './token.ts';
+import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
@@ -51,10 +51,9 @@ export function redeemCode(
       }),
     );
     frontEnd.reportScope(token.scope, registration.provider().scope);
-    if (refreshPolicy === undefined) return withoutRefreshToken(token);
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
-    const policy = { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
-    const content = firstRefreshToken(policy, token, thumbprint, now);
+    const policy = refreshPolicy && { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
+    const content = policy && firstRefreshToken(policy, token, thumbprint, now);
     return withRefreshToken((issued) => refreshTokens.issue(issued, owner), token, content, now);
   };
 }

@@ -19,12 +19,7 @@ export type ServeGrant = (
   parameters: EndpointParameters,
 ) => Promise<GrantedToken>;
 
-/** The grants by their `grant_type`. */
-export interface ServedGrants {
-  readonly authorization_code: ServeGrant;
-  /** Undefined: refresh tokens are off. */
-  readonly refresh_token: ServeGrant | undefined;
-}
+type GrantType = NonNullable<RequestState['grant']>;
 
 /**
  * `POST /auth/<registration>/token`: gives the front end its token.
@@ -32,11 +27,12 @@ export interface ServedGrants {
  * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has one: oidc-client-ts takes any
  * other with a nonce for that one, sends the request again, and hides the error.
  *
+ * @param grants by their `grant_type`; undefined: this one is off
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
 export function tokenEndpoint(
   frontEnds: FrontEnds,
-  grants: ServedGrants,
+  grants: Readonly<Record<GrantType, ServeGrant | undefined>>,
   nonces: Nonces,
 ): Middleware<RequestState> {
   return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
@@ -59,7 +55,7 @@ export function tokenEndpoint(
   });
 }
 
-function isGrantType(type: string): type is keyof ServedGrants {
+function isGrantType(type: string): type is GrantType {
   return type === 'authorization_code' || type === 'refresh_token';
 }
 
@@ -68,11 +64,6 @@ export type GrantedToken = TokenResponse;
 
 /** The provider's own refresh token stays in the relay. */
 type WithoutRefreshToken = Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
-
-/** Grants a token alone. */
-export function withoutRefreshToken(token: WithoutRefreshToken): GrantedToken {
-  return { ...token, refreshToken: undefined, refreshExpiresIn: undefined };
-}
 
 /**
  * Grants a token, and a refresh token if there is one that is not over already.
@@ -86,11 +77,13 @@ export function withRefreshToken(
   content: RefreshTokenContent | undefined,
   now: Clock,
 ): GrantedToken {
-  if (content === undefined) return withoutRefreshToken(token);
-  const refreshExpiresIn = Math.floor(content.endsAt - now() / 1000);
-  const refreshToken = refreshExpiresIn > 0 ? issue(content) : undefined;
-  if (refreshToken === undefined) return withoutRefreshToken(token);
-  return { ...token, refreshToken, refreshExpiresIn };
+  const left = content === undefined ? 0 : Math.floor(content.endsAt - now() / 1000);
+  const refreshToken = content !== undefined && left > 0 ? issue(content) : undefined;
+  return {
+    ...token,
+    refreshToken,
+    refreshExpiresIn: refreshToken === undefined ? undefined : left,
+  };
 }
 
 /**

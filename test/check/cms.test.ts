@@ -1,24 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { cmsConfigs } from '../../src/check/cms.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readFileConfig } from '../config/support/read.ts';
 import { serve } from '../harness/provider/serve.ts';
-import type { Flags } from '../harness/relay/relay-process.ts';
-import { startRelay } from '../harness/relay/relay-under-test.ts';
-import { freePort } from '../harness/system/free-port.ts';
 import { checkAsText, diagnoseHere } from './support/check.ts';
 import { withProvider } from './support/provider.ts';
 
 /** The lines for each CMS of a configuration file, whose secrets are not read from files. */
 function configsOf(text: string): Record<string, readonly string[]> {
-  const { config } = readConfig({
-    flags: {},
-    environment: { LOGIN_RELAY_CONFIG: 'config.yaml' },
-    readFile: (path) => ({
-      text: path === 'config.yaml' ? text : 'a secret of 32 characters or more',
-      readableByOthers: false,
-    }),
-  });
+  const secret = { text: 'a secret' };
+  const files = { './secret': secret, './github-secret': secret };
+  const { config } = readFileConfig(text, { files });
   const lines = cmsConfigs(config).map(({ frontEnd, registration, backend }) => [
     `${frontEnd} at ${registration}`,
     backend.split('\n').slice(0, -1),
@@ -113,25 +105,6 @@ config.yml of the CMS app, for a login at provider:
       const { report } = await diagnoseHere({ flags });
       expect(report).not.to.have.property('cms');
     });
-  });
-
-  it('reaches a relay whose only front end is a CMS', async () => {
-    const port = String(await freePort());
-    const own: Flags = {
-      'base-url': `http://localhost:${port}`,
-      'token-delivery': 'cms',
-      provider: 'github',
-    };
-    const underTest = await startRelay({ port, ...own });
-    try {
-      await withProvider({}, async (flags) => {
-        const { clientId } = underTest.provider.registration;
-        const result = await diagnoseHere({ flags: { ...flags, ...own, 'client-id': clientId } });
-        expect(result.finding('base URL').verdict).to.equal('ok');
-      });
-    } finally {
-      await underTest.stop();
-    }
   });
 
   it('warns of a scope without access to repositories', async () => {

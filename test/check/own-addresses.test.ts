@@ -66,6 +66,11 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
+  it('reports that it reaches a relay whose only front end is a CMS', async () => {
+    const finding = await whileRelayRuns({ 'token-delivery': 'cms', provider: 'github' });
+    expect(finding.verdict).to.equal('ok');
+  });
+
   it('reports it as not checked before the relay runs', async () => {
     const finding = await findingOn(subject, {
       'base-url': `http://127.0.0.1:${await freePort()}`,

@@ -50,23 +50,19 @@ describe('the token endpoint', () => {
     expect(await exchange('body')).to.equal('token');
   });
 
-  it('gets form-encoded credentials in the Authorization header for client_secret_basic', async () => {
-    const basic = Buffer.from('client%3Aid:s%25cret+%2B').toString('base64');
-    nock(origin, { reqheaders: { authorization: `Basic ${basic}` } })
-      .post('/token', { grant_type: 'authorization_code', ...fields })
-      .query({ tenant: '1' })
-      .reply(200, success);
-    expect(await exchange('basic')).to.equal('token');
-  });
-
-  it('gets the credentials without encoding for basic-raw', async () => {
-    const basic = Buffer.from('client:id:s%cret +').toString('base64');
-    nock(origin, { reqheaders: { authorization: `Basic ${basic}` } })
-      .post('/token', { grant_type: 'authorization_code', ...fields })
-      .query({ tenant: '1' })
-      .reply(200, success);
-    expect(await exchange('basic-raw')).to.equal('token');
-  });
+  for (const [how, sent] of [
+    ['basic', 'client%3Aid:s%25cret+%2B'],
+    ['basic-raw', 'client:id:s%cret +'],
+  ] as const) {
+    it(`gets ${sent} in the Authorization header for ${how}`, async () => {
+      const authorization = `Basic ${Buffer.from(sent).toString('base64')}`;
+      nock(origin, { reqheaders: { authorization } })
+        .post('/token', { grant_type: 'authorization_code', ...fields })
+        .query({ tenant: '1' })
+        .reply(200, success);
+      expect(await exchange(how)).to.equal('token');
+    });
+  }
 
   it('gets further parameters beside the others, each encoded once', async () => {
     const tokenParameters: ExtraParameters = [

@@ -26,57 +26,42 @@ export function clientSecretCredential(entry: string | undefined): string {
  */
 export function readClientSecret(reading: Reading): Secret | undefined {
   const { values, sourceOf, describe, fault, warn } = reading;
-  const isDirect = sourceOf('clientSecret') !== undefined;
+  const source = sourceOf('clientSecret');
   const isInFile = sourceOf('clientSecretFile') !== undefined;
-  if (isDirect && isInFile) {
-    return fault(
-      'clientSecret',
-      `and ${describe('clientSecretFile')} are both given: give only one`,
-    );
+  const name = source === undefined ? 'clientSecretFile' : 'clientSecret';
+  if (source !== undefined && isInFile) {
+    return fault(name, `and ${describe('clientSecretFile')} are both given: give only one`);
   }
-  if (isInFile) return secretInFile(reading, values.clientSecretFile);
-  if (!isDirect) return secretInCredential(reading);
-  if (sourceOf('clientSecret') === 'flag') {
-    warn('clientSecret', 'is in the shell history; a secret file is safer');
+  if (source === 'flag') warn(name, 'is in the shell history; a secret file is safer');
+  let secret = values.clientSecret;
+  if (source === undefined) {
+    secret = isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading);
   }
-  return asSecret('clientSecret', values.clientSecret, warn);
+  if (secret === undefined) return undefined;
+  if (secret.trim() !== secret) warn(name, 'holds a secret with a space at its start or end');
+  return new Secret(secret);
 }
 
-function secretInCredential(reading: Reading): Secret | undefined {
-  const { entryName: entry, environment, readFile, describe, fault, warn, unread } = reading;
-  const name = clientSecretCredential(entry);
+function inCredential(reading: Reading): string | undefined {
+  const { entryName, environment, readFile, describe, fault, unread } = reading;
+  const name = clientSecretCredential(entryName);
   const directory = environment['CREDENTIALS_DIRECTORY'];
   if (!directory) {
     const asFault = `is required, or ${describe('clientSecret')}`;
     const fix = `give it, unless the service has the systemd credential ${name}`;
-    const text = entry
+    return entryName
       ? unread('clientSecretFile', 'is not given', fix, asFault)
       : fault('clientSecretFile', asFault);
-    return asSecret('clientSecretFile', text, warn);
   }
   const path = `${directory}/${name}`;
-  if (isMissingCredential(path, readFile)) {
-    return fault('clientSecretFile', entry === undefined ? noCredential : noNamedCredential(name));
-  }
-  return secretInFile(reading, path);
+  if (!isMissingCredential(path, readFile)) return secretInFile(reading, path);
+  return fault('clientSecretFile', entryName ? noNamedCredential(name) : noCredential);
 }
 
 /** @param path undefined: it has a fault, which was reported */
-function secretInFile(reading: Reading, path: string | undefined): Secret | undefined {
-  const { fault, warn } = reading;
-  if (path === undefined) return undefined;
-  const text = readSecretFile(reading, 'clientSecretFile', path);
-  if (text === undefined) return undefined;
-  if (v.is(visibleCharacters, text)) return asSecret('clientSecretFile', text, warn);
-  return fault('clientSecretFile', 'names a file whose content is not one line of printable ASCII');
-}
-
-function asSecret(
-  name: 'clientSecret' | 'clientSecretFile',
-  secret: string | undefined,
-  warn: Reading['warn'],
-): Secret | undefined {
-  if (secret === undefined) return undefined;
-  if (secret.trim() !== secret) warn(name, 'holds a secret with a space at its start or end');
-  return new Secret(secret);
+function secretInFile(reading: Reading, path: string | undefined): string | undefined {
+  const text = path && readSecretFile(reading, 'clientSecretFile', path);
+  if (text === undefined || v.is(visibleCharacters, text)) return text;
+  const message = 'names a file whose content is not one line of printable ASCII';
+  return reading.fault('clientSecretFile', message);
 }

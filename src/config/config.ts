@@ -1,7 +1,7 @@
 import { ConfigError } from '../start-errors.ts';
 import { checkApis } from './checks/apis.ts';
 import { reportCmses } from './checks/cms.ts';
-import { checkFrontEnd, type FrontEndConfig, frontEndConfig } from './checks/front-end.ts';
+import { checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import {
   baseUrlOf,
   checkClients,
@@ -33,7 +33,8 @@ export type Config = ConfigReading['config'];
 /** The relay as a client at one provider. */
 export type RegistrationConfig = Config['registrations'][number];
 
-export type { FrontEndConfig };
+/** One page or app that logs its users in. */
+export type FrontEndConfig = Config['frontEnds'][number];
 
 /** A configuration, and what should be known of it. */
 export type ConfigReading = ReturnType<typeof readConfig>;

@@ -30,9 +30,17 @@ export const unreadableFile: Readonly<Record<string, string>> = {
   EISDIR: 'names a directory, not a file',
 };
 
-/** Whether there is no file of this name. */
-export function isMissingFile(path: string, readFile: ReadFile): boolean {
-  return isMissing(path, readFile, () => false);
+/** Whether there is no file of this name, or only one with a text that does not count. */
+export function isMissingFile(
+  path: string,
+  readFile: ReadFile,
+  countsNot = (_text: string) => false,
+): boolean {
+  try {
+    return countsNot(readFile(path).text);
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
 }
 
 /**
@@ -40,15 +48,7 @@ export function isMissingFile(path: string, readFile: ReadFile): boolean {
  * not start the service, and the relay could not log what is missing.
  */
 export function isMissingCredential(path: string, readFile: ReadFile): boolean {
-  return isMissing(path, readFile, (text) => text.trim() === '');
-}
-
-function isMissing(path: string, readFile: ReadFile, isBlank: (text: string) => boolean): boolean {
-  try {
-    return isBlank(readFile(path).text);
-  } catch (error) {
-    return codeOf(error) === 'ENOENT';
-  }
+  return isMissingFile(path, readFile, (text) => text.trim() === '');
 }
 
 /** What an error of a file means, by its `code`. */

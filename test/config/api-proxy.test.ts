@@ -180,8 +180,10 @@ describe('proxy of a front end', () => {
       expect(more).to.deep.equal([]);
     }
     expect(faults(app(at('/a/')), other(at('/ab/')))).to.deep.equal([]);
-    const twice = `[{ path: /a/, url: https://a.example/ }, { path: /a/, url: https://b.example/ }]`;
-    expect(fault(app(twice))).to.match(collides);
+    const twice = `[{ path: /a/, url: https://a.example/ }, { path: /a/ }]`;
+    const [missing, found] = faults(app(twice));
+    expect(missing).to.match(/proxy\.url is required$/);
+    expect(found).to.match(collides);
   });
 
   it('is a list of maps with path and url', () => {

@@ -9,9 +9,6 @@ import { type FrontEndReading, valuesAt } from '../readings.ts';
 import { maxRedirectUriLength } from '../schemas.ts';
 import { apiConfig } from './apis.ts';
 
-/** One page or app that logs its users in. */
-export type FrontEndConfig = Readonly<ReturnType<typeof frontEndConfig>>;
-
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
@@ -41,7 +38,7 @@ export function checkFrontEnd(reading: Reading, baseUrl: string): void {
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
 }
 
-/** What a front end without faults is configured with. */
+/** One page or app that logs its users in. No fault was reported. */
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
   const { origin, tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);

@@ -1,3 +1,4 @@
+import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { CountedLimit } from '../limits.ts';
 
@@ -30,33 +31,56 @@ export function occasionally(
 /**
  * Warns of requests from origins that are no front end's.
  *
- * @param configured the front end's origin; undefined if there are several front ends
+ * @param configuredOrigin the front end's origin; undefined if there are several front ends
  * @param now milliseconds on a clock that never goes back
  */
-export function foreignOriginLog(
+export function warnOfForeignOrigins(
   logger: Warner,
-  configured: string | undefined,
+  isFrontEnd: (origin: string) => boolean,
+  configuredOrigin: string | undefined,
   now?: () => number,
-): (origin: string) => void {
+): Middleware {
   const atTimes = occasionally(now);
-  return (received) => {
-    const origin = originForm.test(received) ? received : '(not an origin)';
-    atTimes(origin, () => {
-      logger.warn({ origin, configuredOrigin: configured }, 'request from another origin');
-    });
+  return (ctx, next) => {
+    const { origin: received } = ctx.req.headers;
+    if (received !== undefined && !isFrontEnd(received)) {
+      const origin = originForm.test(received) ? received : '(not an origin)';
+      atTimes(origin, () =>
+        logger.warn({ origin, configuredOrigin }, 'request from another origin'),
+      );
+    }
+    return next();
   };
 }
 
-/** Warns of logins that start under another host name than the base URL's. */
-export function otherHostLog(logger: Warner, baseUrl: string): (host: string) => void {
+/** What browsers have as the host of an address: a name or an IP address, with a port if it has one. */
+const hostForm = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
+
+/**
+ * Warns of logins that are started under another host name than the base URL's, such as 127.0.0.1 for
+ * localhost. The browser keeps the cookie of such a login for that name, so the callback, which comes
+ * to the base URL, arrives without it. Another port is no problem: ports share their cookies.
+ * The log names at most 259 characters of a host name or IP address and a port, which anybody can make up.
+ *
+ * @see RFC 6265 §8.5
+ */
+export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
+  const base = new URL(baseUrl);
   const atTimes = occasionally();
-  return (host) =>
-    atTimes(host, () => {
-      logger.warn(
-        { host, baseUrl },
-        'login started under another host name: its callback fails, unless a proxy changes the Host header',
-      );
-    });
+  const warn = (host: string) =>
+    logger.warn(
+      { host, baseUrl },
+      'login started under another host name: its callback fails, unless a proxy changes the Host header',
+    );
+  return (ctx, next) => {
+    const { host } = ctx.req.headers;
+    if (host !== undefined && host !== base.host) {
+      const asked = URL.parse(`${base.protocol}//${host}`);
+      const isOther = asked !== null && asked.hostname !== base.hostname;
+      if (isOther && hostForm.test(asked.host)) atTimes(asked.host, () => warn(asked.host));
+    }
+    return next();
+  };
 }
 
 /**

@@ -9,14 +9,13 @@ import { loggedAddresses } from '../http/client-address.ts';
 import type { RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { errorResponder } from '../http/error-responder.ts';
-import { reportForeignOrigin } from '../http/other-origins.ts';
 import { rateLimit, rateLimitKeyBehind } from '../http/rate-limit.ts';
 import type { Readiness } from '../http/readiness.ts';
 import { allow, limitHeaders, originForm, requireHost } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
-import { foreignOriginLog, otherHostLog } from '../observability/occasional-warnings.ts';
+import { warnOfForeignOrigins, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { paths, sessionPaths } from '../paths.ts';
@@ -72,7 +71,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     baseUrl,
     limited,
     now,
-    onOtherHost: otherHostLog(logger, baseUrl),
+    watchHosts: warnOfOtherHosts(logger, baseUrl),
   });
   // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
   const mayRead = (origin: string, path: string) => {
@@ -91,7 +90,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(limitHeaders);
   app.use(requireHost);
   app.use(originForm);
-  app.use(reportForeignOrigin(hasOrigin, foreignOriginLog(logger, onlyOrigin)));
+  app.use(warnOfForeignOrigins(logger, hasOrigin, onlyOrigin));
   app.use(cors(mayRead));
   if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());

@@ -2,7 +2,6 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Clock } from '../clock.ts';
 import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
-import { reportOtherHost } from '../http/other-origins.ts';
 import { allow, refuseFrames, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
 import { paths } from '../paths.ts';
@@ -28,8 +27,8 @@ export interface LoginDependencies {
   /** The rate limit, if there is one. */
   readonly limited: readonly Middleware[];
   readonly now: Clock;
-  /** Called with the host of a login that starts under another host name than the base URL's. */
-  readonly onOtherHost: (host: string) => void;
+  /** Warns of logins that start under another host name than the base URL's. */
+  readonly watchHosts: Middleware;
 }
 
 /**
@@ -88,7 +87,7 @@ function enter({ state }: Context, { registration, frontEnds }: ServedRegistrati
 }
 
 function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
-  const { baseUrl, onOtherHost, limited } = dependencies;
+  const { watchHosts, limited } = dependencies;
   const { registration, frontEnds, states } = served;
   const { name, protection } = registration;
   const path = `/auth/${name}`;
@@ -97,7 +96,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
       allow('GET'),
       deliverCmsFailures(chosen),
       refusePrefetch,
-      ...(protection === undefined ? [] : [reportOtherHost(baseUrl, onOtherHost)]),
+      ...(protection === undefined ? [] : [watchHosts]),
       startLogin(registration, chosen, frontEnds.first.answerInPlace),
     );
   const start = startOf(frontEnds);

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { reportOtherHost } from '../../src/http/other-origins.ts';
+import { warnOfOtherHosts } from '../../src/observability/occasional-warnings.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
 describe('a login that starts under another host name', () => {
   async function reported(baseUrl: string, host: string | undefined): Promise<string[]> {
     const hosts: string[] = [];
-    const middleware = reportOtherHost(baseUrl, (other) => hosts.push(other));
+    const warn = (line: { readonly host: string }) => hosts.push(line.host);
+    const middleware = warnOfOtherHosts({ warn } as never, baseUrl);
     let passedOn = 0;
     await middleware(koaContext(host === undefined ? {} : { host }), async () => {
       passedOn += 1;

@@ -1,12 +1,16 @@
 import { expect } from 'chai';
-import { foreignOriginLog } from '../../src/observability/occasional-warnings.ts';
+import { warnOfForeignOrigins } from '../../src/observability/occasional-warnings.ts';
+import { koaContext } from '../harness/login/koa-context.ts';
 
 /** A log, its clock in milliseconds, and its lines. */
 function startLog() {
   const lines: unknown[] = [];
   const clock = { time: 0 };
   const logger = { warn: (line: unknown) => lines.push(line) };
-  const report = foreignOriginLog(logger as never, 'https://app.example', () => clock.time);
+  const origin = 'https://app.example';
+  const isFrontEnd = () => false;
+  const warn = warnOfForeignOrigins(logger as never, isFrontEnd, origin, () => clock.time);
+  const report = (received: string) => warn(koaContext({ origin: received }), async () => {});
   return { lines, clock, report };
 }
 

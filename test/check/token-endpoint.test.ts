@@ -27,6 +27,12 @@ function asGitHub(error: string): Page {
   };
 }
 
+const asSlack = (error: string) => json({ ok: false, error });
+const asTwitch = (status: number, message: string) => json({ status, message }, status);
+const asGitea = (why: string) =>
+  json({ error: 'unauthorized_client', error_description: why }, 400);
+const clientInvalid = (why?: string) =>
+  json({ error: 'invalid_client', error_description: why }, 401);
 const codeRefused = json({ error: 'invalid_grant' }, 400);
 
 /** A secret that form-encoding changes. */
@@ -52,88 +58,36 @@ async function withForm(form: string, flags: Flags): Promise<Result> {
 
 describe('login-relay check, about the token endpoint', () => {
   itFinds('token', [subject, 'ok'], 'recognises that … has accepted the client', {
-    'RFC 6749': [knowingTheClient(json({ error: 'invalid_grant' }, 400)), accepted],
+    'RFC 6749': [knowingTheClient(codeRefused), accepted],
     GitHub: [knowingTheClient(asGitHub('bad_verification_code')), accepted],
-    Slack: [knowingTheClient(json({ ok: false, error: 'invalid_code' })), accepted],
-    'Gitea and Forgejo': [
-      knowingTheClient(
-        json({ error: 'unauthorized_client', error_description: 'client is not authorized' }, 400),
-      ),
-      accepted,
-    ],
-    Twitch: [
-      knowingTheClient(json({ status: 400, message: 'Invalid authorization code' }, 400)),
-      accepted,
-    ],
+    Slack: [knowingTheClient(asSlack('invalid_code')), accepted],
+    'Gitea and Forgejo': [knowingTheClient(asGitea('client is not authorized')), accepted],
+    Twitch: [knowingTheClient(asTwitch(400, 'Invalid authorization code')), accepted],
   });
 
+  const gitLab =
+    'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.';
   itFinds('token', [subject, 'problem'], 'explains the refusal of the provider: …', {
-    'a wrong client, as RFC 6749 reports it': [
-      json({ error: 'invalid_client' }, 401),
-      clientRefused,
-    ],
+    'a wrong client, as RFC 6749 reports it': [clientInvalid(), clientRefused],
     'a 401 without an error code': [json({}, 401), clientRefused],
-    'wrong credentials, as GitHub reports them': [
-      asGitHub('incorrect_client_credentials'),
-      clientRefused,
-    ],
-    'another redirect URI, as GitHub reports it': [
-      asGitHub('redirect_uri_mismatch'),
-      redirectUriRefused,
-    ],
-    'a wrong secret, as Slack reports it': [
-      json({ ok: false, error: 'bad_client_secret' }),
-      secretRefused,
-    ],
-    'an unknown client, as Slack reports it': [
-      json({ ok: false, error: 'invalid_client_id' }),
-      clientUnknown,
-    ],
-    'another redirect URI, as Slack reports it': [
-      json({ ok: false, error: 'bad_redirect_uri' }),
-      redirectUriRefused,
-    ],
-    'a wrong secret, as Gitea reports it': [
-      json({ error: 'unauthorized_client', error_description: 'invalid client secret' }, 400),
-      secretRefused,
-    ],
-    'another redirect URI, as Gitea reports it': [
-      json({ error: 'unauthorized_client', error_description: 'unexpected redirect URI' }, 400),
-      redirectUriRefused,
-    ],
-    'an unknown client, as GitLab reports it': [
-      json(
-        {
-          error: 'invalid_client',
-          error_description:
-            'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
-        },
-        401,
-      ),
-      clientRefused,
-    ],
+    'wrong credentials at GitHub': [asGitHub('incorrect_client_credentials'), clientRefused],
+    'another redirect URI at GitHub': [asGitHub('redirect_uri_mismatch'), redirectUriRefused],
+    'a wrong secret at Slack': [asSlack('bad_client_secret'), secretRefused],
+    'an unknown client at Slack': [asSlack('invalid_client_id'), clientUnknown],
+    'another redirect URI at Slack': [asSlack('bad_redirect_uri'), redirectUriRefused],
+    'a wrong secret at Gitea': [asGitea('invalid client secret'), secretRefused],
+    'another redirect URI at Gitea': [asGitea('unexpected redirect URI'), redirectUriRefused],
+    'an unknown client at GitLab': [clientInvalid(gitLab), clientRefused],
     'a description with several causes': [
-      json(
-        {
-          error: 'invalid_client',
-          error_description: 'Invalid client secret or client identifier',
-        },
-        401,
-      ),
+      clientInvalid('Invalid client secret or client identifier'),
       clientRefused,
     ],
     'a cause that may be the callback URL': [
       json({ error: 'unauthorized_client' }, 403),
       /refuses the client without saying why/,
     ],
-    'a wrong secret, as Twitch reports it': [
-      json({ status: 403, message: 'invalid client secret' }, 403),
-      secretRefused,
-    ],
-    'an unknown client, as Twitch reports it': [
-      json({ status: 400, message: 'invalid client' }, 400),
-      clientUnknown,
-    ],
+    'a wrong secret at Twitch': [asTwitch(403, 'invalid client secret'), secretRefused],
+    'an unknown client at Twitch': [asTwitch(400, 'invalid client'), clientUnknown],
   });
 
   itFinds('token', [subject, 'problem'], 'reports a wrong address if it finds …', {
@@ -193,7 +147,7 @@ describe('login-relay check, about the token endpoint', () => {
         tryIt,
       ],
       'refuses the code of any client': [
-        json({ error: 'invalid_grant' }, 400),
+        codeRefused,
         /^the provider refuses the code first/,
         tryIt,
       ],
@@ -228,7 +182,7 @@ describe('login-relay check, about the token endpoint', () => {
 
   it('tries another form if the configured one causes a server error', async () => {
     const token: Page = (response, arrival) =>
-      (arrival.url.search ? html(500, 'Error') : json({ error: 'invalid_grant' }, 400))(response);
+      (arrival.url.search ? html(500, 'Error') : codeRefused)(response);
     await withProvider({ token }, async (flags) => {
       const result = await withForm('query', flags);
       expect(result.finding(subject).fix).to.match(/ to body$/);
@@ -237,9 +191,9 @@ describe('login-relay check, about the token endpoint', () => {
 
   it('reports no cause if only forms that are not configured are refused', async () => {
     const token: Page = (response, arrival) =>
-      (arrival.headers.authorization
-        ? json({ error: 'invalid_client' }, 401)
-        : json({ error: 'invalid_request' }, 400))(response);
+      (arrival.headers.authorization ? clientInvalid() : json({ error: 'invalid_request' }, 400))(
+        response,
+      );
     await withProvider({ token }, async (flags) => {
       const result = await withForm('body', flags);
       expect(result.finding(subject).verdict).to.equal('not_checked');
@@ -247,7 +201,7 @@ describe('login-relay check, about the token endpoint', () => {
   });
 
   it('warns of the query if the provider accepts another form', async () => {
-    const token = json({ error: 'invalid_grant' }, 400);
+    const token = codeRefused;
     await withProvider({ token }, async (flags) => {
       const result = await withForm('query', flags);
       expect(result.finding(subject)).to.include({
@@ -260,7 +214,7 @@ describe('login-relay check, about the token endpoint', () => {
   });
 
   it('never tries the query if it is not configured, because queries end up in logs', async () => {
-    const token = json({ error: 'invalid_client' }, 401);
+    const token = clientInvalid();
     await withProvider({ token }, async (flags, arrivals) => {
       await diagnoseHere({ flags });
       const calls = arrivals.filter(({ url }) => url.pathname === '/token');
@@ -292,7 +246,7 @@ describe('login-relay check, about the token endpoint', () => {
   });
 
   it('names the source of the secret as the place to correct it', async () => {
-    await withProvider({ token: json({ error: 'invalid_client' }, 401) }, async (flags) => {
+    await withProvider({ token: clientInvalid() }, async (flags) => {
       const given = { ...flags, 'client-secret-file': undefined };
       const result = await check({ flags: given, env: { PROVIDER_CLIENT_SECRET: clientSecret } });
       expect(result.finding(subject).fix).to.equal(

@@ -89,9 +89,8 @@ describe('the configuration', () => {
   });
 
   it('prefers the flag to the variable', () => {
-    expect(config({ flags: { port: '1' }, environment: { ...minimal, PORT: '2' } }).port).to.equal(
-      1,
-    );
+    const environment = { ...minimal, PORT: '2' };
+    expect(config({ flags: { port: '1' }, environment }).port).to.equal(1);
   });
 
   it('treats an empty variable as unset', () => {
@@ -164,9 +163,8 @@ describe('the configuration', () => {
   });
 
   it('reports a malformed required value only as malformed', () => {
-    expect(
-      faults({ environment: { ...minimal, FRONTEND_ORIGIN: 'app.example.com' } }),
-    ).to.have.length(1);
+    const environment = { ...minimal, FRONTEND_ORIGIN: 'app.example.com' };
+    expect(faults({ environment })).to.have.length(1);
   });
 
   it('refuses NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
@@ -176,8 +174,7 @@ describe('the configuration', () => {
   });
 
   it('quotes a wrong value on one line, without query, fragment and control characters', () => {
-    const faultOf = (flags: NonNullable<Given['flags']>) =>
-      faults({ ...(flags && { flags }) })[0] ?? '';
+    const faultOf = (flags: NonNullable<Given['flags']>) => faults({ flags })[0];
     const quotes = {
       eighty: '"eighty"',
       'a "b"\n\u001b[31m\u009b\u202e': '"a \\"b\\"\\n\\u001b[31m\uFFFD\uFFFD"',
@@ -308,38 +305,28 @@ describe('the configuration', () => {
       expect(known({ flags: { provider: 'gitlab' } }).tokenUrl).to.equal(
         'https://gitlab.com/oauth/token',
       );
-      const keycloak = known({
-        flags: {
-          provider: 'keycloak',
-          providerHost: 'sso.example.com/auth',
-          providerTenant: 'main',
-        },
-      });
-      expect(keycloak.tokenUrl).to.equal(
+      const host = { providerHost: 'sso.example.com/auth', providerTenant: 'main' };
+      expect(known({ flags: { provider: 'keycloak', ...host } }).tokenUrl).to.equal(
         'https://sso.example.com/auth/realms/main/protocol/openid-connect/token',
       );
     });
 
     it('needs the host and tenant of the preset, and refuses them otherwise', () => {
-      expect(faults({ flags: { provider: 'keycloak' } })).to.have.length(2);
-      expect(faults({ flags: { provider: 'github', providerHost: 'a.example' } })).to.have.length(
-        1,
-      );
-      expect(faults({ flags: { provider: 'github', providerTenant: 'a' } })).to.have.length(1);
-      expect(faults({ flags: { provider: 'nobody' } })).to.have.length(1);
+      for (const [flags, count] of [
+        [{ provider: 'keycloak' }, 2],
+        [{ provider: 'github', providerHost: 'a.example' }, 1],
+        [{ provider: 'github', providerTenant: 'a' }, 1],
+        [{ provider: 'nobody' }, 1],
+      ] as const) {
+        expect(faults({ flags })).to.have.length(count);
+      }
     });
 
     it('accepts only a host name that is not a metadata service', () => {
-      for (const providerHost of [
-        'https://a.example',
-        'a.example/?b',
-        'a@b.example',
-        '169.254.169.254',
-        '',
-      ]) {
-        expect(faults({ flags: { provider: 'gitea', providerHost } }), providerHost).to.have.length(
-          1,
-        );
+      const refused = ['https://a.example', 'a.example/?b', 'a@b.example', '169.254.169.254', ''];
+      for (const providerHost of refused) {
+        const flags = { provider: 'gitea', providerHost };
+        expect(faults({ flags }), providerHost).to.have.length(1);
       }
     });
 
@@ -382,9 +369,8 @@ describe('the configuration', () => {
     it('accepts addresses of this machine', () => {
       for (const name of addresses) {
         for (const host of ['localhost:3', '127.0.0.1', '127.9.9.9:1', '[::1]:8', 'a.localhost']) {
-          expect(faults({ flags: { [name]: `http://${host}` } }), `${name} ${host}`).to.deep.equal(
-            [],
-          );
+          const flags = { [name]: `http://${host}` };
+          expect(faults({ flags }), `${name} ${host}`).to.deep.equal([]);
         }
       }
     });
@@ -433,14 +419,9 @@ describe('the configuration', () => {
     });
 
     it('is the content of its file without the final newline', () => {
+      const given = { flags: { clientSecretFile: '/f' }, environment: bare };
       for (const text of ['a b', 'a b\n', 'a b\r\n']) {
-        expect(
-          secretOf({
-            files: { '/f': { text } },
-            flags: { clientSecretFile: '/f' },
-            environment: bare,
-          }),
-        ).to.equal('a b');
+        expect(secretOf({ ...given, files: { '/f': { text } } })).to.equal('a b');
       }
     });
 
@@ -556,16 +537,8 @@ describe('the configuration', () => {
 
     it('refuses proxies that are not addresses', () => {
       for (const TRUSTED_PROXIES of [
-        'proxy.example',
-        '10.0.0.0/33',
-        '0.0.0.0/0',
-        '::/0',
-        '10.0.0.0/00',
-        '::1/129',
-        '10.0.0.1,',
-        '/8',
-        'unix/8',
-        'UNIX',
+        ...['proxy.example', '10.0.0.0/33', '0.0.0.0/0', '::/0', '10.0.0.0/00', '::1/129'],
+        ...['10.0.0.1,', '/8', 'unix/8', 'UNIX'],
       ]) {
         const found = faults({ environment: { ...minimal, RATE_LIMIT: '1', TRUSTED_PROXIES } });
         expect(found, TRUSTED_PROXIES).to.deep.equal([

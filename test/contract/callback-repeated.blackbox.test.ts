@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
@@ -96,15 +95,6 @@ describe('a callback that is opened more than once', () => {
       expectRefusal(underTest(), await repeat(login), 'state_finished');
     });
   }
-
-  it('makes no call after the login is finished, even with the cookie that was cleared', async () => {
-    const login = await browser.start();
-    expectLogin(underTest(), await browser.finish(login), login);
-    underTest().provider.forget();
-    const repeated = await repeat(login);
-    expectRefusal(underTest(), repeated, 'state_finished');
-    expect(clearedCookies(repeated)).to.deep.equal([login.cookie.name]);
-  });
 
   it('finishes the login if the first callback had no code', async () => {
     const login = await browser.start();

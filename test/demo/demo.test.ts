@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +8,7 @@ import { type Demo, startDemo } from '../../src/demo/demo.ts';
 import { describeDemo } from '../../src/demo/describe.ts';
 import { parseOwnPage } from '../../src/demo/own-page.ts';
 import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
-import { ConfigError, ListenError } from '../../src/start-errors.ts';
+import { ConfigError } from '../../src/start-errors.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
@@ -100,16 +98,6 @@ describe('demo', () => {
       );
     });
 
-    it('leaves the port of the page free', async () => {
-      const probe = await start({ port: undefined });
-      await probe.close();
-      const own = probe.relayUrl;
-      const demo = await start({ port: undefined, own: { origin: own, tokenDelivery: 'query' } });
-      await demo.close();
-      const urls = [demo.relayUrl, demo.frontEndUrl, demo.providerUrl];
-      expect(urls).not.to.include(own);
-    });
-
     it('takes a delivery, and session only at the relay’s own site', () => {
       const parse = (at: string, tokenDelivery: string) =>
         parseOwnPage({ origin: at, tokenDelivery })?.tokenDelivery;
@@ -157,48 +145,6 @@ describe('demo', () => {
     expect(describeDemo(second)).to.contain('Not all of the usual ports');
     expect(describeDemo({ ...second, movedOn: false })).not.to.contain('usual');
   });
-
-  it('closes despite keep-alive, unused and busy connections', async () => {
-    const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
-    const demo = await start({ port: 0 });
-    const sockets: Socket[] = [];
-    for (const url of [demo.relayUrl, demo.frontEndUrl, demo.providerUrl]) {
-      for (const bytes of [`${request}\r\n`, request, '']) {
-        const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
-        sockets.push(socket);
-        await once(socket, 'connect');
-        socket.write(bytes);
-        if (bytes.endsWith('\r\n\r\n')) await once(socket, 'data');
-      }
-    }
-    // Resolves once each server has seen the end of its last connection.
-    await demo.close();
-    for (const socket of sockets) socket.destroy();
-  });
-
-  it('names the port that is taken, and what it was for, and closes the others', async () => {
-    const purposes = ['the relay', 'the front end', 'the provider'];
-    for (const [offset, purpose] of purposes.entries()) {
-      const { text, port } = await messageWhereTaken(offset);
-      expect(text).to.equal(`port ${port}, for ${purpose} of the demo, is already in use`);
-      await (await openPort(port - offset, 'a test')).close();
-    }
-  });
-
-  /** Starts a demo whose port at that offset is taken. Returns its error message. */
-  async function messageWhereTaken(offset: number): Promise<{ text: string; port: number }> {
-    // The ports below a free one may be in use. Then try others.
-    for (let attempt = 0; attempt < 50; attempt++) {
-      const taken = await openPort(0, 'a test');
-      const error: unknown = await start({ port: taken.port - offset }).catch((e) => e);
-      await taken.close();
-      if (!(error instanceof ListenError)) throw error;
-      if (error.message.includes(String(taken.port))) {
-        return { text: error.message, port: taken.port };
-      }
-    }
-    throw new Error('found no free ports next to each other');
-  }
 
   it('refuses ports that leave no room for three, or are none', async () => {
     for (const port of [-1, 65534, 1.5, Number.NaN]) {
@@ -270,17 +216,6 @@ describe('demo', () => {
         stdout: '',
         stderr: `login-relay: port ${taken.port}, for the relay of the demo, is already in use\n`,
       });
-    });
-
-    it('refuses a page of another machine, says why, and exits with 2', async () => {
-      const ending = await runRelay({
-        words: ['demo'],
-        flags: { origin: 'https://app.example.com' },
-      });
-      expect(ending).to.include({ code: 2, stdout: '' });
-      expect(ending.stderr)
-        .to.match(/--origin must be .* on this machine[\s\S]*anybody can log in/)
-        .and.to.not.contain('    at');
     });
   });
 });

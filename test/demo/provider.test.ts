@@ -121,15 +121,6 @@ describe('demo provider', () => {
     expect(first?.['sub']).to.not.equal(other?.['sub']);
   });
 
-  it('serves the picture and the page that its user record names', async () => {
-    const user = await userNamed('Ada');
-    const picture = await fetch(String(user['avatar_url']));
-    expect(picture.status).to.equal(200);
-    expect(picture.headers.get('content-type')).to.match(/^image\/svg\+xml/);
-    expect(picture.headers.get('cross-origin-resource-policy')).to.equal('cross-origin');
-    expect((await fetch(String(user['html_url']))).status).to.equal(200);
-  });
-
   it('shows the name of the client, escaped', async () => {
     const { body } = await startLogin(newBrowser());
     expect(`${body}`).to.contain('A &lt;b&gt;client&lt;/b&gt;');

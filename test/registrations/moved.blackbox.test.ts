@@ -54,6 +54,49 @@ async function startProvider() {
 
 type Provider = Awaited<ReturnType<typeof startProvider>>;
 
+const sessionStart = '/auth/staff/app';
+const { parameters, codeVerifier } = oauthStart({ client_id: 'spa' });
+
+/** The configuration of a relay at one provider, with these settings. */
+const configWith = (staff: string, keyFile: string, origin = sessionOrigin) => `port: 0
+base-url: https://relay.example
+key-file: ${keyFile}
+refresh-tokens: bearer
+providers:
+  staff: { ${staff}, client-id: login-relay, client-secret: s }
+front-ends:
+  spa: { origin: https://app.example }
+  app: { origin: ${origin}, token-delivery: session }
+`;
+
+const newKeyFile = () => secretFile('the line of a key file with 32 characters or more');
+
+async function startRelay(config: string): Promise<Relay> {
+  const { relay, port } = await listening({ flags: { config } });
+  return new Relay(relay, port);
+}
+
+const pageAt = (relay: () => Relay) => new SessionPage(relay, { authorize: () => 'any' });
+
+/** The callback of a login that starts now. */
+async function callbackOf(browser: FakeBrowser, start = '/auth/staff'): Promise<string> {
+  const request = expectRedirect(await browser.open(start));
+  const state = request.searchParams.get('state') ?? '';
+  return `/auth/staff/callback?${encoded({ code: 'any', state })}`;
+}
+
+/** What redeems the code of a login that ends now. */
+async function redemptionAt(relay: Relay): Promise<Parameters> {
+  const browser = new FakeBrowser(() => ({ port: relay.port }));
+  const callback = await callbackOf(browser, `/auth/staff?${encoded(parameters)}`);
+  const page = expectRedirect(await browser.open(callback));
+  const code = page.searchParams.get('code') ?? '';
+  return { grant_type: 'authorization_code', code, code_verifier: codeVerifier };
+}
+
+const askAt = (relay: Relay, request: Parameters, endpoint = 'token') =>
+  requestToken(relay, { client_id: 'spa', ...request }, [], { path: `/auth/staff/${endpoint}` });
+
 /** How a provider of the same name and client identifier moves: its settings at one of two providers. */
 const moves: Readonly<Record<string, (one: Provider, now: Provider) => string>> = {
   'to another host': (_, { origin }) =>
@@ -79,16 +122,8 @@ for (const [move, settingsAt] of Object.entries(moves)) {
     let config = '';
     let keyFile = '';
 
-    const textOf = (now: Provider, origin: string) => `port: 0
-base-url: https://relay.example
-key-file: ${keyFile}
-refresh-tokens: bearer
-providers:
-  staff: { ${settingsAt(one, now)}, client-id: login-relay, client-secret: s }
-front-ends:
-  spa: { origin: https://app.example }
-  app: { origin: ${origin}, token-delivery: session }
-`;
+    const textOf = (now: Provider, origin: string) =>
+      configWith(settingsAt(one, now), keyFile, origin);
 
     async function moveTo(now: Provider, origin = sessionOrigin): Promise<void> {
       await writeFile(config, textOf(now, origin), { mode: 0o600 });
@@ -97,10 +132,9 @@ front-ends:
 
     before('start the relay and two providers', async () => {
       [one, other] = await Promise.all([startProvider(), startProvider()]);
-      keyFile = await secretFile('the line of a key file with 32 characters or more');
+      keyFile = await newKeyFile();
       config = await secretFile(textOf(one, sessionOrigin));
-      const started = await listening({ flags: { config } });
-      relay = new Relay(started.relay, started.port);
+      relay = await startRelay(config);
     });
     beforeEach(async () => {
       await moveTo(one);
@@ -112,29 +146,7 @@ front-ends:
     });
 
     const browserOf = () => new FakeBrowser(() => ({ port: relay.port }));
-    const newPage = () => new SessionPage(() => relay, { authorize: () => 'any' });
-    const sessionStart = '/auth/staff/app';
-    const { parameters, codeVerifier } = oauthStart({ client_id: 'spa' });
-
-    /** The callback of a login that starts now. */
-    async function callbackOf(browser: FakeBrowser, start = '/auth/staff'): Promise<string> {
-      const request = expectRedirect(await browser.open(start));
-      const state = request.searchParams.get('state') ?? '';
-      return `/auth/staff/callback?${encoded({ code: 'any', state })}`;
-    }
-
-    async function codeOf(): Promise<Parameters> {
-      const browser = browserOf();
-      const callback = await callbackOf(browser, `/auth/staff?${encoded(parameters)}`);
-      const page = expectRedirect(await browser.open(callback));
-      const code = page.searchParams.get('code') ?? '';
-      return { grant_type: 'authorization_code', code, code_verifier: codeVerifier };
-    }
-
-    const ask = (request: Parameters, endpoint = 'token') =>
-      requestToken(relay, { client_id: 'spa', ...request }, [], {
-        path: `/auth/staff/${endpoint}`,
-      });
+    const ask = (request: Parameters, endpoint?: string) => askAt(relay, request, endpoint);
 
     it('gets no code of a login that started before', async () => {
       const browser = browserOf();
@@ -154,14 +166,14 @@ front-ends:
     });
 
     it('gets no code that was delivered before', async () => {
-      const redemption = await codeOf();
+      const redemption = await redemptionAt(relay);
       await moveTo(other);
       expectOAuthError(await ask(redemption), 'invalid_grant');
       expect(other.calls).to.deep.equal([]);
     });
 
     it('gets no refresh token of before, neither to renew nor to revoke it', async () => {
-      const answer = await ask(await codeOf());
+      const answer = await ask(await redemptionAt(relay));
       expect(answer.status).to.equal(200);
       const { refresh_token: token } = JSON.parse(`${answer.body}`);
       await moveTo(other);
@@ -174,7 +186,7 @@ front-ends:
     });
 
     it('gets no token of a session of before, and the person can log in there', async () => {
-      const page = newPage();
+      const page = pageAt(() => relay);
       await page.logIn(sessionStart);
       sessionOf(await page.describe());
       await moveTo(other);
@@ -190,7 +202,7 @@ front-ends:
     });
 
     it('opens no session for another origin of its front end, and the person can log in there', async () => {
-      const page = newPage();
+      const page = pageAt(() => relay);
       await page.logIn(sessionStart);
       await moveTo(one, newOrigin);
       one.calls.length = 0;
@@ -212,28 +224,16 @@ describe('a provider whose metadata move its endpoints during a request', () => 
   let other: Provider;
   let page: SessionPage;
   let move: () => Promise<void>;
-  const sessionStart = '/auth/staff/app';
-  const { parameters, codeVerifier } = oauthStart({ client_id: 'spa' });
 
   before('start the relay and two providers', async () => {
     [one, other] = await Promise.all([startProvider(), startProvider()]);
-    const config = await secretFile(`port: 0
-base-url: https://relay.example
-key-file: ${await secretFile('the line of a key file with 32 characters or more')}
-refresh-tokens: bearer
-providers:
-  staff: { issuer: '${one.origin}', client-id: login-relay, client-secret: s }
-front-ends:
-  spa: { origin: https://app.example }
-  app: { origin: ${sessionOrigin}, token-delivery: session }
-`);
-    const started = await listening({ flags: { config } });
-    relay = new Relay(started.relay, started.port);
+    const config = configWith(`issuer: '${one.origin}'`, await newKeyFile());
+    relay = await startRelay(await secretFile(config));
   });
   beforeEach('read metadata that come later', async () => {
     one.moved.to = undefined;
     await relay.reload();
-    page = new SessionPage(() => relay, { authorize: () => 'any' });
+    page = pageAt(() => relay);
     const answerMetadata = one.hold(openIdPath);
     await relay.reload();
     other.calls.length = 0;
@@ -261,9 +261,6 @@ front-ends:
     return await result;
   }
 
-  const ask = (request: Parameters) =>
-    requestToken(relay, { client_id: 'spa', ...request }, [], { path: '/auth/staff/token' });
-
   it('gets no refresh of a session that began before', async () => {
     await moveDuring(() => page.logIn(sessionStart));
     expectSessionFailure(await page.refresh(), 'session_missing');
@@ -271,14 +268,12 @@ front-ends:
   });
 
   it('gets no refresh token that was redeemed before', async () => {
-    const browser = new FakeBrowser(() => ({ port: relay.port }));
-    const request = expectRedirect(await browser.open(`/auth/staff?${encoded(parameters)}`));
-    const state = request.searchParams.get('state') ?? '';
-    const callback = `/auth/staff/callback?${encoded({ code: 'any', state })}`;
-    const code = expectRedirect(await browser.open(callback)).searchParams.get('code') ?? '';
-    const redemption = { grant_type: 'authorization_code', code, code_verifier: codeVerifier };
-    const { refresh_token } = JSON.parse(`${(await moveDuring(() => ask(redemption))).body}`);
-    expectOAuthError(await ask({ grant_type: 'refresh_token', refresh_token }), 'invalid_grant');
+    const redemption = await redemptionAt(relay);
+    const { refresh_token } = JSON.parse(
+      `${(await moveDuring(() => askAt(relay, redemption))).body}`,
+    );
+    const refresh = { grant_type: 'refresh_token', refresh_token };
+    expectOAuthError(await askAt(relay, refresh), 'invalid_grant');
     expect(other.calls).to.deep.equal([]);
   });
 
@@ -302,25 +297,15 @@ front-ends:
 describe('a relay that starts again while the issuer is down', () => {
   it('ends no session, clears no cookie, and goes on once the issuer answers', async () => {
     const provider = await startProvider();
-    const config = await secretFile(`port: 0
-base-url: https://relay.example
-key-file: ${await secretFile('the line of a key file with 32 characters or more')}
-providers:
-  staff: { issuer: '${provider.origin}', client-id: login-relay, client-secret: s }
-front-ends:
-  app: { origin: ${sessionOrigin}, token-delivery: session }
-`);
-    const start = async () => {
-      const started = await listening({ flags: { config } });
-      return new Relay(started.relay, started.port);
-    };
-    let relay = await start();
-    const page = new SessionPage(() => relay, { authorize: () => 'any' });
-    await page.logIn('/auth/staff');
+    const text = configWith(`issuer: '${provider.origin}'`, await newKeyFile());
+    const config = await secretFile(text);
+    let relay = await startRelay(config);
+    const page = pageAt(() => relay);
+    await page.logIn(sessionStart);
     const { cookie } = page;
     const answerMetadata = provider.hold(openIdPath);
     await relay.stop();
-    relay = await start();
+    relay = await startRelay(config);
     for (const ask of [page.describe, page.refresh]) {
       expectSessionFailure(await ask.call(page), 'provider_undiscovered');
     }

@@ -170,12 +170,6 @@ describe('the logout of a session', () => {
     sessionOf(await other.describe());
   });
 
-  it('lets the person log in again', async () => {
-    await page.logOut();
-    await page.logIn();
-    sessionOf(await page.describe());
-  });
-
   it('is no GET, so that no link logs anybody out', async () => {
     const answer = await page.send('/auth/logout');
     expectSessionFailure(answer, 'method_not_allowed');

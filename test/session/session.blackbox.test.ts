@@ -190,13 +190,6 @@ describe('a front end with sessions', () => {
     }
   });
 
-  it('gets no session whose tokens are too long for cookies', async () => {
-    provider.onToken = json({ access_token: 'a'.repeat(9000), token_type: 'bearer' });
-    const answer = await page.finishLogin();
-    expectFailurePage(answer, 502);
-    expect(page.cookie).to.equal('');
-  });
-
   it('asks the provider for a refresh token, whatever pages get', async () => {
     const atGoogle = await startRelay({
       client: provider.registration,

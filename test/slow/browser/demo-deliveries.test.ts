@@ -144,18 +144,6 @@ describe('the demo’s deliveries in Chromium', () => {
     });
   });
 
-  it('shows no steps of other front ends', async () => {
-    const page = await openPage();
-    await page.goto(`${frontEnd}/contract`);
-    await logInButton(page).click();
-    await authorize(page, 'Ada Lovelace');
-    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-    await page.goto(`${frontEnd}/cms`);
-    await page.getByText('Each request to the relay appears here.').waitFor();
-    await page.goto(`${frontEnd}/contract`);
-    await page.locator('#steps').getByText('GET /api/user').first().waitFor();
-  });
-
   it('are readable, 320 pixels wide', async () => {
     const page = await openPage({ colorScheme: 'dark', viewport: { width: 320, height: 640 } });
     for (const path of ['/', '/session', '/contract', '/cms']) {

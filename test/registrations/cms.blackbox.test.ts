@@ -11,6 +11,7 @@ import {
   registration,
   secretFile,
 } from '../harness/relay/relay-under-test.ts';
+import { entryOf } from './support/team.ts';
 
 const names = ['staff', 'code', 'team', 'gitlab'] as const;
 
@@ -29,7 +30,7 @@ describe('a relay with several CMSes', () => {
   let relay: Relay;
 
   before('start the relay and its providers', async () => {
-    const entries = await Promise.all(names.map(entryOf));
+    const entries = await Promise.all(names.map(startProvider));
     const text = `base-url: ${baseUrl}\nport: 0\nproviders:\n${entries.join('')}front-ends:${frontEnds}`;
     const config = await secretFile(text);
     const { relay: process, port } = await listening({ flags: { config } });
@@ -40,7 +41,7 @@ describe('a relay with several CMSes', () => {
     await relay.stop();
   });
 
-  async function entryOf(name: Name): Promise<string> {
+  async function startProvider(name: Name): Promise<string> {
     const redirectUri = `${baseUrl}/auth/${name}/callback`;
     const preset = name === 'gitlab' ? 'gitlab' : 'github';
     const tokenRequest = name === 'gitlab' ? 'body' : 'query';
@@ -48,14 +49,7 @@ describe('a relay with several CMSes', () => {
       registration({ clientId: `client-at-${name}`, redirectUri, tokenRequest }),
     );
     providers.set(name, provider);
-    return `  ${name}:
-    provider: ${preset}
-    client-id: client-at-${name}
-    client-secret-file: ${await secretFile(provider.registration.clientSecret)}
-    authorize-url: ${provider.authorizeUrl}
-    token-url: ${provider.tokenUrl}
-    user-url: ${provider.userUrl}
-`;
+    return await entryOf(name, provider, `\n    provider: ${preset}`);
   }
 
   function providerOf(name: Name): StrictProvider {

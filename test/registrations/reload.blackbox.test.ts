@@ -19,14 +19,6 @@ describe('a relay that reads its configuration file again', () => {
     expect(page.origin).to.equal('https://docs.example');
   });
 
-  it('finishes the logins that have started', async () => {
-    const browser = underTest().browser('github');
-    const request = expectRedirect(await browser.open('/auth/github'));
-    await reloadWith(underTest(), await configOf(underTest().providers, '', docs));
-    const callback = await browser.open(underTest().callbackOf('github', request));
-    expect(expectRedirect(callback).searchParams.has('access_token')).to.equal(true);
-  });
-
   it('keeps its configuration if the file has a fault, and says where', async () => {
     const text = await configOf(underTest().providers, 'prot: 1');
     const { faults } = await reloadWith(underTest(), text);

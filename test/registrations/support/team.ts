@@ -23,6 +23,17 @@ function secretFileOf(provider: StrictProvider): Promise<string> {
   return file;
 }
 
+/** The lines of a provider in a configuration file; `more` are further ones. */
+export async function entryOf(name: string, provider: StrictProvider, more = ''): Promise<string> {
+  return `  ${name}:${more}
+    client-id: ${provider.registration.clientId}
+    client-secret-file: ${await secretFileOf(provider)}
+    authorize-url: ${provider.authorizeUrl}
+    token-url: ${provider.tokenUrl}
+    user-url: ${provider.userUrl}
+`;
+}
+
 /** The registrations of the relay. */
 type Name = 'github' | 'staff';
 
@@ -88,18 +99,10 @@ export async function configOf(
   frontEnds: string = '',
 ): Promise<string> {
   const entries = await Promise.all(
-    Object.entries(providers).map(async ([name, provider]) => {
-      const secret = await secretFileOf(provider);
-      // A CMS works with few providers: the preset says that it is one of them.
-      const preset = name === 'github' ? '\n    provider: github' : '';
-      return `  ${name}:${preset}
-    client-id: ${provider.registration.clientId}
-    client-secret-file: ${secret}
-    authorize-url: ${provider.authorizeUrl}
-    token-url: ${provider.tokenUrl}
-    user-url: ${provider.userUrl}
-`;
-    }),
+    // A CMS works with few providers: the preset says that it is one of them.
+    Object.entries(providers).map(([name, provider]) =>
+      entryOf(name, provider, name === 'github' ? '\n    provider: github' : ''),
+    ),
   );
   return `base-url: ${baseUrl}
 port: 0

@@ -125,23 +125,6 @@ describe('the demo’s deliveries in Chromium', () => {
       await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
       expect(complaints).to.deep.equal([]);
     });
-
-    it('says that a login was cancelled, and lets the person log in again', async () => {
-      const page = await openPage();
-      await page.goto(`${frontEnd}/cms`);
-      for (const action of ['Cancel', 'Log in']) {
-        const opened = page.waitForEvent('popup');
-        await logInButton(page).click();
-        const popup = await opened;
-        if (action === 'Log in') await authorize(popup, 'Ada Lovelace');
-        else {
-          await popup.getByRole('button', { name: action }).click();
-          await page.getByRole('alert').waitFor();
-          await screenshot(page, 'cms-cancelled');
-        }
-      }
-      await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-    });
   });
 
   it('are readable, 320 pixels wide', async () => {

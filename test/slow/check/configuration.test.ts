@@ -25,19 +25,6 @@ describe('login-relay check, about the configuration', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('shows the source of each value', async () => {
-    const result = await check({ flags, env: { LOG_LEVEL: 'debug', HOST: '' } });
-    const shown = ['--port', '--host', '--log-level', '--origin', '--base-url', '--issuer'];
-    expect(shown.map((flag) => result.setting(flag))).to.deep.equal([
-      { flag: '--port', variable: 'PORT', value: '8000', source: 'default' },
-      { flag: '--host', variable: 'HOST', value: '127.0.0.1', source: 'default' },
-      { flag: '--log-level', variable: 'LOG_LEVEL', value: 'debug', source: 'environment' },
-      { flag: '--origin', variable: 'FRONTEND_ORIGIN', value: ownAddress, source: 'flag' },
-      { flag: '--base-url', variable: 'BASE_URL', value: ownAddress, source: 'flag' },
-      { flag: '--issuer', variable: 'PROVIDER_ISSUER', value: null, source: 'none' },
-    ]);
-  });
-
   it('masks the client secret, and shows its source', async () => {
     const none = { 'client-secret-file': undefined };
     for (const [source, result] of [

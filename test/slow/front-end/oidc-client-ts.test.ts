@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { logIn, useFrontEndSite } from './support/front-end-site.ts';
 
 const { describe } = needsChromium();
@@ -18,18 +18,6 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
     await page.getByText(`Hello, The person ${login}`).waitFor();
     return page;
   }
-
-  it('logs in with a code and PKCE', async () => {
-    const page = await openPage();
-    await page.goto(site().frontEnd);
-    await page.getByText('Nobody').waitFor();
-    await screenshot(page, 'oidc-client-ts-1-before-login');
-    await logIn(page, 'ada');
-    await page.getByText('Hello, The person ada').waitFor();
-    await screenshot(page, 'oidc-client-ts-2-logged-in');
-    expect(page.url()).to.equal(`${site().frontEnd}/`);
-    expect(await page.getByRole('alert').textContent()).to.equal('');
-  });
 
   it('renews the token by its refresh token, and the user lookup takes the new one', async () => {
     const page = await loggedIn();

@@ -131,15 +131,6 @@ describe('the life of a relay', () => {
       expect((await relay.get('/healthz')).status).to.equal(200);
       await relay.process.stop();
     });
-
-    it('keeps its configuration if the new one has faults, and names them', async () => {
-      await writeFile(underTest.secretFile, '');
-      const line = await underTest.reload();
-      expect(line['msg']).to.match(/^not reloaded/);
-      expect(line).to.have.property('level', 'error');
-      expect(JSON.stringify(line['faults'])).to.contain('--client-secret-file');
-      expectToken(await underTest.logIn());
-    });
   });
 
   it('with login-relay health, by its exit code', async () => {

@@ -20,88 +20,48 @@ const malformedEndpoint = [
   ...['https://169.254.169.254/', 'https://169.254.0.1/', 'https://169.254.169.254./'],
   ...['https://0251.0376.0251.0376/', 'https://0xa9.0xfe.0xa9.0xfe/', 'https://0xa9fea9fe/'],
   ...['https://2852039166/', 'https://169.254.43518/', 'https://[fe80::1]/', 'https://[febf::1]/'],
-  ...[
-    'https://[::ffff:169.254.169.254]/',
-    'https://[::ffff:a9fe:a9fe]/',
-    'https://[64:ff9b::a9fe:a9fe]/',
-  ],
-  ...['https://[0:0:0:0:0:ffff:a9fe:a9fe]/', 'https://[fd00:ec2::254]/', 'https://[fd20:ce::254]/'],
-  ...[
-    'https://[::169.254.169.254]/',
-    'https://100.100.100.200/',
-    'https://metadata.google.internal/',
-  ],
-  'https://metadata.google.internal./',
+  ...['https://[::ffff:169.254.169.254]/', 'https://[::ffff:a9fe:a9fe]/'],
+  ...['https://[64:ff9b::a9fe:a9fe]/', 'https://[::169.254.169.254]/', 'https://[fd00:ec2::254]/'],
+  ...['https://[0:0:0:0:0:ffff:a9fe:a9fe]/', 'https://[fd20:ce::254]/', 'https://100.100.100.200/'],
+  ...['https://metadata.google.internal/', 'https://metadata.google.internal./'],
 ];
+
+/** No pages of the front end, though some look like it. */
+const pagesElsewhere = [
+  ...['page', '/page', 'blob:https://app.example/1', 'https://app.example/\tpage'],
+  ...['https://other.example/', 'https://app.example.evil/', 'https://sub.app.example/'],
+  ...['https://app.example:8443/', 'http://app.example/', 'https://app%2eexample/'],
+  ...['https://someone:hunter2@app.example/', 'https://@app.example/'],
+  ...['https://app.example@other.example/', 'https://app.example\\@other.example/'],
+  ...['https://app.example/#fragment', 'https://app.example/#'],
+];
+
+/** A page of the front end with a parameter that the relay adds. */
+const withAdded = (...names: string[]) =>
+  names.map((name) => `https://app.example/?theme=dark&${name}=x`);
 
 /** Wrong values for each option. */
 const malformed: Partial<Record<FlagName, string[]>> = {
   port: [
-    'eighty',
-    '-1',
-    '65536',
-    '80.5',
-    '1e3',
-    ' 1',
-    '1 ',
-    '1.0',
-    '0x1f90',
-    'Infinity',
-    '８０００',
-    '99999999999',
+    ...['eighty', '-1', '65536', '80.5', '1e3', ' 1', '1 ', '1.0', '0x1f90', 'Infinity'],
+    ...['８０００', '99999999999'],
   ],
   host: ['not a host', 'http://127.0.0.1'],
   origin: [
-    'app.example',
-    '//app.example',
-    'https://app.example/path',
-    'https://app.example/?query',
-    'https://app.example/#fragment',
-    'https://someone:hunter2@app.example',
-    'https://@app.example',
-    'https://app.example https://other.example',
-    'https://app.example:99999',
-    'https:///',
-    'http://app.example',
-    'ftp://app.example',
-    'javascript:alert(1)',
-    'https://äpp.example',
-    'https://app。example',
-    '*',
-    'https://*.example',
-    'null',
+    ...['app.example', '//app.example', 'https:///', 'https://app.example:99999', 'null'],
+    ...['https://app.example/path', 'https://app.example/?query', 'https://app.example/#fragment'],
+    ...['https://someone:hunter2@app.example', 'https://@app.example'],
+    ...['http://app.example', 'ftp://app.example', 'javascript:alert(1)'],
+    ...['https://app.example https://other.example', 'https://äpp.example', 'https://app。example'],
+    ...['*', 'https://*.example'],
   ],
   'frontend-url': [
-    '/page',
-    'https://other.example/',
-    'https://app.example.evil/',
-    'https://sub.app.example/',
-    'https://app.example:8443/',
-    'http://app.example/',
-    'https://app.example/#fragment',
-    'https://someone:hunter2@app.example/',
-    'https://app.example@other.example/',
-    ...['access_token', 'state', 'error', 'error_description', 'request_id'].map(
-      (name) => `https://app.example/?theme=dark&${name}=x`,
-    ),
+    ...pagesElsewhere,
+    ...withAdded('access_token', 'state', 'error', 'error_description', 'request_id'),
   ],
   'redirect-uri': [
-    ...['page', '/page', 'https://app.example:8443/', 'https://sub.app.example/'],
-    ...['https://@app.example/', 'blob:https://app.example/1', 'https://app.example/#'],
-    ...[
-      'https://app.example@other.example/',
-      'https://app.example/\tpage',
-      'https://app%2eexample/',
-    ],
-    'https://other.example/',
-    'https://app.example.evil/',
-    'http://app.example/',
-    'https://app.example/#fragment',
-    'https://someone:hunter2@app.example/',
-    'https://app.example\\@other.example/',
-    ...['code', 'state', 'iss', 'error', 'error_description', 'request_id'].map(
-      (name) => `https://app.example/?theme=dark&${name}=x`,
-    ),
+    ...pagesElsewhere,
+    ...withAdded('code', 'state', 'iss', 'error', 'error_description', 'request_id'),
   ],
   'base-url': [
     'relay.example',

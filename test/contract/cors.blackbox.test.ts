@@ -67,14 +67,6 @@ describe('the cross-origin rules', () => {
     expect(underTest().process.logLines.filter(ofOrigin)).to.have.lengthOf(1);
   });
 
-  it('warn of no request from the front end, or without an origin', async () => {
-    await preflight(userPath, 'GET');
-    const { headers } = await underTest().get(userPath);
-    await underTest().process.logLine((line) => line['requestId'] === headers['x-request-id']);
-    const warned = underTest().process.logLines.map(({ origin }) => origin);
-    expect(warned).to.not.include(frontendOrigin);
-  });
-
   it('let only the front end read the answer to OPTIONS', async () => {
     for (const [origin, allowed] of [
       [frontendOrigin, true],

@@ -20,15 +20,6 @@ describe('a login that starts under another name of the relay', () => {
     expect(line).to.deep.equal({ level: 'warn', host: '127.0.0.1:8000', baseUrl });
   });
 
-  it('causes no warning under the name of the base URL', async () => {
-    const before = warnings().length;
-    const answered = await startAt('relay.example');
-    expectRedirect(answered);
-    const requestId = answered.headers['x-request-id'];
-    await underTest().process.logLine((line) => line['requestId'] === requestId);
-    expect(warnings()).to.have.length(before);
-  });
-
   it('fails at the callback, whose detail names the base URL', async () => {
     const elsewhere = new FakeBrowser(underTest);
     const login = await elsewhere.start();

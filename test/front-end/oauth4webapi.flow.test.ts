@@ -9,7 +9,7 @@ import {
   startRelayFor,
   strictProvider,
 } from './support/login-providers.ts';
-import { client, OAuthPage } from './support/oauth4webapi-page.ts';
+import { OAuthPage } from './support/oauth4webapi-page.ts';
 
 interface Expectations {
   readonly start: () => Promise<LoginProvider>;
@@ -151,27 +151,4 @@ describe('oauth4webapi, before any code is redeemed,', () => {
       expect(provider.tokenCalls()).to.equal(before);
     });
   }
-
-  it('reads the error and its description if the relay refuses a login', async () => {
-    const { url, state } = await page.startLogin({ scope: 'everything' });
-    const landing = (await new FakeBrowser(target).visit(url.href)).url;
-    const error = await thrownBy(
-      (async () => oauth.validateAuthResponse(page.server, client, landing, state))(),
-    );
-    expect(error).to.be.instanceOf(oauth.AuthorizationResponseError);
-    expect(error).to.include({ error: 'invalid_scope' });
-  });
-
-  it('reads access_denied if the person cancels at the provider', async () => {
-    const { url, state } = await page.startLogin();
-    const browser = new FakeBrowser(target);
-    const { headers } = await browser.open(url.href);
-    const relayState = new URL(`${headers.location}`).searchParams.get('state');
-    const denial = `/auth/provider/callback?error=access_denied&state=${relayState}`;
-    const landing = (await browser.visit(denial)).url;
-    const error = await thrownBy(
-      (async () => oauth.validateAuthResponse(page.server, client, landing, state))(),
-    );
-    expect(error).to.include({ error: 'access_denied' });
-  });
 });

@@ -8,7 +8,7 @@ import { type Fetch, pageFetch } from './page-fetch.ts';
 export const redirectUri = `${frontendOrigin}/`;
 
 /** The front end as a client of the relay. */
-export const client: oauth.Client = { client_id: 'app' };
+const client: oauth.Client = { client_id: 'app' };
 
 /** A login that a page has started. The page remembers it until the person is back. */
 export interface Pending {

@@ -55,6 +55,8 @@ function keysFrom([current, ...previous]: KeyRing) {
     session: ring('session'),
     /** Makes the nonces of DPoP proofs. */
     nonce: ring('nonce'),
+    /** Seals what relays leave for each other. */
+    memory: ring('shared memory'),
   };
 }
 

@@ -44,6 +44,37 @@ export function createRecent<Value>(lifetime: number, most: number, now: Clock) 
   };
 }
 
+/**
+ * A map whose entries have lifetimes of their own. It may keep one until the next change: a value must not be secret.
+ *
+ * @param most entries; beyond it, the oldest one is forgotten
+ */
+export function createLasting<Value>(most: number, now: Clock) {
+  // Oldest first.
+  const entries = new Map<string, { readonly value: Value; readonly end: number }>();
+  return {
+    get(key: string): Value | undefined {
+      const entry = entries.get(key);
+      return entry !== undefined && now() < entry.end ? entry.value : undefined;
+    },
+    /** @param lifetime milliseconds */
+    set(key: string, value: Value, lifetime: number): void {
+      entries.delete(key);
+      for (const [oldest, { end }] of entries) {
+        if (entries.size < most && now() < end) break;
+        entries.delete(oldest);
+      }
+      entries.set(key, { value, end: now() + lifetime });
+    },
+    delete: (key: string): boolean => entries.delete(key),
+    /** What is there, with the milliseconds that it has left. */
+    all(): { readonly key: string; readonly value: Value; readonly left: number }[] {
+      const each = [...entries].map(([key, { value, end }]) => ({ key, value, left: end - now() }));
+      return each.filter(({ left }) => left > 0);
+    },
+  };
+}
+
 /** A key for a {@link Recent} that does not tell its parts, which may be secret. */
 export function keyOf(...parts: readonly (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');

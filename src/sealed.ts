@@ -13,7 +13,7 @@ const algorithm = 'aes-256-gcm';
 
 /** Whether a text has the form of a sealed one: by this relay, by another one, or with a key that was removed. */
 export function looksSealed(text: string): boolean {
-  return bytesOf(text) !== undefined;
+  return bytesOf(text, limits.sealedLength) !== undefined;
 }
 
 /**
@@ -24,12 +24,14 @@ export function looksSealed(text: string): boolean {
  * @param purpose what the texts are for: no other seal opens them, even with the same keys
  * @param keys the first key seals; all keys open, so that keys can be rotated
  * @param schema the form of the content. It must not change the content.
+ * @param longest characters of a text
  * @see NIST SP 800-38D, NIST SP 800-108 §4
  */
 export function createSeal<Content>(
   purpose: string,
   keys: KeyRing,
   schema: v.GenericSchema<unknown, Content>,
+  longest: number = limits.sealedLength,
 ) {
   return {
     /** @param audience who may open the text: not part of it, and the same when it is opened */
@@ -45,7 +47,7 @@ export function createSeal<Content>(
 
     /** @returns undefined if the text was not sealed with one of the keys for this purpose and audience */
     open(text: string, ...audience: readonly string[]): Content | undefined {
-      const bytes = bytesOf(text);
+      const bytes = bytesOf(text, longest);
       if (bytes === undefined) return undefined;
       const data = additionalData(purpose, audience);
       for (const key of keys) {
@@ -86,8 +88,8 @@ function additionalData(purpose: string, audience: readonly string[]): Buffer {
 }
 
 /** @returns undefined if the text does not have the form of a sealed one, in the only spelling that `seal` writes */
-function bytesOf(text: string): Buffer | undefined {
-  if (text.length > limits.sealedLength) return undefined;
+function bytesOf(text: string, longest: number): Buffer | undefined {
+  if (text.length > longest) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const isMarked = bytes.subarray(0, mark.length).equals(mark);
   if (!isMarked || bytes.length < headLength + tagLength) return undefined;

@@ -25,6 +25,7 @@ import { readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
 import type { Naming, Unseen } from './reading.ts';
 import { checked, createReadings, mapped, namingOf, valuesAt } from './readings.ts';
+import { readSharedMemory } from './shared-memory.ts';
 import type { OptionSources } from './sources.ts';
 
 /** The whole configuration, checked and frozen. */
@@ -80,6 +81,7 @@ export function readConfig(
     readStateCheck(reading, describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name)),
   );
   checkSessions(relay, describeDelivery(frontEnds, ['session']), baseUrl, keyFile.isNamed);
+  const memory = readSharedMemory(relay, keyFile.isNamed);
   checkMetrics(relay);
   const apis = frontEnds.flatMap((reading) => reading.apis);
   for (const reading of [...registrations, ...frontEnds, ...apis]) reportPlainHttp(reading);
@@ -107,6 +109,8 @@ export function readConfig(
     /** The address of the metrics port. Undefined: no metrics. */
     metrics: port === undefined ? undefined : { host, port },
     proxy,
+    /** How to reach the memory that relays share. Undefined: each one remembers alone. */
+    memory,
     registrations: mapped(registrations, (reading, index) => ({
       /** The word in its paths: `/auth/<name>`. */
       name: reading.name,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
+import { parseAddress } from '../memory/connection.ts';
 import { redirectUri } from '../origins/schemas.ts';
 
 const secondsOf = { days: 24 * 3600, hours: 3600 };
@@ -203,4 +204,13 @@ export const names = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{1,64}( [A-Za-z0-9_-]{1,64})*$/, ofSegment),
   v.transform((given) => given.split(' ')),
+);
+
+/** The address of a shared memory. */
+export const sharedMemory = v.pipe(
+  v.string(),
+  v.check(
+    (text) => parseAddress(text) !== undefined,
+    'must be redis://, rediss://, unix:/path, redis+sentinel://h1,h2/name or redis+cluster://h1,h2, without a password, which belongs into a file',
+  ),
 );

@@ -13,6 +13,8 @@ export const httpFailures = {
   }),
   ...each(inASecond, {
     overloaded: 'Too many logins and lookups are in flight. Try again in a moment.',
+    memory_away:
+      'The memory that the relays share does not answer, and going on without it could end the login. Nothing is lost: try again in a moment.',
     not_ready: 'Not ready.',
     // No client receives this one.
     client_gone: 'The client closed the connection before the response.',

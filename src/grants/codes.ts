@@ -60,7 +60,7 @@ export type RedeemedCodes = ReturnType<typeof createRedeemedCodes>;
 
 /** Remembers the last 16,384 codes at most. If an older one is repeated, the provider refuses it. */
 export function createRedeemedCodes(home: Home) {
-  const redeemed = createOnce(home, redemptionLifetime, 16_384);
+  const redeemed = createOnce(home, 'c', redemptionLifetime, 16_384);
   return {
     /**
      * Exchanges the provider's code for the first redemption. A second exchange could make the provider

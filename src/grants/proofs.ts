@@ -79,7 +79,7 @@ export type Proofs = ReturnType<typeof createProofs>;
 
 /** Remembers the last 65,536 proofs at most, so that none is accepted twice. */
 export function createProofs(home: Home) {
-  const seen = createMarks(home, most);
+  const seen = createMarks(home, 'p', most);
 
   return {
     /**

@@ -1,10 +1,14 @@
 import { RelayError } from '../errors.ts';
-import { createMarks, type Home } from '../memory/home.ts';
+import { createMarks, type Home, lead } from '../memory/home.ts';
+import type { Found, Left } from '../memory/single.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent, keyOf } from '../recent.ts';
 
+const kind = 'r';
 const lifetime = 60_000;
+/** Milliseconds for which the relays that wait find a result that nobody else gets. */
+const waitersTime = 1_000;
 const most = 4096;
 /** How long a result is also repeated for its own refresh token: a login must not spend what all share. */
 const repeatTime = 30_000;
@@ -38,7 +42,8 @@ type IsGood = (accessToken: string) => boolean;
 
 interface InFlight {
   readonly scope: string | undefined;
-  readonly response: Promise<Refreshed>;
+  /** Undefined: another relay has rotated the refresh token. */
+  readonly response: Promise<Refreshed | undefined>;
 }
 
 interface Ended {
@@ -60,7 +65,7 @@ export function createRefreshes(home: Home) {
   /** By the refresh token of the result. */
   const latest = createRecent<Ended>(repeatTime, most, now);
   /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
-  const toRevoke = createMarks(home, most);
+  const toRevoke = createMarks({ now }, 'e', most);
   const refusals = createRecent<RelayError>(lifetime, most, now);
   /** The calls of a login, by its newest refresh token. */
   const calls = createRecent<{ readonly count: number; readonly since: number }>(
@@ -87,26 +92,68 @@ export function createRefreshes(home: Home) {
     if (known) calls.set(next, known);
   }
 
-  function start(refresh: FrontEndRefresh, call: CallProvider): Promise<Refreshed> {
+  /** Remembers what another relay has left. @throws {RelayError} the failure of its call */
+  function learn(token: RefreshTokenOwner, { left, age }: Found): Refreshed | undefined {
+    const key = keyOfRefresh(token);
+    if (left.failure !== undefined) {
+      const failure = new RelayError(left.failure);
+      if (left.failure === 'refresh_refused') refusals.set(key, failure);
+      throw failure;
+    }
+    if (left.response === undefined) return undefined;
+    const { refreshToken = token.refreshToken } = left.response;
+    const response = { ...left.response, refreshToken };
+    const ended = { scope: left.scope, response, at: now() - age };
+    if (refreshToken === token.refreshToken) return aged(ended, now());
+    rotate(key, keyOfRefresh({ ...token, refreshToken }), ended);
+    return undefined;
+  }
+
+  function rotate(key: string, next: string, ended: Ended): void {
+    moveCalls(key, next);
+    rotations.set(key, ended);
+    // The provider may return an earlier token again. Without this, the chain would be a circle.
+    rotations.delete(next);
+  }
+
+  async function callOnce(
+    refresh: FrontEndRefresh,
+    call: CallProvider,
+  ): Promise<Refreshed | undefined> {
     const { refreshToken, scope } = refresh;
     const key = keyOfRefresh(refresh);
+    const found = await lead(home, kind, key, {
+      async call() {
+        countCall(key);
+        return { scope, response: await call({ refreshToken, scope }) };
+      },
+      isAnswer: (left) =>
+        left.failure !== undefined ||
+        isRotation(left, refreshToken) ||
+        (left.response !== undefined && left.scope === scope),
+      keep(left) {
+        const always = isRotation(left, refreshToken);
+        const isLong = always || left.failure === 'refresh_refused';
+        return { lifetime: isLong ? lifetime : waitersTime, always };
+      },
+    });
+    const { response } = found.left;
+    if (!found.isOwn || response === undefined) return learn(refresh, found);
+    // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
+    const refreshed = { ...response, refreshToken: response.refreshToken ?? refreshToken };
+    const ended = { scope, response: refreshed, at: now() };
+    const next = keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken });
+    latest.set(next, ended);
+    if (next !== key) rotate(key, next, ended);
+    return refreshed;
+  }
+
+  /** @returns undefined if another relay has rotated the refresh token: follow it */
+  async function start(refresh: FrontEndRefresh, call: CallProvider) {
+    const key = keyOfRefresh(refresh);
     const refusal = refusals.get(key);
-    if (refusal !== undefined) return Promise.reject(refusal);
-    countCall(key);
-    const response = call({ refreshToken, scope })
-      .then((answer) => {
-        // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
-        const refreshed = { ...answer, refreshToken: answer.refreshToken ?? refreshToken };
-        const ended = { scope, response: refreshed, at: now() };
-        const next = keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken });
-        latest.set(next, ended);
-        if (next === key) return refreshed;
-        moveCalls(key, next);
-        rotations.set(key, ended);
-        // The provider may return an earlier token again. Without this, the chain would be a circle.
-        rotations.delete(next);
-        return refreshed;
-      })
+    if (refusal !== undefined) throw refusal;
+    const response = callOnce(refresh, call)
       .catch((error: unknown) => {
         const isRefusal = error instanceof RelayError && error.code === 'refresh_refused';
         if (isRefusal) {
@@ -116,8 +163,8 @@ export function createRefreshes(home: Home) {
         throw error;
       })
       .finally(() => inFlight.delete(key));
-    inFlight.set(key, { scope, response });
-    return response;
+    inFlight.set(key, { scope: refresh.scope, response });
+    return await response;
   }
 
   /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
@@ -128,7 +175,8 @@ export function createRefreshes(home: Home) {
       const key = keyOfRefresh(newest);
       const current = inFlight.get(key);
       const rotation = current === undefined ? rotations.get(key) : undefined;
-      if (rotation === undefined) return { newest, last, current };
+      if (rotation === undefined || now() - rotation.at >= lifetime)
+        return { newest, last, current };
       last = rotation;
       newest = { ...first, refreshToken: rotation.response.refreshToken };
     }
@@ -165,17 +213,27 @@ export function createRefreshes(home: Home) {
       call: CallProvider,
       isGood: IsGood = () => true,
     ): Promise<Refreshed> {
+      // The refresh token of which the other relays know nothing newer.
+      let asked: string | undefined;
       for (;;) {
         const { newest, last, current } = follow(refresh);
-        if (current === undefined) {
-          const isOver = toRevoke.isMarkedHere(keyOfRefresh(newest));
-          const ended = isOver ? undefined : (last ?? repeatable(newest, isGood));
-          if (ended === undefined || ended.scope !== refresh.scope)
-            return await start(newest, call);
-          return aged(ended, now());
+        if (current !== undefined && current.scope !== refresh.scope) {
+          await current.response.catch(() => {});
+          continue;
         }
-        if (current.scope === refresh.scope) return await current.response;
-        await current.response.catch(() => {});
+        const key = keyOfRefresh(newest);
+        const ended = last ?? repeatable(newest, isGood);
+        const isRepeatable = ended?.scope === refresh.scope && !toRevoke.isMarkedHere(key);
+        if (current === undefined && isRepeatable && ended !== undefined) {
+          if (home.shared === undefined || asked === key) return aged(ended, now());
+          asked = key;
+          const found = await home.shared.peek(kind, key, lifetime);
+          if (found === undefined) continue;
+          if (found !== 'locked' && found.left.response === undefined)
+            await toRevoke.mark(key, lifetime);
+        }
+        const refreshed = await (current?.response ?? start(newest, call));
+        if (refreshed !== undefined) return refreshed;
       }
     },
     /**
@@ -187,11 +245,19 @@ export function createRefreshes(home: Home) {
     async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
       for (;;) {
         const { newest, last, current } = follow(token);
-        if (current === undefined) {
-          await toRevoke.mark(keyOfRefresh(newest), lifetime);
-          return last?.response;
+        if (current !== undefined) {
+          await current.response.catch(() => {});
+          continue;
         }
-        await current.response.catch(() => {});
+        const key = keyOfRefresh(newest);
+        await toRevoke.mark(key, lifetime);
+        const found = await lead(home, kind, key, {
+          call: async () => ({}),
+          isAnswer: (left) => isRotation(left, newest.refreshToken),
+          keep: () => ({ lifetime, always: true }),
+        }).catch(() => undefined);
+        if (found === undefined || found.isOwn) return last?.response;
+        learn(newest, found);
       }
     },
   };
@@ -199,6 +265,10 @@ export function createRefreshes(home: Home) {
 
 const tooManyCalls =
   'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
+
+function isRotation({ response }: Left, refreshToken: string): boolean {
+  return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
+}
 
 /** Without the scope: a refresh token is spent whatever the scope was. */
 function keyOfRefresh(token: RefreshTokenOwner): string {

@@ -15,8 +15,8 @@ import { addressesBehind, isUnixSocket } from './client-address.ts';
 export type CountRequest = (address: string, most: number, detail?: string) => Promise<void>;
 
 /** @param seconds after which the count starts anew */
-export function createRequestCount(home: Home, seconds: number): CountRequest {
-  const counters = createCounters(home, seconds);
+export function createRequestCount(home: Home, kind: string, seconds: number): CountRequest {
+  const counters = createCounters(home, kind, seconds);
   return async (address, most, detail) => {
     const { count, wait } = await counters.add(counters.counterOf(address), 1);
     if (count <= most) return;
@@ -35,7 +35,7 @@ export function rateLimit(
   keyOf: (request: IncomingMessage) => string,
   home: Home,
 ): Middleware {
-  const count = createRequestCount(home, 60);
+  const count = createRequestCount(home, 'requests', 60);
   return async (ctx, next) => {
     await count(keyOf(ctx.req), perMinute);
     await next();

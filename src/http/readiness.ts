@@ -9,15 +9,20 @@ export interface AwaitedProvider extends Pick<ProviderSource, 'missing'> {
 /** Whether a relay should get new requests. */
 export type Readiness = ReturnType<typeof createReadiness>;
 
-/** @param policy whether the relay is ready once `any` provider is known, or `all` of them */
+/**
+ * @param policy whether the relay is ready once `any` provider is known, or `all` of them
+ * @param isMemoryAway whether the shared memory does not answer. Requests are still better served here than nowhere.
+ */
 export function createReadiness(
   providers: readonly AwaitedProvider[],
   policy: 'any' | 'all' = 'any',
+  isMemoryAway: () => boolean = () => false,
 ) {
   const unavailable = () => providers.filter((provider) => provider.missing() !== undefined);
   return {
     /** Set once, when the relay begins to stop. */
     stopping: false,
+    isMemoryAway,
     /** The reasons why not; empty if the relay is ready. */
     reasons(): readonly string[] {
       const missing = unavailable();

@@ -1,18 +1,21 @@
 import { RelayError } from '../errors.ts';
-import { createJoint, createOnce, type Home } from '../memory/home.ts';
+import { createJoint, createOnce, type Home, lead } from '../memory/home.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 
 // As long as a state is valid: ten minutes, and a minute for clocks that differ.
 const lifetime = 660_000;
+/** Milliseconds for which the relays that wait find the result. */
+const waitersTime = 2_000;
 
 /** The token exchanges of the last eleven minutes. Each login has one at most. */
-export type Exchanges<Result> = ReturnType<typeof createExchanges<Result>>;
+export type Exchanges = ReturnType<typeof createExchanges>;
 
 /**
  * Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code.
  */
-export function createExchanges<Result>(home: Home) {
-  const begun = createOnce(home, lifetime, 16_384);
-  const join = createJoint<Result>();
+export function createExchanges(home: Home) {
+  const begun = createOnce(home, 'x', lifetime, 16_384);
+  const join = createJoint<TokenResponse>();
   return {
     /** Whether the exchange of this login has started. */
     has: begun.isBegunHere,
@@ -24,11 +27,27 @@ export function createExchanges<Result>(home: Home) {
      *   so that the callback can be retried.
      * @throws {RelayError} `state_finished` if the exchange is over
      */
-    once: (login: string, exchange: (spend: () => void) => Promise<Result>): Promise<Result> =>
-      join(login, () =>
-        begun.run(login, exchange, () => {
-          throw new RelayError('state_finished');
-        }),
-      ),
+    once: (
+      login: string,
+      exchange: (spend: () => void) => Promise<TokenResponse>,
+    ): Promise<TokenResponse> =>
+      join(login, async () => {
+        if (begun.isBegunHere(login)) throw finished();
+        const { left } = await lead(home, 'y', login, {
+          call: async () => ({
+            response: await begun.run(login, exchange, () => {
+              throw finished();
+            }),
+          }),
+          isAnswer: () => true,
+          keep: () => ({ lifetime: waitersTime, always: true }),
+        });
+        if (left.response !== undefined) return left.response;
+        throw new RelayError(left.failure ?? 'state_finished');
+      }),
   };
+}
+
+function finished(): RelayError {
+  return new RelayError('state_finished');
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type CountRequest, createRequestCount, ownAddressBehind } from '../http/rate-limit.ts';
 import type { Home } from '../memory/home.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent } from '../recent.ts';
 import { createExchanges } from './exchanges.ts';
 import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
@@ -11,18 +10,19 @@ export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
 export function createLoginMemory(home: Home) {
   return {
-    exchanges: createExchanges<TokenResponse>(home),
+    exchanges: createExchanges(home),
     /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
     goodTokens: createRecent<true>(3_600_000, 4096, home.now),
     refusedExchanges: createRefusedExchanges(
       home,
+      'exchange',
       'The provider refused too many logins from this address. Start the login again',
     ),
     /** Access tokens that the provider did not know when they were revoked. */
-    refusedRevocations: createRefusedExchanges(home),
-    refusedLookups: createRefusedExchanges(home),
+    refusedRevocations: createRefusedExchanges(home, 'revocation'),
+    refusedLookups: createRefusedExchanges(home, 'lookup'),
     /** Counts the exchanges of each client address, refused or not, for ten minutes. */
-    countExchange: createRequestCount(home, 600),
+    countExchange: createRequestCount(home, 'exchanges', 600),
   };
 }
 

@@ -22,12 +22,16 @@ const refusals: ReadonlySet<FailureCode> = new Set([
  */
 export type RefusedExchanges = ReturnType<typeof createRefusedExchanges>;
 
-/** @param advice what a client reads that has reached the limit, before "in ten minutes" */
+/**
+ * @param kind the short name of what is refused
+ * @param advice what a client reads that has reached the limit, before "in ten minutes"
+ */
 export function createRefusedExchanges(
   home: Home,
+  kind: string,
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
-  const counters = createCounters(home, windowSeconds);
+  const counters = createCounters(home, kind, windowSeconds);
   const inFlight = new Map<string, number>();
   // Called when an exchange of the counter ends.
   const waiting = new Map<string, (() => void)[]>();

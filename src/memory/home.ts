@@ -1,38 +1,44 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { createRecent } from '../recent.ts';
+import { createLasting, createRecent } from '../recent.ts';
+import type { SharedMemory } from './shared.ts';
+import { type Found, memoryAway, type SharedCall } from './single.ts';
 
-/** Where a relay remembers earlier requests: in its own process. */
+/** Where a relay remembers earlier requests. */
 export interface Home {
   readonly now: Clock;
+  /** Undefined: only in its own process. */
+  readonly shared?: SharedMemory | undefined;
 }
 
 /** Keys that were seen, each until its time is over. */
 export type Marks = ReturnType<typeof createMarks>;
 
-/** @param most keys; beyond it, the oldest one is forgotten */
-export function createMarks({ now }: Home, most: number) {
-  // Oldest first.
-  const ends = new Map<string, number>();
-  const isOver = (end: number) => end <= now();
-
-  function isMarkedHere(key: string): boolean {
-    const end = ends.get(key);
-    return end !== undefined && !isOver(end);
-  }
-
-  function forgetOldest(): void {
-    for (const [oldest, end] of ends) {
-      if (ends.size < most && !isOver(end)) return;
-      ends.delete(oldest);
-    }
-  }
-
+/**
+ * @param kind the short name of what is marked
+ * @param most keys; beyond it, this process forgets the oldest one
+ * @param isKept whether they are worth to be marked again in a server that has lost them
+ */
+export function createMarks({ now, shared }: Home, kind: string, most: number, isKept = false) {
+  const marks = createLasting<true>(most, now);
+  const isMarkedHere = (key: string): boolean => marks.get(key) === true;
+  if (isKept) shared?.keepMarks(kind, marks.all);
   return {
     /** Whether this process has marked a key. */
     isMarkedHere,
-    /** Whether a key is marked. */
-    isMarked: async (key: string): Promise<boolean> => isMarkedHere(key),
+    /**
+     * Whether a key is marked.
+     *
+     * @param isStrict whether this process alone cannot say no
+     * @throws {RelayError} `memory_away`
+     */
+    async isMarked(key: string, isStrict = false): Promise<boolean> {
+      if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
+      const isMarked = await shared.isMarked(kind, key);
+      if (isMarked === undefined && isStrict) throw memoryAway();
+      // This process may have marked it in the meantime.
+      return isMarked === true || isMarkedHere(key);
+    },
     /**
      * Marks a key.
      *
@@ -41,14 +47,13 @@ export function createMarks({ now }: Home, most: number) {
      */
     async mark(key: string, lifetime: number): Promise<boolean> {
       if (isMarkedHere(key)) return false;
-      ends.delete(key);
-      forgetOldest();
-      ends.set(key, now() + lifetime);
-      return true;
+      marks.set(key, true, lifetime);
+      return (await shared?.mark(kind, key, lifetime)) ?? true;
     },
     /** Forgets a key. */
     async unmark(key: string): Promise<void> {
-      ends.delete(key);
+      marks.delete(key);
+      await shared?.unmark(kind, key);
     },
   };
 }
@@ -56,11 +61,12 @@ export function createMarks({ now }: Home, most: number) {
 /**
  * Does work once.
  *
+ * @param kind the short name of the work
  * @param lifetime milliseconds for which work is remembered
  * @param most works; beyond it, the oldest one is forgotten
  */
-export function createOnce(home: Home, lifetime: number, most: number) {
-  const begun = createMarks(home, most);
+export function createOnce(home: Home, kind: string, lifetime: number, most: number) {
+  const begun = createMarks(home, kind, most);
   return {
     /** Whether this process has begun the work of a key. */
     isBegunHere: begun.isMarkedHere,
@@ -97,32 +103,53 @@ export function createJoint<Result>() {
   };
 }
 
+/**
+ * Makes a call that no other relay makes at the same time, or gives what another one has left. Callers of one process
+ * join before.
+ *
+ * @throws {RelayError} `memory_away`, or why the call failed
+ */
+export async function lead(
+  { shared }: Home,
+  kind: string,
+  key: string,
+  call: SharedCall,
+): Promise<Found> {
+  if (shared !== undefined) return await shared.lead(kind, key, call);
+  return { left: await call.call(), age: 0, isOwn: true };
+}
+
 const mostCounters = 65_536;
 
 /**
  * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter is evicted, and clients
  * cannot choose with whom they share one.
  *
+ * @param kind the short name of what is counted
  * @param seconds after which a counter starts anew
  */
-export function createCounters({ now }: Home, seconds: number) {
+export function createCounters({ now, shared }: Home, kind: string, seconds: number) {
   const lifetime = seconds * 1000;
   const counters = createRecent<{ count: number; readonly end: number }>(
     lifetime,
     mostCounters,
     now,
   );
-  const seed = randomBytes(16).toString('hex');
+  const ownSeed = randomBytes(16).toString('hex');
   return {
-    counterOf: (address: string): string =>
-      `${hash('sha256', seed + address, 'buffer').readUInt16LE()}`,
+    counterOf(address: string): string {
+      const seed = shared?.seed() ?? ownSeed;
+      return `${hash('sha256', seed + address, 'buffer').readUInt16LE()}`;
+    },
     /** @returns the new count, and the milliseconds until the counter starts anew */
     async add(counter: string, by: number): Promise<{ count: number; wait: number }> {
       const known = counters.get(counter);
       const counted = known ?? { count: 0, end: now() + lifetime };
       counted.count += by;
       if (known === undefined && by > 0) counters.set(counter, counted);
-      return { count: counted.count, wait: counted.end - now() };
+      const here = { count: counted.count, wait: counted.end - now() };
+      const everywhere = await shared?.count('n', `${kind} ${counter}`, by, lifetime);
+      return everywhere === undefined || everywhere.count < here.count ? here : everywhere;
     },
   };
 }

@@ -9,6 +9,8 @@ import { occasionally } from './occasional-warnings.ts';
 
 // Few clients read metrics.
 const serverLimits = { ...limits, connections: 64 };
+type ServedMetrics = Pick<Metrics, 'contentType' | 'text'>;
+
 const noObserver = { unreadableRequest() {}, limitHit() {} };
 
 /**
@@ -18,7 +20,7 @@ const noObserver = { unreadableRequest() {}, limitHit() {} };
  * @throws {ListenError} if the port cannot be opened
  */
 export async function openMetricsPort(
-  metrics: Metrics | undefined,
+  metrics: ServedMetrics | undefined,
   where: Port | undefined,
   logger: Pick<Logger, 'warn'>,
 ): Promise<ListeningServer | undefined> {
@@ -32,7 +34,7 @@ export async function openMetricsPort(
 
 /** Answers under its own address, `localhost` and the configured name only; any other `Host` gets 421. */
 export function metricsListener(
-  metrics: Metrics,
+  metrics: ServedMetrics,
   where: Port,
   logger: Pick<Logger, 'warn'>,
 ): RequestListener {

@@ -3,6 +3,7 @@ import { type CountedLimit, countedLimits } from '../limits.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
+import { createMemoryMetrics } from './memory-metrics.ts';
 import type { RequestRecord } from './request-log.ts';
 
 type Outcome = RequestRecord['outcome'];
@@ -13,6 +14,8 @@ export interface Situation {
   readonly callsInFlight: number;
   /** Whether the relay is ready. */
   readonly ready: boolean;
+  /** Whether the shared memory answers; undefined: there is none. */
+  readonly memoryIsUp?: boolean | undefined;
   /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
   readonly providers: readonly {
     readonly registration: string | undefined;
@@ -208,6 +211,13 @@ export function createMetrics(situation: () => Situation) {
     contentType: registry.contentType as string,
     /** All metrics in the text format of Prometheus. */
     text: () => registry.metrics(),
+    /** Adds the metrics of a shared memory. */
+    createMemoryMetrics() {
+      gauge('login_relay_memory_up', '1 if the shared memory answers; 0 if not.', (up) =>
+        up.set(situation().memoryIsUp ? 1 : 0),
+      );
+      return createMemoryMetrics({ counter, histogram });
+    },
     limitHit: (limit: CountedLimit): void => limits.inc({ limit }),
     observe(record: RequestRecord): void {
       const { route, status, durationMs, outcome } = record;

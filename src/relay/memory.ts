@@ -4,19 +4,20 @@ import type { DiscoveredProvider } from '../config/provider.ts';
 import { createGrantMemory } from '../grants/grants.ts';
 import { createLoginMemory } from '../login/memory.ts';
 import { createMarks, type Home } from '../memory/home.ts';
+import type { SharedMemory } from '../memory/shared.ts';
 import type { Provider } from '../providers/provider.ts';
 import { mostLogouts } from '../session/sessions.ts';
 
 /** What a process remembers. A reload of the configuration keeps it. */
 export type Memory = ReturnType<typeof createMemory>;
 
-export function createMemory(now: Clock) {
-  const home: Home = { now };
+export function createMemory(now: Clock, shared?: SharedMemory) {
+  const home: Home = { now, shared };
   return {
     home,
     logins: createLoginMemory(home),
     grants: createGrantMemory(home),
-    logouts: createMarks(home, mostLogouts),
+    logouts: createMarks(home, 'l', mostLogouts, true),
     /** The providers that were discovered last, by their settings. */
     providers: new Map<string, Provider>(),
   };

@@ -35,6 +35,7 @@ export async function createRelay(
   const readiness = createReadiness(
     served.map(({ registration: { name }, source: { missing } }) => ({ name, missing })),
     readyPolicy,
+    memory.home.shared?.isAway,
   );
   const sessionAccess =
     sessions &&

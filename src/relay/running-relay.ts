@@ -10,6 +10,7 @@ import { limitLog } from '../observability/occasional-warnings.ts';
 import { listen, type PassedSocket, type ServerObserver } from '../server/server.ts';
 import { createMemory, forgetOthers } from './memory.ts';
 import { createRelay } from './relay.ts';
+import { configureSharedMemory, openSharedMemory } from './shared-memory.ts';
 
 /** A relay that listens. */
 export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
@@ -25,7 +26,8 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
   const metrics = await createMetricsFor(config, () => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
-  const memory = createMemory(Date.now);
+  const shared = await openSharedMemory(config, logger, metrics);
+  const memory = createMemory(Date.now, shared);
   const create = (by: Config) => createRelay(by, logger, { observers, memory });
   // Open it first, so that it serves metrics while the relay waits for the issuer.
   const metricsPort = await openMetricsPort(metrics, config.metrics, logger);
@@ -34,6 +36,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   situation = () => ({
     callsInFlight: relay.callsInFlight(),
     ready: relay.readiness.reasons().length === 0,
+    memoryIsUp: shared && !shared.isAway(),
     providers: providersOf(current, relay.readiness.unavailable()),
   });
   const server = await listen(
@@ -67,6 +70,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       const before = relay;
       relay = next;
       current = changed;
+      configureSharedMemory(shared, changed);
       forgetOthers(changed, memory);
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);
@@ -78,6 +82,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       relay.readiness.stopping = true;
       await Promise.all([server.close(), metricsPort?.close()]);
       relay.close();
+      await shared?.close();
     },
   };
 }

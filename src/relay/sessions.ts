@@ -30,6 +30,7 @@ export async function createRelaySessions(
     secure: baseUrl.startsWith('https:'),
     lifetime: config.sessionLifetime,
     idle: config.sessionIdle,
+    isStrict: config.sessionCheck === 'strict',
     frontEnds: new Map(users.map((user) => [user.name, settingsOf(user)])),
   };
   return createSessions(settings, keys.session, logouts, now);

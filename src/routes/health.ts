@@ -15,6 +15,10 @@ export function ready(readiness: Readiness): Middleware {
       throw new RelayError('not_ready', { detail: `Not ready: ${reasons.join(', ')}.` });
     }
     const unavailable = readiness.unavailable();
-    ctx.body = { status: 'ready', ...(unavailable.length > 0 && { unavailable }) };
+    ctx.body = {
+      status: 'ready',
+      ...(unavailable.length > 0 && { unavailable }),
+      ...(readiness.isMemoryAway() && { memory: 'away' }),
+    };
   };
 }

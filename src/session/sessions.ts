@@ -24,6 +24,8 @@ export const mostLogouts = 16_384;
 export interface SessionSettings extends SessionLifetimes {
   /** Whether the relay's public address is https. */
   readonly secure: boolean;
+  /** Whether no session is valid while it is unknown if it has ended at another relay. */
+  readonly isStrict?: boolean;
   /** The names of the front ends, each with its audience and the names of the registrations that it may use. */
   readonly frontEnds: ReadonlyMap<
     string,
@@ -84,7 +86,7 @@ export function createSessions(
       const text = cookies.get(ctx, frontEnd);
       const session = text === undefined ? undefined : seal.open(text, audienceOf(frontEnd));
       if (session === undefined || !isValid(session, frontEnd)) return undefined;
-      return (await logouts.isMarked(session.id)) ? undefined : session;
+      return (await logouts.isMarked(session.id, settings.isStrict)) ? undefined : session;
     },
     /**
      * Sets the cookie of a session anew.
@@ -100,7 +102,7 @@ export function createSessions(
     ): Promise<SessionContent | undefined> {
       const renewed = renewedSession(session, token, settings, seconds());
       if (!isValid(renewed, session.frontEnd)) return undefined;
-      if (await logouts.isMarked(session.id)) return undefined;
+      if (await logouts.isMarked(session.id, settings.isStrict)) return undefined;
       write(ctx, renewed);
       return renewed;
     },

@@ -13,7 +13,7 @@ describe('the command line', () => {
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     for (const name of flagNames) {
       // The text of a flag extends to the next flag, over any number of lines.
-      const text = new RegExp(`^ +--${name}(?![\\w-])(?:(?!^ +-)[^])*`, 'm').exec(stdout)?.[0];
+      const text = new RegExp(`^ {2}--${name}(?![\\w-])(?:(?!^ {2}-)[^])*`, 'm').exec(stdout)?.[0];
       expect(text, `--${name}`).to.be.a('string');
       expect(text).to.match(new RegExp(`\\b${variables[name]}\\b`));
     }

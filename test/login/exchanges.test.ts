@@ -1,14 +1,23 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { createExchanges, type Exchanges } from '../../src/login/exchanges.ts';
+import type { TokenResponse } from '../../src/oauth/token-response.ts';
 
 describe('the exchange of a login', () => {
   let time: number;
-  let exchanges: Exchanges<string>;
+  let exchanges: {
+    has: Exchanges['has'];
+    once(login: string, run: (spend: () => void) => Promise<string>): Promise<string>;
+  };
   let started: number;
   beforeEach(() => {
     time = 1_800_000_000_000;
-    exchanges = createExchanges({ now: () => time });
+    const { has, once } = createExchanges({ now: () => time });
+    exchanges = {
+      has,
+      once: async (login, run) =>
+        (await once(login, async (spend) => tokenNamed(await run(spend)))).accessToken,
+    };
     started = 0;
   });
 
@@ -97,3 +106,14 @@ describe('the exchange of a login', () => {
     expect(await inFlight).to.equal('token');
   });
 });
+
+function tokenNamed(accessToken: string): TokenResponse {
+  return {
+    accessToken,
+    tokenType: 'bearer',
+    expiresIn: undefined,
+    refreshToken: undefined,
+    refreshExpiresIn: undefined,
+    scope: undefined,
+  };
+}

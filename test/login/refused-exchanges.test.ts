@@ -16,6 +16,7 @@ describe('the limit of refused exchanges', () => {
   beforeEach(() => {
     refused = createRefusedExchanges(
       { now: Date.now },
+      'exchange',
       'The provider refused. Start the login again',
     );
     started = 0;

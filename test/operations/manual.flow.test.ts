@@ -24,6 +24,7 @@ import {
 } from '../harness/relay/relay-under-test.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { FullDisk } from '../harness/system/full-disk.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
@@ -53,8 +54,11 @@ describe('the operations manual', () => {
 
   before('a relay meets everything there is to count and to log', async function () {
     this.timeout(30_000);
+    const server = await MemoryServerHere.start();
     const underTest = await startRelay({
       'metrics-port': '0',
+      'shared-memory': server.address,
+      'key-file': await secretFile('the line of a key file with 32 characters or more'),
       'max-connections': '1',
       'rate-limit': '5',
       'log-client-address': 'whole',
@@ -74,11 +78,17 @@ describe('the operations manual', () => {
     await underTest.lookUp();
     await overflow(underTest);
     metrics = await underTest.metrics();
+    const { port } = server;
+    await server.stop();
+    await relay.logLine(({ msg }) => msg === 'shared memory is away');
+    await server.listen(port);
+    await relay.logLine(({ msg }) => msg === 'shared memory is back');
     await writeFile(underTest.secretFile, canary('secret'));
     expect(await underTest.reload()).to.have.property('changed');
     await writeFile(underTest.secretFile, '');
     expect(await underTest.reload()).to.have.property('faults');
     await underTest.stop();
+    await server.stop();
     lines.push(...relay.logLines);
     lines.push(await unexpectedError());
     lines.push(...(await linesOfSeveral()));

@@ -41,7 +41,7 @@ describe('a session', () => {
     createSessions({ ...settings, ...changes }, ring, logouts, () => time * 1000);
   beforeEach(() => {
     time = noon;
-    logouts = createMarks({ now: () => time * 1000 }, mostLogouts);
+    logouts = createMarks({ now: () => time * 1000 }, 'l', mostLogouts);
     sessions = create();
     jar = new CookieJar();
   });
@@ -235,7 +235,7 @@ describe('a session', () => {
     const elsewhere = createSessions(
       settings,
       keys,
-      createMarks({ now: () => time * 1000 }, mostLogouts),
+      createMarks({ now: () => time * 1000 }, 'l', mostLogouts),
       () => time * 1000,
     );
     for (time = noon; time < session.endsAt; time += 80_000) {
@@ -259,7 +259,7 @@ describe('a session', () => {
 describe('the memory of logouts', () => {
   it('holds the newest 16,384 sessions, until they are over', async () => {
     let time = noon;
-    const logouts = createMarks({ now: () => time * 1000 }, mostLogouts);
+    const logouts = createMarks({ now: () => time * 1000 }, 'l', mostLogouts);
     for (let index = 0; index <= 16_384; index += 1) await logouts.mark(`${index}`, 60_000);
     expect(await logouts.isMarked('0')).to.equal(false);
     expect(await logouts.isMarked('1')).to.equal(true);

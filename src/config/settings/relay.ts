@@ -3,7 +3,7 @@ import * as schemas from '../schemas.ts';
 import { group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
-const { filePath, listenHost, oneOf, wholeNumber } = schemas;
+const { filePath, listenHost, oneOf, sharedMemory, wholeNumber } = schemas;
 
 export const listeningRows = group('Listening', {
   port: relay('--port <number>', 'PORT', {
@@ -25,7 +25,7 @@ export const listeningRows = group('Listening', {
   }),
   insecureHttp: relay('--insecure-http', 'INSECURE_HTTP', {
     schema: schemas.trueOrFalse,
-    help: 'allow http:// URLs with hosts other than this machine',
+    help: 'allow http:// and redis:// URLs with hosts other than this machine',
     default: 'false',
   }),
   tlsCert: relay('--tls-cert <path>', 'TLS_CERT', {
@@ -66,6 +66,38 @@ export const listeningRows = group('Listening', {
     separator: ',',
     help: 'comma-separated IPs or CIDRs of proxies whose X-Forwarded-For is trusted; unix: any proxy that connects through a Unix socket',
     otherwise: 'none',
+  }),
+});
+
+export const sharedMemoryRows = group('Several relays', {
+  sharedMemory: relay('--shared-memory <url>', 'SHARED_MEMORY', {
+    schema: sharedMemory,
+    help: 'Valkey or Redis server (7 or later) where relays remember together: redis://, rediss://, unix:/path, redis+sentinel://h1,h2/name or redis+cluster://h1,h2; needs a key file',
+    otherwise: 'each relay remembers alone',
+    secret: true,
+    restart: true,
+  }),
+  sharedMemoryPasswordFile: relay(
+    '--shared-memory-password-file <path>',
+    'SHARED_MEMORY_PASSWORD_FILE',
+    {
+      schema: filePath,
+      help: 'file with the password for that server',
+      otherwise: 'the systemd credential shared-memory-password, else none',
+      secret: true,
+      restart: true,
+    },
+  ),
+  sharedMemoryCa: relay('--shared-memory-ca <path>', 'SHARED_MEMORY_CA', {
+    schema: filePath,
+    help: 'certificates (PEM) of the private authority that signed the certificate of that server',
+    otherwise: 'the authorities of the system',
+    restart: true,
+  }),
+  sessionCheck: relay('--session-check <how>', 'SESSION_CHECK', {
+    schema: oneOf(['open', 'strict']),
+    help: 'sessions while that server does not answer: open (a logout at another relay may be unknown) or strict (503)',
+    default: 'open',
   }),
 });
 

@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { apiRows } from './apis.ts';
 import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
 import { protectionRows, providerRows, requiredProviderRows } from './provider.ts';
-import { configFileRows, listeningRows, observabilityRows } from './relay.ts';
+import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } from './relay.ts';
 import type { Level, Option, Setting } from './setting.ts';
 
 /** Every setting that flags can give, in the order of the help. */
@@ -13,6 +13,7 @@ export const options = {
   ...frontEndRows,
   ...providerRows,
   ...protectionRows,
+  ...sharedMemoryRows,
   ...observabilityRows,
   ...configFileRows,
 } as const satisfies Record<string, Option>;

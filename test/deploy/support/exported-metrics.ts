@@ -1,4 +1,4 @@
-import { startRelay } from '../../harness/relay/relay-under-test.ts';
+import { secretFile, startRelay } from '../../harness/relay/relay-under-test.ts';
 
 let exported: Promise<Map<string, string>> | undefined;
 
@@ -9,7 +9,12 @@ export function exportedMetrics(): Promise<Map<string, string>> {
 }
 
 async function scrape(): Promise<Map<string, string>> {
-  const underTest = await startRelay({ 'metrics-port': '0' });
+  const underTest = await startRelay({
+    'metrics-port': '0',
+    'key-file': await secretFile('the line of a key file with 32 characters or more'),
+    // Nothing listens there: the metrics say so.
+    'shared-memory': 'redis://127.0.0.1:1',
+  });
   const metrics = await underTest.metrics();
   await underTest.stop();
   const types = metrics.matchAll(/^# TYPE (\S+) (\w+)$/gm);

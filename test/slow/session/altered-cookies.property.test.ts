@@ -22,7 +22,7 @@ const sessions = createSessions(
     frontEnds: new Map([[login.frontEnd, { audience: 'app https://app.example', registrations }]]),
   },
   keys,
-  createMarks({ now: Date.now }, 1),
+  createMarks({ now: Date.now }, 'l', 1),
   Date.now,
 );
 

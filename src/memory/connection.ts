@@ -1,0 +1,148 @@
+import type { Secret } from '../secret.ts';
+
+/** Where a shared memory is. */
+interface Address {
+  readonly kind: 'server' | 'socket' | 'sentinel' | 'cluster';
+  readonly tls: boolean;
+  readonly user: string | undefined;
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  /** The number of the database, the path of the socket, or the name of the primary. */
+  readonly name: string;
+}
+
+/** How to connect. */
+export interface ConnectionSettings {
+  readonly address: string;
+  readonly password?: Secret | undefined;
+  /** The certificates of a private authority, as PEM. */
+  readonly ca?: string | undefined;
+}
+
+/** A connection to a server, to the primary that Sentinel names, or to a cluster. */
+export interface Connection {
+  open(): Promise<unknown>;
+  isOpen(): boolean;
+  /** Runs a command. Its key is the second word, or the fourth of a script. */
+  run(words: readonly string[]): Promise<unknown>;
+  /** Calls with each error, and when a connection is lost or another server takes over. */
+  onLoss(report: (error: unknown) => void): void;
+  close(): Promise<void>;
+}
+
+const connectTime = 1_000;
+/** A connection that is silent for longer is lost. */
+const silence = 5_000;
+const pingInterval = 2_000;
+const reconnectTime = 150;
+const ports = { server: 6379, socket: 0, sentinel: 26_379, cluster: 6379 } as const;
+
+const form =
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[^@:/]*)@)?(?<nodes>[^@/?#]+)(?:\/(?<name>[\w.-]*))?$/;
+
+/**
+ * @returns undefined if it is not one of `redis://`, `rediss://`, `unix:/path`, `redis+sentinel://h1,h2/name` and
+ *   `redis+cluster://h1,h2`, or if it has a password
+ */
+export function parseAddress(text: string): Address | undefined {
+  if (text.startsWith('unix:/')) {
+    const path = text.slice('unix:'.length);
+    return { kind: 'socket', tls: false, user: undefined, nodes: [], name: path };
+  }
+  const { tls, kind: named, user, nodes: list = '', name = '' } = form.exec(text)?.groups ?? {};
+  const kind = named === 'sentinel' || named === 'cluster' ? named : 'server';
+  const nodes = list.split(',').flatMap((node) => {
+    const url = URL.parse(`http://${node}`);
+    return url === null || url.pathname !== '/'
+      ? []
+      : [{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || ports[kind]) }];
+  });
+  const isWhole =
+    nodes.length === list.split(',').length && (kind !== 'server' || nodes.length === 1);
+  const isNamed =
+    kind === 'sentinel' ? name !== '' : kind === 'cluster' ? name === '' : /^\d*$/.test(name);
+  if (!isWhole || !isNamed) return undefined;
+  return { kind, tls: tls === 's', user: user && decodeURIComponent(user), nodes, name };
+}
+
+/** Loads the client library, and prepares a connection. */
+export async function createConnection({
+  address,
+  password,
+  ca,
+}: ConnectionSettings): Promise<Connection> {
+  const { createClient, createCluster, createSentinel } = await import('@redis/client');
+  const parsed = parseAddress(address);
+  if (parsed === undefined) throw new Error('the address of the shared memory was not checked');
+  const { kind, tls, user, nodes, name } = parsed;
+  const socket = {
+    connectTimeout: connectTime,
+    socketTimeout: silence,
+    reconnectStrategy: () => reconnectTime * (1 + Math.random()),
+    ...(tls ? { tls: true as const, ...(ca !== undefined && { ca }) } : {}),
+  };
+  const options = {
+    ...(user ? { username: user } : {}),
+    ...(password && { password: password.reveal() }),
+    pingInterval,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled' as const,
+  };
+  if (kind === 'sentinel') {
+    const client = createSentinel({
+      name,
+      sentinelRootNodes: [...nodes],
+      nodeClientOptions: { ...options, socket },
+      sentinelClientOptions: { socket },
+      scanInterval: 1_000,
+      maxCommandRediscovers: 1,
+    });
+    return of(client, (words) => client.sendCommand(false, [...words]), [
+      'error',
+      'client-error',
+      'topology-change',
+    ]);
+  }
+  if (kind === 'cluster') {
+    const client = createCluster({
+      rootNodes: nodes.map(({ host, port }) => ({ socket: { ...socket, host, port } })),
+      defaults: { ...options, socket },
+    });
+    const keyOf = (words: readonly string[]) => words[words[0] === 'EVAL' ? 3 : 1];
+    return of(client, (words) => client.sendCommand(keyOf(words), false, [...words]), [
+      'error',
+      'node-error',
+      'node-disconnect',
+    ]);
+  }
+  const [node] = nodes;
+  const client = createClient({
+    ...options,
+    socket: kind === 'socket' ? { ...socket, tls: false, path: name } : { ...socket, ...node },
+    ...(kind === 'server' && name !== '' && { database: Number(name) }),
+  });
+  return of(client, (words) => client.sendCommand(words), ['error', 'reconnecting']);
+}
+
+/** What the three kinds of clients have in common. */
+interface Client {
+  readonly isOpen: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void | Promise<void>;
+  on(event: string, listener: (error: unknown) => void): unknown;
+}
+
+/** @param losses the events after which something may be lost */
+function of(client: Client, run: Connection['run'], losses: readonly string[]): Connection {
+  return {
+    open: () => client.connect(),
+    isOpen: () => client.isOpen,
+    run,
+    onLoss(report) {
+      for (const event of losses) client.on(event, report);
+    },
+    async close() {
+      if (client.isOpen) await client.destroy();
+    },
+  };
+}

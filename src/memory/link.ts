@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from './connection.ts';
+
+/** Milliseconds after which a command has failed. */
+const commandTime = 1_000;
+/** Milliseconds that a refresh waits for a server that has just gone away, or that the relay has not found yet. */
+const patience = 2_000;
+/** Milliseconds that relays have, after a server is back, to write what they know: longer than a reconnection takes. */
+const settleTime = 500;
+const probePause = 150;
+/** A key that no relay uses. */
+const probeName = 'login-relay:1:probe';
+
+/** Why a command failed. */
+export type LinkFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
+
+/** What operators may know of the server. */
+export interface LinkObserver {
+  /** @param failure undefined: it was answered */
+  command(name: string, seconds: number, failure: LinkFailure | undefined): void;
+  garbage(): void;
+  /** @param reason the code of the failure: an errno, or the server's own */
+  away(reason: string): void;
+  back(seconds: number): void;
+}
+
+/** A server that may be away. */
+export type ServerLink = ReturnType<typeof createLink>;
+
+/** Connects, and goes on trying for as long as the relay runs. */
+export function createLink(connection: Connection, observer: LinkObserver) {
+  const returns: (() => string[][])[] = [];
+  let waiting: (() => void)[] = [];
+  let isOver = false;
+  let isThere = false;
+  /** Whether there was a connection before. */
+  let isKnown = false;
+  let lostAt = performance.now();
+  let reason = 'unknown';
+
+  /** Runs a command, whether or not the server is there. */
+  async function ask(words: readonly string[]): Promise<{ readonly reply: unknown } | undefined> {
+    const begun = performance.now();
+    const { promise: late, resolve: giveUp } = Promise.withResolvers<'timeout'>();
+    // This process may be late itself, and the reply may be here already: read it first.
+    const timer = setTimeout(() => setTimeout(giveUp, 5, 'timeout'), commandTime);
+    const answer = await Promise.race([
+      connection.run(words).then(
+        (reply) => ({ reply }),
+        (error: unknown) => codeOf(error),
+      ),
+      late,
+    ]);
+    clearTimeout(timer);
+    const isAnswered = typeof answer === 'object';
+    const seconds = (performance.now() - begun) / 1000;
+    observer.command(words[0] ?? '', seconds, isAnswered ? undefined : failureOf(answer));
+    if (isAnswered) return answer;
+    // Somebody else has written it. The server is as good as before.
+    if (answer === 'WRONGTYPE') return { reply: '' };
+    reason = answer;
+    return undefined;
+  }
+
+  function lose(): void {
+    if (!isThere || isOver) return;
+    isThere = false;
+    lostAt = performance.now();
+    observer.away(reason);
+    void comeBack();
+  }
+
+  async function probe(): Promise<boolean> {
+    if (!connection.isOpen()) await connection.open();
+    const answers = await Promise.all(probes.map(ask));
+    return answers.every((answer) => answer !== undefined);
+  }
+
+  async function comeBack(): Promise<void> {
+    while (!isOver) {
+      const isBack = await probe().catch((error: unknown) => {
+        reason = codeOf(error);
+        return false;
+      });
+      if (isBack) break;
+      await sleep(probePause * (1 + Math.random()), undefined, { ref: false });
+    }
+    if (isOver) return;
+    // What this relay knows comes first, in case the server has lost it.
+    await Promise.all(returns.flatMap((commands) => commands()).map(ask));
+    if (isKnown) {
+      // The other relays write what they know, too.
+      await sleep(settleTime, undefined, { ref: false });
+      observer.back((performance.now() - lostAt) / 1000);
+    }
+    isKnown = true;
+    isThere = true;
+    for (const wake of waiting.splice(0)) wake();
+  }
+
+  /** @returns whether the server is there, or comes back in time */
+  async function untilBack(): Promise<boolean> {
+    const left = lostAt + patience - performance.now();
+    if (isThere || left <= 0) return isThere;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push(resolve);
+    await Promise.race([promise, sleep(left, undefined, { ref: false })]);
+    waiting = waiting.filter((one) => one !== resolve);
+    return isThere;
+  }
+
+  async function run(words: readonly string[]) {
+    if (!isThere) return undefined;
+    const answer = await ask(words);
+    if (answer === undefined) lose();
+    return answer;
+  }
+
+  connection.onLoss((error) => {
+    if (error instanceof Error) reason = codeOf(error);
+    lose();
+  });
+  void comeBack();
+  setTimeout(() => {
+    if (isKnown || isOver) return;
+    isKnown = true;
+    observer.away(reason);
+  }, patience).unref();
+
+  return {
+    /** Runs a command. @returns undefined if the server is away, or does not answer in time */
+    run,
+    /** The same, but waits for a server that has just gone away. */
+    async runPatiently(words: readonly string[]) {
+      return (
+        ((await untilBack()) ? await run(words) : undefined) ??
+        ((await untilBack()) ? await run(words) : undefined)
+      );
+    },
+    /** Adds commands that are run before all others when the server is there. */
+    onReturn(commands: () => string[][]): void {
+      returns.push(commands);
+    },
+    untilBack,
+    isAway: () => !isThere,
+    reportGarbage: observer.garbage,
+    async close(): Promise<void> {
+      isOver = true;
+      await connection.close();
+    },
+  };
+}
+
+/** Each command that the relay uses, on a key of its own. */
+const probes: readonly (readonly string[])[] = [
+  ['SET', probeName, '1', 'NX', 'GET', 'PX', '10000'],
+  [
+    'EVAL',
+    "redis.call('GET',KEYS[1]) redis.call('SET',KEYS[1],'1') redis.call('INCRBY',KEYS[1],'1') redis.call('PEXPIRE',KEYS[1],'10000') return redis.call('PTTL',KEYS[1])",
+    '1',
+    probeName,
+  ],
+  ['EXISTS', probeName],
+  ['GET', probeName],
+  ['PTTL', probeName],
+  ['DEL', probeName],
+];
+
+function failureOf(code: string): LinkFailure {
+  if (code === 'timeout' || code === 'lost') return code;
+  if (code === 'OOM') return 'full';
+  return /^E[A-Z]+$/.test(code) && code !== 'ERR' ? 'lost' : 'refused';
+}
+
+/** The code of an error, which is never a secret: an errno, or the first word of the server's error. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'lost';
+  const code = 'code' in error ? error.code : undefined;
+  const [word] = error.message.split(' ');
+  return [code, word].find((one) => /^[A-Z]+$/.test(`${one}`))?.toString() ?? 'lost';
+}

@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import { type FailureCode, failureCodes, RelayError } from '../errors.ts';
+import type { KeyRing } from '../keys.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { createLasting } from '../recent.ts';
+import { createSeal } from '../sealed.ts';
+import type { ServerLink } from './link.ts';
+
+/** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
+const lockMargin = 5_000;
+const shortestPause = 20;
+const longestPause = 150;
+/** Characters of a sealed result: with two tokens of the greatest length. */
+const longestResult = 64 * 1024;
+const mostRemembered = 4096;
+
+/** Sets a name that still has this value. */
+const replace =
+  "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
+
+const nothing = () => undefined;
+const maybeText = v.optional(v.string(), nothing);
+const maybeSeconds = v.optional(v.number(), nothing);
+const leftSchema = v.object({
+  scope: v.optional(v.string()),
+  response: v.optional(
+    v.object({
+      accessToken: v.string(),
+      tokenType: maybeText,
+      expiresIn: maybeSeconds,
+      refreshToken: maybeText,
+      refreshExpiresIn: maybeSeconds,
+      scope: maybeText,
+    }),
+  ),
+  failure: v.optional(v.picklist(failureCodes)),
+});
+
+/** What a call has left for others: its response or its failure; neither if there was no call. */
+export interface Left {
+  /** The scope that was asked for. */
+  readonly scope?: string | undefined;
+  readonly response?: TokenResponse | undefined;
+  readonly failure?: FailureCode | undefined;
+}
+
+/** A call that one relay makes for all. */
+export interface SharedCall {
+  call(): Promise<Left>;
+  /** Whether what another call has left is the answer. Otherwise, the call is made. */
+  isAnswer(left: Left): boolean;
+  /** Milliseconds for which others find it, and whether it counts even if the lock is no longer held. */
+  keep(left: Left): { readonly lifetime: number; readonly always: boolean };
+}
+
+/** What was left. */
+export interface Found {
+  readonly left: Left;
+  /** Milliseconds since then. */
+  readonly age: number;
+  /** Whether this relay has made the call itself. */
+  readonly isOwn: boolean;
+}
+
+/** How a relay came to the result of a call. */
+export type Leadership = 'led' | 'waited' | 'repeated' | 'alone' | 'unclear';
+
+/** Calls that relays make once for all of them. */
+export function createSingle(
+  link: ServerLink,
+  nameOf: (kind: string, key: string) => string,
+  observe: (how: Leadership) => void,
+) {
+  const now = () => performance.now();
+  let seal: ReturnType<typeof createSeal<v.InferOutput<typeof leftSchema>>> | undefined;
+  let lockTime = 15_000;
+  const held = new Map<string, string>();
+  /** What this relay has left for others. */
+  const own = createLasting<string>(mostRemembered, now);
+  /** When the locks of other relays that this one has seen are over at the latest. */
+  const foreign = createLasting<number>(mostRemembered, now);
+
+  link.onReturn(() => [
+    ...[...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
+    ...own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]),
+  ]);
+
+  function open(name: string, text: unknown): Left | undefined {
+    const left = typeof text === 'string' ? seal?.open(text, name) : undefined;
+    if (left === undefined) link.reportGarbage();
+    return left;
+  }
+
+  /** What is at a name, with its age by the clock of the server. */
+  async function found(name: string, left: Left, lifetime: number): Promise<Found> {
+    const answer = await link.run(['PTTL', name]);
+    const rest = answer === undefined ? 0 : Number(answer.reply);
+    return { left, age: Math.max(0, lifetime - rest), isOwn: false };
+  }
+
+  /** @throws {RelayError} `memory_away` if another relay may be at it */
+  function goAlone(name: string): undefined {
+    const end = foreign.get(name);
+    observe(end === undefined ? 'alone' : 'unclear');
+    if (end !== undefined) throw memoryAway(end - now());
+  }
+
+  /**
+   * Takes the lock, or waits for what its holder leaves.
+   *
+   * @returns undefined if the call is this relay's
+   * @throws {RelayError} `memory_away` if the server does not answer, and another relay may be at it
+   */
+  async function awaitTurn(name: string, lock: string, { isAnswer, keep }: SharedCall) {
+    const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
+    for (let pause = shortestPause, isFirst = true; ; isFirst = false) {
+      const answer = await link.runPatiently(take);
+      if (answer === undefined) return goAlone(name);
+      // This relay's own lock, if the server was late.
+      const reply = answer.reply === lock ? null : answer.reply;
+      if (isLock(reply)) {
+        foreign.set(name, foreign.get(name) ?? now() + lockTime, lockTime);
+        await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
+        pause = Math.min(pause * 1.5, longestPause);
+        continue;
+      }
+      foreign.delete(name);
+      const left = reply === null ? undefined : open(name, reply);
+      if (left !== undefined && isAnswer(left)) {
+        observe(isFirst ? 'repeated' : 'waited');
+        return await found(name, left, keep(left).lifetime);
+      }
+      const isFree = reply === null || left === undefined;
+      const taken = isFree ? answer : await link.run(replacing(name, `${reply}`, lock, lockTime));
+      if (taken === undefined) return goAlone(name);
+      // Otherwise, another relay was faster.
+      if (isFree || taken.reply !== null) return observe('led');
+    }
+  }
+
+  /** Leaves something for the other relays. */
+  async function leave(name: string, lock: string, left: Left, { keep }: SharedCall) {
+    const { lifetime, always } = keep(left);
+    const text = seal?.seal(left, name);
+    if (text === undefined) return;
+    if (always) own.set(name, text, lifetime);
+    const words = ['SET', name, text, 'PX', `${lifetime}`];
+    await link.run(always ? words : replacing(name, lock, text, lifetime));
+  }
+
+  return {
+    /** Uses the present keys. @param callTime milliseconds that a call takes at most */
+    configure(keys: KeyRing, callTime: number): void {
+      seal = createSeal('shared memory', keys, leftSchema, longestResult);
+      lockTime = callTime + lockMargin;
+    },
+    /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
+    async peek(kind: string, key: string, lifetime: number): Promise<Found | 'locked' | undefined> {
+      const name = nameOf(kind, key);
+      const answer = await link.run(['GET', name]);
+      if (answer === undefined || answer.reply === null) return undefined;
+      if (isLock(answer.reply)) return 'locked';
+      const left = open(name, answer.reply);
+      return left && (await found(name, left, lifetime));
+    },
+    /**
+     * Makes a call that no other relay makes at the same time, or gives what another one has left.
+     *
+     * @throws {RelayError} `memory_away` if the server does not answer and another relay may be at it, or why the call
+     *   of this relay failed
+     */
+    async lead(kind: string, key: string, shared: SharedCall): Promise<Found> {
+      const name = nameOf(kind, key);
+      const lock = `L${randomBytes(9).toString('base64url')}`;
+      const known = await awaitTurn(name, lock, shared);
+      if (known !== undefined) return known;
+      held.set(name, lock);
+      // Before the answer: a relay that stops then has left its result, not its lock.
+      const finish = async (left: Left) => {
+        await leave(name, lock, left, shared);
+        held.delete(name);
+      };
+      try {
+        const left = await shared.call();
+        await finish(left);
+        return { left, age: 0, isOwn: true };
+      } catch (error) {
+        await finish({ failure: error instanceof RelayError ? error.code : 'internal_error' });
+        throw error;
+      }
+    },
+  };
+}
+
+function replacing(name: string, before: string, after: string, lifetime: number): string[] {
+  return ['EVAL', replace, '1', name, before, after, `${lifetime}`];
+}
+
+/** Locks begin with a letter that no sealed text begins with. */
+function isLock(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('L');
+}
+
+/** @param wait milliseconds until nothing is unclear any more, if that is known */
+export function memoryAway(wait = 1000): RelayError {
+  const headers = { 'Retry-After': String(Math.ceil(wait / 1000)) };
+  return new RelayError('memory_away', { headers });
+}

@@ -1,0 +1,115 @@
+import { newProofKey } from '../../../harness/client/proof.ts';
+import { OAuthPage } from '../../../harness/login/oauth-page.ts';
+import { SessionPage, sessionOrigin } from '../../../harness/login/session-page.ts';
+import { RefreshingProvider } from '../../../harness/provider/refreshing-provider.ts';
+import type { Flags } from '../../../harness/relay/relay-process.ts';
+import {
+  baseUrl,
+  frontendOrigin,
+  listening,
+  Relay,
+  secretFile,
+} from '../../../harness/relay/relay-under-test.ts';
+
+const keyLine = 'the line of a key file with 32 characters or more';
+
+/** Relays for one provider, and a balancer that gives each request to the next one. */
+export class Relays {
+  readonly provider: RefreshingProvider;
+  readonly #flags: Flags;
+  #relays: Relay[] = [];
+  #turn = 0;
+
+  private constructor(provider: RefreshingProvider, flags: Flags) {
+    this.provider = provider;
+    this.#flags = flags;
+  }
+
+  static async start(count: number, flags: Flags = {}): Promise<Relays> {
+    const provider = await RefreshingProvider.start();
+    const relays = new Relays(provider, {
+      port: '0',
+      origin: frontendOrigin,
+      'base-url': baseUrl,
+      'client-id': provider.registration.clientId,
+      'client-secret-file': await secretFile(provider.registration.clientSecret),
+      'key-file': await secretFile(keyLine),
+      'refused-exchanges': '0',
+      ...provider.flags,
+      ...flags,
+    });
+    await relays.add(count);
+    return relays;
+  }
+
+  /** The relays, in their order. */
+  get each(): readonly Relay[] {
+    return this.#relays;
+  }
+
+  /** The port of the next relay. */
+  get port(): number {
+    this.#turn += 1;
+    return this.at(this.#turn).port;
+  }
+
+  at(index: number): Relay {
+    const relay = this.#relays[index % this.#relays.length];
+    if (relay === undefined) throw new Error('there is no relay');
+    return relay;
+  }
+
+  async add(count: number): Promise<void> {
+    const starts = Array.from({ length: count }, () => this.#start());
+    this.#relays.push(...(await Promise.all(starts)));
+  }
+
+  /** Replaces each relay by a new one. */
+  async restart(): Promise<void> {
+    const before = this.#relays;
+    this.#relays = [];
+    await this.add(before.length);
+    await Promise.all(before.map((relay) => relay.stop()));
+  }
+
+  /** Replaces one relay: the new one takes requests before the old one stops. */
+  async replace(index: number): Promise<void> {
+    const relay = await this.#start();
+    const before = this.at(index);
+    this.#relays = this.#relays.map((one) => (one === before ? relay : one));
+    await before.stop();
+  }
+
+  /** A page whose every request goes to the next relay. */
+  async page(): Promise<OAuthPage> {
+    return new OAuthPage(this, this.provider, await newProofKey());
+  }
+
+  /** A page that holds no token. */
+  sessionPage(): SessionPage {
+    return new SessionPage(() => this, this.provider);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#relays.splice(0).map((relay) => relay.stop()));
+    await this.provider.stop();
+  }
+
+  async #start(): Promise<Relay> {
+    const { relay, port } = await listening({ flags: this.#flags });
+    return new Relay(relay, port);
+  }
+}
+
+/** The flags of relays whose front end has sessions. */
+export const withSessions: Flags = { origin: sessionOrigin, 'token-delivery': 'session' };
+
+/** A call at the provider takes this long. */
+export function slowly(provider: RefreshingProvider, milliseconds = 150): void {
+  Object.defineProperty(provider.mood, 'patience', {
+    configurable: true,
+    enumerable: true,
+    get: () => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    set: () => {},
+  });
+}

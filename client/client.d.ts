@@ -4,6 +4,8 @@ export interface LoginOptions {
   readonly relay: string;
   /** The name of the front end at the relay: `app`, unless the operator says otherwise. */
   readonly clientId: string;
+  /** The origins, besides the relay's, that `fetch` may send the token to: `['https://api.github.com']`. */
+  readonly apis?: readonly string[];
   /** The page that logins come back to. Only needed if the relay knows several, or an origin with a `*`. */
   readonly redirectUri?: string;
   /** Set it if the relay keeps the tokens of this front end, and the page gets a cookie. */
@@ -27,13 +29,20 @@ export interface LoginRequest {
 
 /** A person is logged in. */
 export interface Session {
-  /** The provider's access token. In session mode, the page has none. */
+  /** The provider's access token. It may be over: `token()` gives one that is good. In session mode, the page has none. */
   readonly accessToken?: string;
   /** What the token may do, if the provider tells. */
   readonly scope?: string;
   /** In session mode: the name of the login at the relay. */
   readonly provider?: string;
 }
+
+/**
+ * Why the session changed. `login`: somebody has logged in, or their login is restored. `refresh`: the same login has
+ * a new token. `logout`: the person logged out. `ended`: the login is over, so keep what they typed, and let them log
+ * in again.
+ */
+export type ChangeReason = 'login' | 'refresh' | 'logout' | 'ended';
 
 /** The login of this page, and of all tabs with the same relay and front end. */
 export interface Login {
@@ -42,27 +51,34 @@ export interface Login {
 
   /**
    * Settles once a login that comes back is finished, and an earlier one is restored. It rejects with a
-   * LoginError if one of these failed: an earlier login is kept.
+   * LoginError if one of these failed: an earlier login is kept. Offline, the page tries again when it is online.
    */
   readonly ready: Promise<Session | null>;
 
   /**
    * Starts a login. A login in this page leaves it, so the promise stays open. A login in a popup resolves
-   * when the person is logged in. If they close the popup, the promise stays open.
+   * when the person is logged in.
    *
-   * @throws {LoginError} if the login in the popup fails, if `returnTo` is at another origin, or if the browser
-   *   blocks storage
+   * @throws {LoginError} if the login in the popup fails or the person closes it, if `returnTo` is at another
+   *   origin, or if the browser blocks storage
    */
   login(request?: LoginRequest): Promise<void>;
 
   /**
-   * Fetches as the person: with the token, or with the cookie. After a 401 it refreshes the login, at most
-   * once in a minute, and tries once more. A second 401 is the answer, and does not end the login. If nobody is
-   * logged in, it answers 401 without a request.
+   * Fetches as the person, from the relay or one of `apis`: with the token, or with the cookie. After a 401 it
+   * refreshes the login, at most once in a minute, and tries once more. A second 401 is the answer, and does not
+   * end the login. If nobody is logged in, it answers 401 without a request.
+   *
+   * @throws {LoginError} if the address is at another origin, or the login could not be refreshed for now
+   */
+  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+
+  /**
+   * An access token that is good now, for other libraries. Null if nobody is logged in, and in session mode.
    *
    * @throws {LoginError} if the login could not be refreshed for now
    */
-  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+  token(): Promise<string | null>;
 
   /**
    * The provider's record of the person. Null if nobody is logged in when the answer comes: also if the
@@ -81,21 +97,101 @@ export interface Login {
   logout(): Promise<string | undefined>;
 
   /**
-   * Calls the listener when the page is ready, and whenever the session changes, also in another tab.
+   * Calls the listener when the page is ready, and whenever the session changes, also in another tab. The first
+   * call has no reason if nobody is logged in.
    *
    * @returns stops it
    */
-  onChange(listener: (session: Session | null) => void): () => void;
+  onChange(listener: (session: Session | null, reason?: ChangeReason) => void): () => void;
 }
 
-/** Call it once for each relay, when the page loads. */
+/**
+ * Call it once for each relay, at the top of a module. Where there is no window, nobody is logged in, and nothing runs.
+ *
+ * @throws {TypeError} that names the wrong option
+ */
 export function createLogin(options: LoginOptions): Login;
+
+/** What failed. `docs/front-end.md` says what to show. */
+export type LoginErrorCode =
+  // The client's own.
+  | 'address_not_allowed'
+  | 'issuer_wrong'
+  | 'network'
+  | 'popup_closed'
+  | 'return_to_invalid'
+  | 'storage_blocked'
+  | `http_${number}`
+  // OAuth's.
+  | 'access_denied'
+  | 'invalid_client'
+  | 'invalid_dpop_proof'
+  | 'invalid_grant'
+  | 'invalid_request'
+  | 'invalid_scope'
+  | 'server_error'
+  | 'temporarily_unavailable'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'use_dpop_nonce'
+  // The relay's, in session mode.
+  | 'api_of_other_provider'
+  | 'authorization_refused'
+  | 'bad_request'
+  | 'callback_framed'
+  | 'client_refused'
+  | 'client_unknown'
+  | 'code_malformed'
+  | 'code_missing'
+  | 'code_refused'
+  | 'code_too_long'
+  | 'cookie_invalid'
+  | 'cross_site_refused'
+  | 'front_end_state_unusable'
+  | 'host_foreign'
+  | 'internal_error'
+  | 'issuer_mismatch'
+  | 'issuer_missing'
+  | 'lookup_failed'
+  | 'lookup_forbidden'
+  | 'lookup_postponed'
+  | 'method_not_allowed'
+  | 'origin_foreign'
+  | 'overloaded'
+  | 'parameter_repeated'
+  | 'parameters_too_many'
+  | 'path_refused'
+  | 'provider_answer_unusable'
+  | 'provider_timeout'
+  | 'provider_undiscovered'
+  | 'provider_unreachable'
+  | 'provider_unsupported'
+  | 'rate_limited'
+  | 'redirect_uri_refused'
+  | 'request_header_missing'
+  | 'session_missing'
+  | 'session_refused'
+  | 'session_token_expired'
+  | 'session_too_large'
+  | 'state_altered'
+  | 'state_expired'
+  | 'state_finished'
+  | 'state_missing'
+  | 'state_premature'
+  | 'state_unknown'
+  | 'token_endpoint_failed'
+  | 'token_invalid'
+  | 'token_malformed'
+  | 'token_missing'
+  | 'token_refused'
+  | 'too_many_refusals'
+  | 'upload_too_large';
 
 /** A login or a request that failed. The message is a sentence for people. */
 export class LoginError extends Error {
-  /** What failed. The README of this package lists all codes. */
-  readonly code: string;
+  readonly code: LoginErrorCode;
   /** Finds the request in the log of the relay. */
   readonly requestId?: string | null;
-  constructor(code: string, message: string, requestId?: string | null);
+  constructor(code: LoginErrorCode, message: string, requestId?: string | null);
 }

@@ -1,13 +1,22 @@
-import type { Login, LoginOptions, LoginRequest, Session } from '../client.d.ts';
+import type {
+  ChangeReason,
+  Login,
+  LoginErrorCode,
+  LoginOptions,
+  LoginRequest,
+} from '../client.d.ts';
 import { keepCookie } from './cookie.ts';
 import { failAsBlocked, LoginError } from './errors.ts';
+import type { Known } from './keeper.ts';
+import { checked } from './options.ts';
 import { failAsNetwork, read } from './relay.ts';
 import { type Pending, scrollBack, takePending } from './returning.ts';
 import { keepTokens } from './tokens.ts';
 
 /** What a tab tells the others. */
 interface Message {
-  readonly session?: Session | null;
+  readonly session?: Known | null;
+  readonly reason?: ChangeReason | undefined;
   /** The login in a popup that has ended. */
   readonly state?: string;
   /** Why it failed: the arguments of a LoginError, because tabs can't send the error itself. */
@@ -20,81 +29,112 @@ const minute = 60_000;
 const saysInvalid = ({ headers }: Response) =>
   headers.get('WWW-Authenticate')?.includes('invalid_token');
 
-export function createLogin(options: LoginOptions): Login {
-  const { relay, clientId } = options;
+const nothing = async () => null;
+const unauthorized = () => new Response(null, { status: 401 });
+
+/** Where there is no window, pages are only rendered. */
+const nobody = {
+  session: null,
+  ready: nothing(),
+  login: nothing,
+  fetch: async () => unauthorized(),
+  token: nothing,
+  user: nothing,
+  logout: nothing,
+  onChange: () => nothing,
+} as unknown as Login;
+
+export function createLogin(given: LoginOptions): Login {
+  const options = checked(given);
+  if (typeof window === 'undefined') return nobody;
+  const { relay, clientId, origins } = options;
   const name = `login-relay ${relay} ${clientId}`;
   const registration = relay.replace(/.*\//, '');
   const userUrl = `${relay}/../../api/user?provider=${registration}&client_id=${clientId}`;
-  const keeper = options.mode === 'session' ? keepCookie(options) : keepTokens(options, name);
+  const keeper = options.mode ? keepCookie(options) : keepTokens(options, name);
   const tabs = new BroadcastChannel(name);
   const tell = (message: Message) => tabs.postMessage(message);
-  const listeners = new Set<(session: Session | null) => void>();
-  let session: Session | null = null;
-  /** The session that this tab renewed last, and until when a 401 renews it no more. */
-  let renewed: [session: Session | null, until: number] = [null, 0];
+  const listeners = new Set<Parameters<Login['onChange']>[0]>();
+  let session: Known | null = null;
+  /** Counts logins and their ends. What was asked in one login is of no use in another: it may be somebody else's. */
+  let logins = 0;
+  /** The session that this tab refreshed last, and until when a 401 refreshes it no more. */
+  let refreshed: [session: Known | null, until: number] = [null, 0];
+
+  /** The login that was over last. */
+  let over: string | undefined;
 
   /** One tab at a time. */
   const alone = <T>(task: () => Promise<T>): Promise<T> =>
     navigator.locks.request(name, task).catch(failAsBlocked);
 
-  function set(next: Session | null): void {
+  /** @param isTold another tab has told it, or knows it */
+  function change(next: Known | null, reason?: ChangeReason, isTold?: boolean): void {
+    if (!isTold) tell({ session: next, reason });
+    if (reason !== 'refresh') {
+      logins += 1;
+      over = session?.id;
+    }
     session = next;
     // An error of a listener is not one of the login.
-    for (const listener of listeners) queueMicrotask(() => listener(next));
+    for (const listener of listeners) queueMicrotask(() => listener(next, reason));
   }
 
-  /** Changes the session in all tabs. */
-  function setEverywhere(next: Session | null): void {
-    tell({ session: next });
-    set(next);
-  }
+  let renewing: Promise<void> | undefined;
 
-  /** Replaces the session that was used, unless another tab has done so. */
-  const replace = (used: Session | null, act: (used: Session | null) => Promise<Session | null>) =>
-    alone(async () => {
+  /**
+   * Renews the session, or restores it if the page has none. Requests that need it at the same time share the outcome.
+   *
+   * @param isRefused the session of the page is of no use any more
+   * @param isOver it was fresh, so the login is over
+   */
+  function renew(used: Known | null, isRefused?: boolean, isOver?: boolean): Promise<void> {
+    renewing ??= alone(async () => {
       if (session !== used) return;
-      const next = await act(used);
-      // Not of a session that another tab tells: it may only have restored it, with a token that is over.
-      if (used) renewed = [next, Date.now() + minute];
-      if (next !== used) setEverywhere(next);
+      const restored = isOver ? undefined : await keeper.restore(used, isRefused);
+      const isFresh = restored === undefined;
+      const next = isOver ? await keeper.forget() : isFresh ? await keeper.refresh(used) : restored;
+      if (isFresh && used) refreshed = [next, Date.now() + minute];
+      const isSame = next?.id === used?.id && (isFresh || next?.id);
+      if (next !== used) change(next, next ? (used && isSame ? 'refresh' : 'login') : 'ended', !isFresh);
+    }).finally(() => {
+      renewing = undefined;
     });
-
-  const renew = (used: Session | null) => replace(used, keeper.renew);
+    return renewing;
+  }
 
   const logout = () =>
     alone(async () => {
       const url = await keeper.end(session);
-      setEverywhere(null);
+      change(null, 'logout');
       return url;
     });
 
-  tabs.onmessage = ({ data }: MessageEvent<Message>) => {
-    if (data.session !== undefined) set(data.session);
+  tabs.onmessage = ({ data: { session: told, reason } }: MessageEvent<Message>) => {
+    // A message may be late: a login that was over here does not come back.
+    if (told !== undefined && !(told?.id && told.id === over)) change(told, reason, true);
   };
-
   // Another tab may have logged in or out while the browser kept this page for the back button.
-  addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) renew(session).catch(() => {});
-  });
+  addEventListener('pageshow', ({ persisted }) => persisted && renew(session).catch(nothing));
+  addEventListener('online', () => session || renew(null).catch(nothing));
 
   /** Finishes a login that has come back, and closes its popup. */
   async function finish({ response = {}, verifier, state, popup, scroll }: Pending): Promise<void> {
     const { code = '', error, error_description = '', request_id } = response;
-    const done = alone(async () => {
-      if (error) throw new LoginError(error, error_description, request_id);
-      setEverywhere(await keeper.finish(code, verifier));
-    });
-    const failure = await done.then(
+    const failure = await alone(async () => {
+      if (error) throw new LoginError(error as LoginErrorCode, error_description, request_id);
+      change(await keeper.finish(code, verifier), 'login');
+    }).then(
       () => undefined,
-      ({ code, message, requestId }: LoginError): Message['failure'] => [code, message, requestId],
+      (error: LoginError) => error,
     );
-    tell({ state, failure });
+    tell({ state, failure: failure && [failure.code, failure.message, failure.requestId] });
     if (popup) close();
-    await done;
-    scrollBack(...scroll);
+    if (failure) throw failure;
+    scrollBack(scroll);
   }
 
-  async function start(): Promise<Session | null> {
+  async function start(): Promise<Known | null> {
     const pending = await takePending(options, name);
     try {
       if (pending) await finish(pending);
@@ -109,7 +149,7 @@ export function createLogin(options: LoginOptions): Login {
     const { returnTo = location.href, scope = options.scope ?? '', popup } = request;
     const { href } = new URL(returnTo, location.href);
     if (!href.startsWith(`${location.origin}/`)) {
-      throw new LoginError('return_to_invalid', 'Logins return to this site only.');
+      throw new LoginError('return_to_invalid', href);
     }
     const state = crypto.randomUUID();
     const verifier = crypto.randomUUID() + crypto.randomUUID();
@@ -119,7 +159,7 @@ export function createLogin(options: LoginOptions): Login {
       state,
       verifier,
       returnTo: href,
-      scroll: [scrollX, scrollY],
+      scroll: scrollY,
       popup: tab !== window,
     };
     const parameters = await keeper.start(verifier, href);
@@ -127,14 +167,36 @@ export function createLogin(options: LoginOptions): Login {
     // Without an await from here: after a double click, storage and address are of the same login.
     tab.sessionStorage[name] = JSON.stringify(pending);
     tab.location.href = `${relay}?${query}`;
-    // A page that is left waits for good. A closed popup says nothing: with COOP, an open one looks closed.
+    // A page that is left waits for good.
     await new Promise<void>((resolve, reject) => {
       tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
         if (data.state !== state) return;
         if (data.failure) reject(new LoginError(...data.failure));
         else resolve();
       });
+      // With COOP, an open popup looks closed too: but then it has the focus, and not this page. One that has finished
+      // tells it before it closes, so its message is here at the second look.
+      const watch = (wasClosed?: boolean) =>
+        setTimeout(() => {
+          const isClosed = tab.closed && document.hasFocus();
+          if (!isClosed || !wasClosed) watch(isClosed);
+          else reject(new LoginError('popup_closed', 'The window was closed.'));
+        }, 500);
+      if (tab !== window) watch();
     });
+  }
+
+  /** Renews a login whose token is about to end, and restores one that could not be restored before. */
+  async function prepare(): Promise<void> {
+    await settled;
+    if (!session || session.until < Date.now()) await renew(session);
+  }
+
+  async function fetchAsUser(request: Request): Promise<Response> {
+    const { origin } = new URL(request.url);
+    if (!origins.includes(origin)) throw new LoginError('address_not_allowed', origin);
+    await prepare();
+    return send(request);
   }
 
   /**
@@ -143,32 +205,32 @@ export function createLogin(options: LoginOptions): Login {
    * @param isLookUp the relay itself says if the token is over, and that ends the login
    */
   async function send(request: Request, isLookUp?: boolean): Promise<Response> {
-    await settled;
-    if (!session) await renew(null);
-    let response = new Response(null, { status: 401 });
-    for (let used = session; used; used = session) {
-      request.headers.set(...keeper.header(used));
-      response = await fetch(request.clone(), keeper.init).catch(failAsNetwork);
+    const login = logins;
+    let response = unauthorized();
+    for (let used = session; used && login === logins; used = session) {
+      response = await keeper.fetch(request.clone(), used).catch(failAsNetwork);
       if (response.status !== 401) break;
       // With a token, the relay answers 401 to every failure of the provider.
       if (isLookUp && !options.mode && !saysInvalid(response)) break;
-      if (used !== renewed[0] || Date.now() > renewed[1]) await renew(used);
-      else if (isLookUp) await replace(used, keeper.forget);
+      if (used !== refreshed[0] || Date.now() > refreshed[1]) await renew(used, true);
+      else if (isLookUp) await renew(used, true, true);
       else break;
     }
     return response;
   }
 
   async function user<T>(): Promise<T | null> {
+    await prepare();
+    const login = logins;
     const response = await send(new Request(userUrl), true);
-    const record = session && (await read(response));
-    // The login may have ended meanwhile. A late answer must not greet the person again.
-    return session && record;
+    const record = session && login === logins && (await read(response));
+    // Meanwhile, the login may have ended, or another person may have logged in.
+    return session && (login === logins ? record : user<T>());
   }
 
   const ready = start().catch(failAsBlocked);
   // Listeners learn the session from its first change, or now that there is none.
-  const settled = ready.catch(() => {}).then(() => session || set(null));
+  const settled = ready.catch(nothing).then(() => session || change(null, undefined, true));
 
   return {
     get session() {
@@ -176,7 +238,11 @@ export function createLogin(options: LoginOptions): Login {
     },
     ready,
     login: (request) => login(request).catch(failAsBlocked),
-    fetch: async (input, init) => send(new Request(input, init)),
+    fetch: async (input, init) => fetchAsUser(new Request(input, init)),
+    token: async () => {
+      await prepare();
+      return session?.accessToken ?? null;
+    },
     user,
     logout,
     onChange(listener) {

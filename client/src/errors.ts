@@ -1,10 +1,10 @@
 import type * as api from '../client.d.ts';
 
 export class LoginError extends Error implements api.LoginError {
-  declare readonly code: string;
+  declare readonly code: api.LoginErrorCode;
   declare readonly requestId?: string | null;
 
-  constructor(code: string, message: string, requestId?: string | null) {
+  constructor(code: api.LoginErrorCode, message: string, requestId?: string | null) {
     super(message);
     Object.assign(this, { name: 'LoginError', code, requestId });
   }
@@ -12,7 +12,7 @@ export class LoginError extends Error implements api.LoginError {
 
 /** Handles the failure with this code, and throws every other error. */
 export const on =
-  <T>(code: string, handle: () => T) =>
+  <T = undefined>(code: api.LoginErrorCode, handle: () => T = () => undefined as T) =>
   (error: LoginError): T => {
     if (error.code !== code) throw error;
     return handle();
@@ -21,5 +21,5 @@ export const on =
 /** The browser lets the page store nothing: its settings forbid it, or the page is in a sandboxed frame. */
 export function failAsBlocked(error: Error): never {
   if (error.name !== 'SecurityError') throw error;
-  throw new LoginError('storage_blocked', 'Allow cookies for this site, and try again.');
+  throw new LoginError('storage_blocked', 'Allow cookies for this site.');
 }

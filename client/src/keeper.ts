@@ -1,30 +1,43 @@
 import type { Session } from '../client.d.ts';
 
+/** A session, with what pages need not know. In session mode, the relay knows that, and it is undefined. */
+export interface Known extends Session {
+  /** The same in all sessions of one login. */
+  readonly id: string;
+  /** When to renew it, in milliseconds since 1970. */
+  readonly until: number;
+}
+
 /** How a login is kept. Only one tab at a time finishes, renews or ends it. */
 export interface Keeper {
   /** The parameters of a start that say how the login comes back. */
   start(verifier: string, returnTo: string): Promise<Record<string, string>>;
 
   /** Finishes a login that has come back. */
-  finish(code: string, verifier: string): Promise<Session | null>;
+  finish(code: string, verifier: string): Promise<Known>;
 
   /**
-   * Renews the login, or restores it if the page knows of none.
+   * Finds the login without a call at the provider.
    *
-   * @returns null if there is none, or if it is over
+   * @param isRefused whether the session of the page is of no use any more
+   * @returns null: there is none. Undefined: it has to be refreshed.
+   */
+  restore(session: Known | null, isRefused?: boolean): Promise<Known | null | undefined>;
+
+  /**
+   * Gets a new token, or a new cookie.
+   *
+   * @returns null if the login is over
    * @throws {LoginError} if it should be tried again
    */
-  renew(session: Session | null): Promise<Session | null>;
+  refresh(session: Known | null): Promise<Known | null>;
 
   /** Forgets a login that is over. It revokes nothing. */
   forget(): Promise<null>;
 
   /** Logs out. @returns the address of the provider's own logout, if it has one */
-  end(session: Session | null): Promise<string | undefined>;
+  end(session: Known | null): Promise<string | undefined>;
 
-  /** The header that makes a request one of the person. */
-  header(session: Session): [name: string, value: string];
-
-  /** What else such a request needs. */
-  readonly init: RequestInit;
+  /** Sends a request as the person. */
+  fetch(request: Request, session: Known): Promise<Response>;
 }

@@ -1,12 +1,12 @@
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-const utf8 = (text: string) => new TextEncoder().encode(text);
+export const utf8 = (text: string) => new TextEncoder().encode(text);
 
 const base64url = (bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
+  btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(
+    /[+/=]/g,
+    (sign) => ({ '+': '-', '/': '_' })[sign] ?? '',
+  );
 
 /** The `S256` challenge of a verifier. @see RFC 7636 §4.2 */
 export const challengeOf = async (verifier: string) =>

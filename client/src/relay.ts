@@ -3,7 +3,7 @@ import { LoginError } from './errors.ts';
 /** In milliseconds. The relay's answers never take longer. */
 const patience = 30_000;
 
-const noAnswer = 'The login service does not answer. Try again.';
+const noAnswer = 'The login service does not answer.';
 
 /** Sends a request to the relay. @throws {LoginError} if there is no answer */
 export function ask(url: string, init: RequestInit): Promise<Response> {
@@ -14,11 +14,10 @@ export function ask(url: string, init: RequestInit): Promise<Response> {
 
 /** Reads the JSON of an answer. @throws {LoginError} if it is not 2xx, or not whole */
 export async function read(response: Response) {
-  const reading = response.json();
-  if (response.ok) return reading.catch(failAsNetwork);
-  const body = await reading.catch(() => null);
+  const body = await response.json().catch(() => null);
+  if (response.ok && body) return body;
   throw new LoginError(
-    body?.error ?? `http_${response.status}`,
+    body?.error ?? (response.ok ? 'network' : `http_${response.status}`),
     body?.detail ?? noAnswer,
     response.headers.get('X-Request-Id'),
   );

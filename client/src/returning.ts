@@ -5,7 +5,7 @@ export interface Pending {
   readonly state: string;
   readonly verifier: string;
   readonly returnTo: string;
-  readonly scroll: readonly [x: number, y: number];
+  readonly scroll: number;
   /** Whether this tab is the popup of another one. */
   readonly popup: boolean;
   /** What the relay added to the address. In session mode, it adds only failures. */
@@ -14,7 +14,7 @@ export interface Pending {
 
 const wrongIssuer = {
   error: 'issuer_wrong',
-  error_description: 'The login came back from another service. Log in again.',
+  error_description: 'The login came from another service.',
 };
 
 /**
@@ -30,7 +30,7 @@ export function takePending(
   const response = Object.fromEntries(url.searchParams);
   const clean = () => history.replaceState(history.state, '', url);
   // No login brings a token in the address. A link with one may be somebody else's.
-  if (url.searchParams.has('access_token') || url.hash.includes('access_token=')) {
+  if (url.href.includes('access_token=')) {
     url.searchParams.delete('access_token');
     if (url.hash.includes('access_token=')) url.hash = '';
     clean();
@@ -58,7 +58,7 @@ export function takePending(
 }
 
 /** Scrolls to where the person was. The page may need a second until it is long enough. */
-export function scrollBack(x: number, y: number, frames = 60): void {
-  scrollTo(x, y);
-  if (frames && scrollY < y) requestAnimationFrame(() => scrollBack(x, y, frames - 1));
+export function scrollBack(y: number, frames = 60): void {
+  scrollTo(0, y);
+  if (frames && scrollY < y) requestAnimationFrame(() => scrollBack(y, frames - 1));
 }

@@ -1,33 +1,57 @@
+import type { Known } from './keeper.ts';
+import { utf8 } from './proof.ts';
+
 /** What this browser keeps of a login. */
 export interface Kept {
-  readonly key: CryptoKeyPair;
+  readonly session: Known;
   /** Undefined: the relay gives this front end no refresh token. */
   readonly refreshToken: string | undefined;
-  /** The newest one of the relay: the next proof has it. */
-  readonly nonce: string | undefined;
+  readonly key: CryptoKeyPair;
+}
+
+/** The key pair of the login, the key that opens what is sealed, and that. No script can read the keys. */
+type Sealed = [CryptoKeyPair, CryptoKey, ArrayBuffer];
+
+/** Each key seals once, so the initialization vector can always be the same. */
+const cipher = { name: 'AES-GCM', length: 256, iv: new Uint8Array(12) };
+
+/** @returns undefined if nothing is kept, null if the browser does not say */
+export const load = (name: string): Promise<Kept | undefined | null> =>
+  access<Sealed | undefined>((records) => records.get(name))
+    .then(async (record) => {
+      if (!record) return undefined;
+      const bytes = await crypto.subtle.decrypt(cipher, record[1], record[2]);
+      return { ...JSON.parse(new TextDecoder().decode(bytes)), key: record[0] };
+    })
+    .catch(() => null);
+
+/**
+ * Without storage, a login lasts as long as the page.
+ *
+ * @param kept undefined: nothing
+ * @returns whether the browser keeps it
+ */
+export async function save(name: string, kept?: Kept): Promise<boolean> {
+  try {
+    const key = await crypto.subtle.generateKey(cipher, false, ['encrypt', 'decrypt']);
+    const sealed = await crypto.subtle.encrypt(cipher, key, utf8(JSON.stringify(kept)));
+    await access((records) => records.put(kept && [kept.key, key, sealed], name));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Only IndexedDB keeps a key that no script can read. */
-/** @returns undefined if nothing is kept, null if the browser does not say */
-export const load = (name: string) => access<Kept | undefined>((records) => records.get(name));
-
-/** @returns null if the browser keeps nothing */
-export const save = (name: string, kept?: Kept) => access((records) => records.put(kept, name));
-
-/** Without storage, a login lasts as long as the page. */
-async function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promise<T | null> {
-  try {
-    const opening = indexedDB.open('login-relay');
-    opening.onupgradeneeded = () => opening.result.createObjectStore('logins');
-    const database = await resultOf(opening);
-    const records = database.transaction('logins', 'readwrite').objectStore('logins');
-    const result = resultOf(act(records));
-    // An open database keeps some browsers from restoring the page with the back button.
-    database.close();
-    return await result;
-  } catch {
-    return null;
-  }
+async function access<T>(act: (records: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  const opening = indexedDB.open('login-relay');
+  opening.onupgradeneeded = () => opening.result.createObjectStore('logins');
+  const database = await resultOf(opening);
+  const records = database.transaction('logins', 'readwrite').objectStore('logins');
+  const result = resultOf(act(records));
+  // An open database keeps some browsers from restoring the page with the back button.
+  database.close();
+  return result;
 }
 
 const resultOf = <T>(request: IDBRequest<T>) =>

@@ -1,12 +1,12 @@
-import type { LoginOptions, Session } from '../client.d.ts';
+import type { LoginOptions } from '../client.d.ts';
 import { on } from './errors.ts';
-import type { Keeper } from './keeper.ts';
+import type { Keeper, Known } from './keeper.ts';
 import { challengeOf, newKey, prove } from './proof.ts';
 import { ask, read } from './relay.ts';
 import { type Kept, load, save } from './store.ts';
 
 /**
- * Keeps the access token in memory, and the refresh token in this browser, bound to a key.
+ * Keeps the tokens in this browser: sealed, and the refresh token bound to a key.
  *
  * @param name of the record in this browser
  * @see RFC 7636, RFC 9449
@@ -28,7 +28,11 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     return read(response);
   }
 
-  async function getTokens(key: CryptoKeyPair, parameters: Record<string, string>) {
+  async function getTokens(
+    key: CryptoKeyPair,
+    id: string,
+    parameters: Record<string, string>,
+  ): Promise<Known> {
     const send = async () =>
       post('token', parameters, {
         DPoP: await prove(key, `${relay}/token`, (Date.now() + ahead) / 1000, nonce),
@@ -37,24 +41,20 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     const answer = await send()
       .catch(on('use_dpop_nonce', send))
       .catch(on('invalid_dpop_proof', send));
-    await keep({ key, refreshToken: answer.refresh_token, nonce });
-    return { accessToken: answer.access_token, scope: answer.scope } satisfies Session;
+    const { access_token, refresh_token: refreshToken, scope, expires_in = 3660 } = answer;
+    // If nobody knows when the token ends, the relay is asked each hour: it may have ended the login.
+    const until = Date.now() + Math.max(expires_in - 60, expires_in / 2) * 1000;
+    const session = { accessToken: access_token, scope, id, until };
+    const kept = { session, refreshToken, key };
+    unsaved = (await save(name, kept)) ? undefined : kept;
+    return session;
   }
 
-  async function keep(next?: Kept) {
-    unsaved = (await save(name, next)) === null ? next : undefined;
-  }
+  /** @returns undefined if there is no login, null if the browser does not say */
+  const find = async (session: Known | null) =>
+    session && session.id === unsaved?.session.id ? unsaved : load(name);
 
-  async function find() {
-    const kept = unsaved ?? (await load(name));
-    nonce = kept?.nonce ?? nonce;
-    return kept;
-  }
-
-  async function forget() {
-    await keep();
-    return null;
-  }
+  const forget = () => save(name).then(() => null);
 
   return {
     start: async (verifier) => ({
@@ -65,30 +65,39 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     }),
 
     async finish(code, code_verifier) {
-      const key = (await find())?.key ?? (await newKey());
-      return getTokens(key, { grant_type: 'authorization_code', code, code_verifier });
+      const parameters = { grant_type: 'authorization_code', code, code_verifier };
+      return getTokens(await newKey(), crypto.randomUUID(), parameters);
     },
 
-    async renew(session) {
-      const kept = await find();
+    async restore(session, isRefused) {
+      const kept = await find(session);
       if (kept === undefined) return null;
+      if (!kept || kept.session.until < Date.now()) return undefined;
+      if (kept.session.accessToken !== session?.accessToken) return kept.session;
+      return isRefused ? undefined : session;
+    },
+
+    async refresh(session) {
+      const kept = await find(session);
       // There is nothing to refresh with, so nobody refuses it.
       if (!kept?.refreshToken) return session;
       const parameters = { grant_type: 'refresh_token', refresh_token: kept.refreshToken };
-      return getTokens(kept.key, parameters).catch(on('invalid_grant', forget));
+      return getTokens(kept.key, kept.session.id, parameters).catch(on('invalid_grant', forget));
     },
 
     forget,
 
     async end(session) {
-      const token = (await find())?.refreshToken ?? session?.accessToken;
+      const token = (await find(session))?.refreshToken ?? session?.accessToken;
       await forget();
       // Nobody waits for it: the page is logged out, whatever the provider says.
       if (token) post('revoke', { token }).catch(() => {});
       return undefined;
     },
 
-    header: ({ accessToken }) => ['Authorization', `Bearer ${accessToken}`],
-    init: {},
+    fetch: (request, { accessToken }) => {
+      request.headers.set('Authorization', `Bearer ${accessToken}`);
+      return fetch(request);
+    },
   };
 }

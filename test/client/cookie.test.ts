@@ -52,11 +52,9 @@ describe('the client in session mode', () => {
   it('refreshes a token that has ended although another tab has restored the login meanwhile', async () => {
     const login = await client().logIn();
     const { promise: late, resolve: send } = Promise.withResolvers<object>();
-    client().server.next['/api/user'] = [late, invalidToken];
+    client().server.next['/api/user'] = [late];
     const user = login.user();
-    const told = new Promise((resolve) => login.onChange(resolve));
     await client().open().ready;
-    await told;
     send(invalidToken);
     expect(await user).to.deep.equal({ login: 'ada' });
     expect(client().server.grants).to.deep.equal(['refresh_token']);
@@ -69,7 +67,7 @@ describe('the client in session mode', () => {
     const user = login.user();
     await new Promise((resolve) => login.onChange(resolve));
     const told = new Promise((resolve) => login.onChange(resolve));
-    await client().open().ready;
+    await client().logInElsewhere();
     await told;
     send(invalidToken);
     await user;

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
+import { eventually } from '../harness/system/eventually.ts';
 import { cancelled, home, modes, useClient, userUrl } from './support/client-under-test.ts';
-import { failureOf, reportedErrors, restoreFromCache } from './support/fake-page.ts';
-import { invalidToken } from './support/fake-relay.ts';
+import {
+  failureOf,
+  freeze,
+  goOnline,
+  reportedErrors,
+  restoreFromCache,
+} from './support/fake-page.ts';
+import { invalidToken, relay } from './support/fake-relay.ts';
 
 for (const [name, mode] of Object.entries(modes)) {
   describe(`a login with ${name}`, () => {
@@ -245,14 +252,125 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(seen).to.deep.equal([false, true, false]);
     });
 
-    it('looks for a new login when the back button restores the page', async () => {
+    it('looks for the login of now when the back button restores the page, without a refresh', async () => {
       const login = await client().logIn();
-      const { session } = login;
-      const changed = new Promise<unknown>((resolve) => login.onChange(resolve));
+      const changed = new Promise((resolve) => {
+        login.onChange((_, reason) => resolve(reason));
+      });
+      freeze();
+      await client().logInElsewhere();
       restoreFromCache();
-      expect(await changed)
-        .to.be.an('object')
-        .and.not.equal(session);
+      expect(await changed).to.equal('login');
+      expect(refreshes()).to.equal(0);
+    });
+
+    it('says why the session changes, in all tabs', async () => {
+      const tabs = [await client().logIn(), client().open()];
+      await Promise.all(tabs.map((tab) => tab.user()));
+      const seen = tabs.map((tab) => {
+        const reasons: unknown[] = [];
+        tab.onChange((_, reason) => reasons.push(reason));
+        return reasons;
+      });
+      const told = (...reasons: string[]) =>
+        eventually(async () => expect(seen).to.deep.equal([reasons, reasons]));
+      client().server.next['/api/user'] = [invalidToken];
+      await tabs[0]?.user();
+      await told('refresh');
+      await tabs[1]?.logout();
+      await told('refresh', 'logout');
+      tabs.push(await client().logInElsewhere());
+      await told('refresh', 'logout', 'login');
+      client().server.next['/api/user'] = [invalidToken, invalidToken];
+      await tabs[2]?.user();
+      await told('refresh', 'logout', 'login', 'refresh', 'ended');
+    });
+
+    it('restores the login once the device is online', async () => {
+      await client().logIn();
+      if (!mode) client().server.expiresIn = -1;
+      await client().logIn();
+      client().server.isOffline = true;
+      const login = client().load();
+      const told = new Promise((resolve) => {
+        login.onChange((session, reason) => session && resolve(reason));
+      });
+      expect(await failureOf(login.ready)).to.include({ code: 'network' });
+      client().server.isOffline = false;
+      goOnline();
+      expect(await told).to.equal('login');
+    });
+
+    it('sends nothing to an address that is not of the relay or of apis', async () => {
+      await client().logIn();
+      const login = client().open({ apis: ['https://api.example.com/'] });
+      await login.fetch('https://api.example.com/items');
+      const before = client().server.requests.length;
+      for (const address of [
+        ...['https://evil.example.com/', '/items', 'http://api.example.com/', 'data:,x'],
+        ...['https://api.example.com.evil.example/', 'https://api.example.com:444/'],
+      ]) {
+        const url = new URL(address, home);
+        expect(await failureOf(login.fetch(url))).to.include({ code: 'address_not_allowed' });
+      }
+      expect(client().server.requests).to.have.lengthOf(before);
+    });
+
+    it('greets the person of now if another one has logged in during the lookup', async () => {
+      const login = await client().logIn();
+      const { promise: late, resolve: send } = Promise.withResolvers<object>();
+      client().server.next['/api/user'] = [late, { body: { login: 'bob' } }];
+      const user = login.user();
+      const told = new Promise((resolve) => login.onChange(resolve));
+      await client().logInElsewhere();
+      await told;
+      send({ body: { login: 'ada' } });
+      expect(await user).to.deep.equal({ login: 'bob' });
+    });
+
+    it('does not send the request of one person again as another', async () => {
+      const login = await client().logIn();
+      const { promise: late, resolve: send } = Promise.withResolvers<object>();
+      client().server.next['/items'] = [late];
+      const answer = login.fetch('https://login.example.com/items', { method: 'POST', body: 'a' });
+      const told = new Promise((resolve) => login.onChange(resolve));
+      await client().logInElsewhere();
+      await told;
+      send(invalidToken);
+      expect((await answer).status).to.equal(401);
+      expect(client().server.count('POST /items')).to.equal(1);
+    });
+
+    it('does not wait in many requests for a relay that does not answer', async () => {
+      const login = await client().logIn();
+      const lookUps = Array.from({ length: 5 }, () => invalidToken);
+      client().server.next['/api/user'] = lookUps;
+      const { promise: late, resolve: send } = Promise.withResolvers<object>();
+      client().server.next[refresh] = [late];
+      const before = client().server.count(`POST ${refresh}`);
+      const users = Promise.all(lookUps.map(() => failureOf(login.user())));
+      const calls = () => client().server.count(`POST ${refresh}`) - before;
+      await eventually(async () => expect(calls()).to.equal(1));
+      send(new TypeError('Failed to fetch'));
+      for (const failure of await users) expect(failure).to.include({ code: 'network' });
+      expect(calls()).to.equal(1);
+    });
+
+    for (const [option, wrong] of Object.entries({
+      relay: [undefined, '', 'login.example.com/auth/provider', 'https://login.example.com/'],
+      clientId: [undefined, ''],
+      apis: [['api.example.com'], ['https://api.example.com/v1'], ['data:,']],
+    })) {
+      it(`names the option ${option} if it is missing or wrong`, () => {
+        for (const value of wrong) {
+          expect(() => client().open({ [option]: value })).to.throw(TypeError, option);
+        }
+      });
+    }
+
+    it('accepts a slash at the end of the relay', async () => {
+      await client().logIn();
+      expect(await client().open({ relay: `${relay}/` }).user()).to.deep.equal({ login: 'ada' });
     });
 
     it('fails with a code if the browser blocks storage', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { cancelled, home, modes, useClient } from './support/client-under-test.ts';
-import { FakePage, show } from './support/fake-page.ts';
+import { FakePage, failureOf, show } from './support/fake-page.ts';
 
 for (const [name, mode] of Object.entries(modes)) {
   describe(`a login in a popup with ${name}`, () => {
@@ -46,6 +46,21 @@ for (const [name, mode] of Object.entries(modes)) {
         expect(await done).to.equal(code);
         expect(popup.isClosed).to.equal(true);
       }
+    });
+
+    it('rejects once the person has closed it, but not while it has the focus', async () => {
+      const login = client().open();
+      let failed = false;
+      const done = failureOf(login.login({ popup: true })).finally(() => {
+        failed = true;
+      });
+      client().page.hasFocus = false;
+      // With COOP, an open popup looks closed.
+      popup.isClosed = true;
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      expect(failed).to.equal(false);
+      client().page.hasFocus = true;
+      expect(await done).to.include({ code: 'popup_closed' });
     });
 
     it('goes to the login as usual if the browser blocks the popup', async () => {

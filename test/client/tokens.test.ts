@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../harness/system/eventually.ts';
 import { home, useClient } from './support/client-under-test.ts';
-import { failureOf, keptRecords, leave } from './support/fake-page.ts';
+import { failureOf, freeze, keptRecords, leave } from './support/fake-page.ts';
 import { invalidToken, relay } from './support/fake-relay.ts';
 
 describe('the client with tokens', () => {
@@ -64,11 +64,82 @@ describe('the client with tokens', () => {
     expect(await client().load(address).ready).to.include({ accessToken: 'access-1' });
   });
 
-  it('keeps a key that scripts cannot read, and no access token', async () => {
+  it('keeps keys that scripts cannot read, and the tokens only sealed', async () => {
     await client().logIn();
-    const [kept] = keptRecords() as [{ key: CryptoKeyPair; refreshToken: string }];
-    expect(Object.keys(kept)).to.deep.equal(['key', 'refreshToken', 'nonce']);
-    expect(kept.key.privateKey.extractable).to.equal(false);
+    const [kept] = keptRecords() as [[CryptoKeyPair, CryptoKey, ArrayBuffer]];
+    const [{ privateKey }, sealKey, sealed] = kept;
+    expect([privateKey.extractable, sealKey.extractable]).to.deep.equal([false, false]);
+    expect(Buffer.from(sealed).toString('latin1')).not.to.match(/access-|refresh-/);
+  });
+
+  it('restores the login in a load and in a new tab without a call while its token is good', async () => {
+    const first = await client().logIn();
+    const calls = tokenCalls();
+    for (const login of [client().load(), client().open()]) {
+      expect(await login.ready).to.include({ accessToken: 'access-1', scope: 'read' });
+      expect(await login.user()).to.deep.equal({ login: 'ada' });
+      expect(await login.token()).to.equal('access-1');
+    }
+    expect(tokenCalls()).to.equal(calls);
+    expect(await first.token()).to.equal('access-1');
+  });
+
+  it('gives a token that is good now, and null if nobody is logged in', async () => {
+    expect(await client().open().token()).to.equal(null);
+    client().server.expiresIn = -1;
+    const login = await client().logIn();
+    client().server.isOffline = true;
+    expect(await failureOf(login.token())).to.include({ code: 'network' });
+    client().server.isOffline = false;
+    client().server.expiresIn = 3600;
+    expect(await Promise.all([login.token(), login.token()])).to.deep.equal(['access-2', 'access-2']);
+    await login.logout();
+    expect(await login.token()).to.equal(null);
+  });
+
+  it('takes the token that another tab has got, without a call', async () => {
+    const login = await client().logIn();
+    freeze();
+    client().server.next['/api/user'] = [invalidToken];
+    await client().open().user();
+    const calls = tokenCalls();
+    client().server.next['/api/user'] = [invalidToken];
+    expect(await login.user()).to.deep.equal({ login: 'ada' });
+    expect(await login.token()).to.equal('access-2');
+    expect(tokenCalls()).to.equal(calls);
+  });
+
+  it('stays logged out if the message of an earlier refresh is late', async () => {
+    const login = await client().logIn();
+    const { session } = login;
+    await login.logout();
+    const tabs = new BroadcastChannel(`login-relay ${relay} app`);
+    tabs.postMessage({ session, reason: 'refresh' });
+    const last = new Promise((resolve) => login.onChange(resolve));
+    tabs.postMessage({ session: null, reason: 'logout' });
+    expect(await last).to.equal(null);
+    tabs.close();
+  });
+
+  it('comes back in no tab after a logout if the browser keeps no keys', async () => {
+    client().page.keepsNoKeys = true;
+    const login = await client().logIn();
+    const other = client().open();
+    await other.ready;
+    const told = new Promise((resolve) => login.onChange(resolve));
+    await other.logout();
+    await told;
+    expect(await login.user()).to.equal(null);
+  });
+
+  it('logs the next person in with another key', async () => {
+    const keys: unknown[] = [];
+    for (const _ of ['ada', 'bob']) {
+      await (await client().logIn()).user();
+      const [[pair]] = keptRecords() as [[CryptoKeyPair]];
+      keys.push(await crypto.subtle.exportKey('jwk', pair.publicKey));
+    }
+    expect(keys[0]).not.to.deep.equal(keys[1]);
   });
 
   it('is logged in until the page is left if the browser keeps no keys', async () => {
@@ -95,6 +166,7 @@ describe('the client with tokens', () => {
   });
 
   it('restores the login later if the relay did not answer when the page was loaded', async () => {
+    client().server.expiresIn = -1;
     await client().logIn();
     client().server.next['/auth/provider/token'] = [new TypeError('Failed to fetch')];
     const login = client().load();
@@ -111,19 +183,19 @@ describe('the client with tokens', () => {
     client().server.next['/api/user'] = [invalidToken];
     await login.user();
     expect(tokenCalls()).to.equal(3);
-    client().server.now = Date.now;
-    await client().load().ready;
-    expect(tokenCalls()).to.equal(5);
   });
 
-  it('proves its key with the newest nonce, also after a reload, and asks again if it is too old', async () => {
-    await client().logIn();
-    expect(tokenCalls()).to.equal(2);
-    await client().load().ready;
-    expect(tokenCalls()).to.equal(3);
-    client().server.now = () => Date.now() + 600_000;
-    expect(await client().load().ready).to.include({ accessToken: 'access-3' });
-    expect(tokenCalls()).to.equal(5);
+  it('proves its key with the newest nonce, and asks again if it is too old', async () => {
+    client().server.expiresIn = -1;
+    const login = await client().logIn();
+    for (const [late, calls] of [
+      [0, 3],
+      [600_000, 5],
+    ] as const) {
+      client().server.now = () => Date.now() + late;
+      await login.token();
+      expect(tokenCalls()).to.equal(calls);
+    }
   });
 
   for (const [what, prepare] of Object.entries({

@@ -62,6 +62,14 @@ export class ClientUnderTest {
     await login.ready;
     return login;
   }
+
+  /** Another tab of the same browser, in which a person logs in. */
+  async logInElsewhere(): Promise<Login> {
+    this.page.href = this.comesBackTo(await this.start(this.open()));
+    const login = this.open();
+    await login.ready;
+    return login;
+  }
 }
 
 /** One page for each test of the enclosing `describe`. */

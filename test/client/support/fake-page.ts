@@ -11,6 +11,7 @@ export class FakePage {
   /** The popup that the next `open` gives; null: it is blocked. */
   popup: FakePage | null = null;
   isClosed = false;
+  hasFocus = true;
   readonly #stored: Record<string, string> = {};
   #href: string;
 
@@ -21,6 +22,10 @@ export class FakePage {
   get sessionStorage(): Record<string, string> {
     if (this.blocksStorage) throw new DOMException('Access is denied.', 'SecurityError');
     return this.#stored;
+  }
+
+  get closed(): boolean {
+    return this.isClosed;
   }
 
   get href(): string {
@@ -46,7 +51,7 @@ export class FakePage {
 const records = new Map<string, unknown>();
 const channels = new Set<BroadcastChannel>();
 let page: FakePage;
-let listeners: ((event: { persisted: boolean }) => void)[] = [];
+let listeners: { type: string; listener: (event: object) => void }[] = [];
 
 class Channel extends BroadcastChannel {
   constructor(name: string) {
@@ -124,6 +129,7 @@ const globals = {
       },
     },
   },
+  document: { value: { hasFocus: () => page.hasFocus } },
   open: { value: () => page.popup },
   close: {
     value: () => {
@@ -135,8 +141,8 @@ const globals = {
   scrollTo: { value: () => {} },
   requestAnimationFrame: { value: () => {} },
   addEventListener: {
-    value: (_type: string, listener: (event: { persisted: boolean }) => void) =>
-      void listeners.push(listener),
+    value: (type: string, listener: (event: object) => void) =>
+      void listeners.push({ type, listener }),
   },
 };
 
@@ -153,6 +159,7 @@ export function useBrowserGlobals(): void {
   afterEach('close it', () => {
     leave();
     records.clear();
+    last.clear();
     reported = [];
     for (const name of Object.keys(globals)) {
       Reflect.deleteProperty(globalThis, name);
@@ -168,17 +175,28 @@ export function show(next: FakePage): FakePage {
   return page;
 }
 
-/** Ends the scripts of all pages, as when their tabs are closed or reloaded. */
-export function leave(): void {
+/** The pages hear nothing of other tabs any more, as those that the browser keeps for the back button. */
+export function freeze(): void {
   for (const channel of channels) channel.close();
   channels.clear();
+}
+
+/** Ends the scripts of all pages, as when their tabs are closed or reloaded. */
+export function leave(): void {
+  freeze();
   listeners = [];
 }
 
-/** The browser restores the pages, which it has kept for the back button. */
-export function restoreFromCache(): void {
-  for (const listener of listeners) listener({ persisted: true });
+/** An event of the browser reaches the pages. */
+function dispatch(wanted: string, event: object): void {
+  for (const { type, listener } of listeners) if (type === wanted) listener(event);
 }
+
+/** The browser restores the pages, which it has kept for the back button. */
+export const restoreFromCache = () => dispatch('pageshow', { persisted: true });
+
+/** The device is online again. */
+export const goOnline = () => dispatch('online', {});
 
 /** The records that the browser keeps. */
 export const keptRecords = (): unknown[] => [...records.values()];

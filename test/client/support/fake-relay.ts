@@ -40,8 +40,12 @@ export class FakeRelay {
   token = 0;
   /** Whether the browser has a session cookie. */
   hasCookie = false;
+  /** Seconds until a new token ends, if the provider tells. */
+  expiresIn: number | undefined = 3600;
   /** Whether the relay gives refresh tokens. */
   refreshes = true;
+  /** Whether nobody answers. */
+  isOffline = false;
   /** Whether the provider's user endpoint answers 500. */
   userEndpointFails = false;
   readonly #proofs = createProofs({ now: () => this.now() });
@@ -55,6 +59,7 @@ export class FakeRelay {
   readonly fetch = async (input: string | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     request.signal.throwIfAborted();
+    if (this.isOffline) throw new TypeError('Failed to fetch');
     const { pathname } = new URL(request.url);
     const form = Object.fromEntries(new URLSearchParams(await request.text()));
     this.requests.push({ line: `${request.method} ${pathname}`, form });
@@ -117,6 +122,7 @@ export class FakeRelay {
       access_token: `access-${this.token}`,
       ...(this.refreshes && { refresh_token: `refresh-${this.token}` }),
       scope: 'read',
+      expires_in: this.expiresIn,
     };
     return { body: tokens, headers: { 'DPoP-Nonce': this.#nonces.current() } };
   }

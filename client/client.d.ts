@@ -156,6 +156,7 @@ export type LoginErrorCode =
   | 'lookup_failed'
   | 'lookup_forbidden'
   | 'lookup_postponed'
+  | 'memory_away'
   | 'method_not_allowed'
   | 'origin_foreign'
   | 'overloaded'

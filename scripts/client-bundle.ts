@@ -1,11 +1,36 @@
+import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
+import { minify } from 'terser';
+
+const { name, version, license, homepage } = JSON.parse(
+  readFileSync('client/package.json', 'utf8'),
+) as Record<string, string>;
+const banner = `/*! ${name} ${version}, ${license}, ${homepage} */\n`;
 
 /** The browser client as one minified module: the content of `client/client.js`. */
 export async function bundleClient(): Promise<string> {
+  const { code = '' } = await minify(await bundle(true), {
+    module: true,
+    compress: { passes: 3, unsafe_arrows: true, pure_getters: true, hoist_props: true },
+    ecma: 2020,
+  });
+  return banner + code;
+}
+
+/** The files of the npm package, by their names. */
+export async function packageFiles(): Promise<ReadonlyMap<string, string>> {
+  const files = new Map([['client.js', banner + (await bundle(false))]]);
+  for (const file of ['package.json', 'client.d.ts', 'README.md']) {
+    files.set(file, readFileSync(`client/${file}`, 'utf8'));
+  }
+  return files.set('LICENSE', readFileSync('LICENSE', 'utf8'));
+}
+
+async function bundle(minify: boolean): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: ['client/src/index.ts'],
     bundle: true,
-    minify: true,
+    minify,
     format: 'esm',
     target: 'es2022',
     write: false,

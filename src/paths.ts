@@ -10,6 +10,7 @@ export const paths = {
   ready: '/readyz',
   clientModule: '/client.js',
   clientTypes: '/client.d.ts',
+  clientPackage: '/client.tgz',
 } as const;
 
 /** The endpoints of sessions, which look like those of a registration. */

@@ -96,7 +96,8 @@ export function createLogin(given: LoginOptions): Login {
       const next = isOver ? await keeper.forget() : isFresh ? await keeper.refresh(used) : restored;
       if (isFresh && used) refreshed = [next, Date.now() + minute];
       const isSame = next?.id === used?.id && (isFresh || next?.id);
-      if (next !== used) change(next, next ? (used && isSame ? 'refresh' : 'login') : 'ended', !isFresh);
+      if (next !== used)
+        change(next, next ? (used && isSame ? 'refresh' : 'login') : 'ended', !isFresh);
     }).finally(() => {
       renewing = undefined;
     });

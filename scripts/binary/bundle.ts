@@ -42,14 +42,20 @@ function ascii(code: string): string {
   );
 }
 
-/** Replaces `readFileSync(new URL(…, import.meta.url), 'utf8')` with the text of the file. */
+/** Replaces `readFileSync(new URL(…, import.meta.url))` with the file, and with its text if `'utf8'` follows. */
 const embedFiles: Plugin = {
   name: 'embed files',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
-      const reading = /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\),\s*'utf8',?\s*\)/g;
-      const contents = readFileSync(path, 'utf8').replace(reading, (_, file: string) =>
-        JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
+      const reading =
+        /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\)(?:,\s*('utf8'),?\s*)?\)/g;
+      const contents = readFileSync(path, 'utf8').replace(
+        reading,
+        (_, file: string, text?: string) => {
+          const content = readFileSync(join(dirname(path), file));
+          if (text) return JSON.stringify(content.toString());
+          return `Buffer.from('${content.toString('base64')}', 'base64')`;
+        },
       );
       return { contents, loader: 'ts' };
     });

@@ -26,7 +26,7 @@ export const deliveries = {
     path: '/',
     title: 'OAuth',
     lead: 'The page gets a code, and trades it for the token. No token is ever in an address. This is for any page, with the relay’s client or any OAuth library.',
-    guide: 'docs/front-end.md#log-in-with-five-lines',
+    guide: 'docs/front-end.md#log-in-with-the-client',
     script: 'with-client.js',
     settings: { 'token-delivery': 'code' },
   },

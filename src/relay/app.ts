@@ -20,7 +20,7 @@ import { type RequestRecord, recordRequests } from '../observability/request-log
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import { answerSessionFailures } from '../routes/answer-failures.ts';
-import { clientModule, clientTypes } from '../routes/client.ts';
+import { clientModule, clientPackage, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
 import { logout } from '../routes/logout.ts';
@@ -62,6 +62,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   );
   router.all(paths.clientModule, allow('GET', 'HEAD'), clientModule);
   router.all(paths.clientTypes, allow('GET', 'HEAD'), clientTypes);
+  router.all(paths.clientPackage, allow('GET', 'HEAD'), clientPackage);
   if (sessionAccess !== undefined) {
     addSessionEndpoints(router, sessionAccess, memory.grants, limited);
   }

@@ -1,22 +1,29 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import type { Middleware } from 'koa';
 
 const hour = 3600;
-const module = readFileSync(new URL('../../client/client.js', import.meta.url), 'utf8');
-const types = readFileSync(new URL('../../client/client.d.ts', import.meta.url), 'utf8');
+const module = readFileSync(new URL('../../client/client.js', import.meta.url));
+const compressed = readFileSync(new URL('../../client/client.js.gz', import.meta.url));
+const types = readFileSync(new URL('../../client/client.d.ts', import.meta.url));
+const npmPackage = readFileSync(new URL('../../client/client.tgz', import.meta.url));
 
 /** `GET /client.js`: the browser client, for pages of any origin. */
-export const clientModule = clientFile('text/javascript; charset=utf-8', module);
+export const clientModule = clientFile('text/javascript; charset=utf-8', module, compressed);
 
 /** `GET /client.d.ts`: the types of the browser client. */
 export const clientTypes = clientFile('text/plain; charset=utf-8', types);
 
-/** Serves a file that changes only with the release. */
-function clientFile(type: string, text: string): Middleware {
-  const name = hash('sha256', text, 'base64url');
-  const compressed = gzipSync(text, { level: 9 });
+/** `GET /client.tgz`: the browser client as a package, for `npm install`. */
+export const clientPackage = clientFile('application/gzip', npmPackage);
+
+/**
+ * Serves a file that changes only with the release.
+ *
+ * @param gzipped the same, for those who accept it
+ */
+function clientFile(type: string, content: Buffer, gzipped?: Buffer): Middleware {
+  const name = hash('sha256', content, 'base64url');
   return async (ctx) => {
     // Caches keep it for all pages, and some ignore Vary. So the answer never names an origin.
     for (const header of ctx.res.getHeaderNames()) {
@@ -27,13 +34,13 @@ function clientFile(type: string, text: string): Middleware {
     ctx.set('Cache-Control', `public, max-age=${hour}`);
     ctx.set('Vary', 'Accept-Encoding');
     ctx.set('Content-Type', type);
-    if (ctx.acceptsEncodings('gzip', 'identity') === 'gzip') {
+    if (gzipped && ctx.acceptsEncodings('gzip', 'identity') === 'gzip') {
       ctx.set('Content-Encoding', 'gzip');
       ctx.set('ETag', `"${name}-gzip"`);
-      ctx.body = compressed;
+      ctx.body = gzipped;
     } else {
       ctx.set('ETag', `"${name}"`);
-      ctx.body = text;
+      ctx.body = content;
     }
     // Koa asks for a status before it compares the ETag.
     ctx.status = 200;

@@ -370,7 +370,11 @@ for (const [name, mode] of Object.entries(modes)) {
 
     it('accepts a slash at the end of the relay', async () => {
       await client().logIn();
-      expect(await client().open({ relay: `${relay}/` }).user()).to.deep.equal({ login: 'ada' });
+      expect(
+        await client()
+          .open({ relay: `${relay}/` })
+          .user(),
+      ).to.deep.equal({ login: 'ada' });
     });
 
     it('fails with a code if the browser blocks storage', async () => {

@@ -92,7 +92,10 @@ describe('the client with tokens', () => {
     expect(await failureOf(login.token())).to.include({ code: 'network' });
     client().server.isOffline = false;
     client().server.expiresIn = 3600;
-    expect(await Promise.all([login.token(), login.token()])).to.deep.equal(['access-2', 'access-2']);
+    expect(await Promise.all([login.token(), login.token()])).to.deep.equal([
+      'access-2',
+      'access-2',
+    ]);
     await login.logout();
     expect(await login.token()).to.equal(null);
   });

@@ -23,6 +23,19 @@ describe('/client.js', () => {
     expect(`${types.body}`).to.equal(projectFile('client/client.d.ts'));
   });
 
+  it('has a package beside it, which is not compressed once more', async () => {
+    const headers: [string, string][] = [['Accept-Encoding', 'gzip']];
+    const {
+      status,
+      headers: sent,
+      body,
+    } = await underTest().send({ path: '/client.tgz', headers });
+    expect(status).to.equal(200);
+    expect(sent['content-type']).to.equal('application/gzip');
+    expect(sent).not.to.have.property('content-encoding');
+    expect(body).to.deep.equal(readFileSync(new URL('../../client/client.tgz', import.meta.url)));
+  });
+
   for (const origin of [frontendOrigin, 'https://anywhere.example.com', undefined]) {
     it(`can be imported by a page of ${origin ?? 'its own origin'}`, async () => {
       const headers: [string, string][] = origin === undefined ? [] : [['Origin', origin]];

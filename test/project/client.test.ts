@@ -1,16 +1,57 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { bundleClient } from '../../scripts/client-bundle.ts';
+import { bundleClient, packageFiles } from '../../scripts/client-bundle.ts';
+import { projectRoot } from '../harness/project/run.ts';
 
-const built = readFileSync(new URL('../../client/client.js', import.meta.url));
+const run = promisify(execFile);
+const built = (name: string) => readFileSync(`${projectRoot}/client/${name}`);
 
-describe('client/client.js', () => {
-  it('is the build of client/src (make client)', async () => {
-    expect(built.toString()).to.equal(await bundleClient());
+describe('the browser client', () => {
+  it('is the build of client/src, also compressed (make client)', async () => {
+    const module = await bundleClient();
+    expect(built('client.js').toString()).to.equal(module);
+    expect(gunzipSync(built('client.js.gz')).toString()).to.equal(module);
   });
 
-  it('has 3.6 kB at most, compressed', () => {
-    expect(gzipSync(built, { level: 9 }).length).to.be.at.most(3600);
+  it('is a package with readable code, types, licence and README (make client)', async () => {
+    const files = await packageFiles();
+    const archive = `${projectRoot}/client/client.tgz`;
+    const { stdout: names } = await run('tar', ['-tzf', archive]);
+    const expected = [...files.keys()].map((name) => `package/${name}`);
+    expect(names.trim().split('\n')).to.have.members(expected);
+    for (const [name, text] of files) {
+      const { stdout } = await run('tar', ['-xzOf', archive, `package/${name}`]);
+      expect(stdout, name).to.equal(text);
+    }
+  });
+
+  it('begins with its name, version, licence and address', () => {
+    const { version } = JSON.parse(`${built('package.json')}`) as { version: string };
+    const [banner] = built('client.js').toString().split('\n');
+    expect(banner).to.equal(
+      `/*! login-relay-client ${version}, MIT, https://github.com/login-relay/login-relay */`,
+    );
+  });
+
+  it('has 4 kB at most, compressed', () => {
+    expect(built('client.js.gz').length).to.be.at.most(4000);
+  });
+
+  it('does nothing where there is no window, so the process ends', async () => {
+    const script = `
+      import { createLogin } from './client/client.js';
+      const login = createLogin({ relay: 'http://localhost:1/auth/provider', clientId: 'app' });
+      login.onChange(() => console.log('called'));
+      console.log(login.session, await login.ready, await login.user(), await login.token());
+      console.log((await login.fetch('http://localhost:1/')).status, await login.logout());
+      try { createLogin({ clientId: 'app' }); } catch (error) { console.log(error.message); }`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: projectRoot,
+      timeout: 15_000,
+    });
+    expect(stdout).to.equal('null null null null\n401 null\ncreateLogin: relay is undefined\n');
   });
 });

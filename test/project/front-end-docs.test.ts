@@ -86,6 +86,16 @@ describe('docs/front-end.md', () => {
     expect(codesOf('`error`')).to.have.members(expected);
   });
 
+  it('explains the codes that client.d.ts declares', () => {
+    const declaration = readFileSync(new URL('client/client.d.ts', root), 'utf8');
+    const [, union = ''] = /type LoginErrorCode =(.*?);/s.exec(declaration) ?? [];
+    const declared = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code);
+    const explained = [...codesOf('`code` or `error`'), ...codesOf('`error`')];
+    const expected = explained.filter((code) => !code.startsWith('http_'));
+    expect(new Set(declared)).to.deep.equal(new Set(expected));
+    expect(declared).to.have.length(new Set(declared).size);
+  });
+
   it('has only code that tests run', () => {
     expect([...documentedSnippets().keys()]).to.have.members([
       'client.html',

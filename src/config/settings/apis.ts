@@ -8,8 +8,17 @@ import { fileRowsOf } from './setting.ts';
 const longestPath = 128;
 
 /** The endpoints of the relay, and what lies below them. */
-const { user, alive, ready, clientModule, clientTypes } = paths;
-const endpoints = ['/auth', user, alive, ready, clientModule, clientTypes, '/.well-known'];
+const { user, alive, ready, clientModule, clientTypes, clientPackage } = paths;
+const endpoints = [
+  '/auth',
+  user,
+  alive,
+  ready,
+  clientModule,
+  clientTypes,
+  clientPackage,
+  '/.well-known',
+];
 
 /** A path of the relay below which nothing else is, such as `/api/github/`. */
 const path = v.pipe(

@@ -45,7 +45,7 @@ const refreshTokens = {
 function checkRefresh({ config, provider, describe }: Known): Finding {
   const { ok, notChecked } = findingsOn('refresh');
   const isSession = config.tokenDelivery === 'session';
-  if (!isSession && refreshPolicyOf(config) === undefined) {
+  if (!isSession && refreshPolicyOf(config, config) === undefined) {
     const why = config.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
     return ok(`no page gets a refresh token: ${why}`);
   }

@@ -1,7 +1,7 @@
 import { ConfigError } from '../start-errors.ts';
 import { checkApis } from './checks/apis.ts';
 import { reportCmses } from './checks/cms.ts';
-import { checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
+import { checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
 import {
   baseUrlOf,
   checkClients,
@@ -74,7 +74,8 @@ export function readConfig(
   const behindUnknownProxy = checkClients(relay, baseUrl);
   for (const reading of frontEnds) checkFrontEnd(reading, baseUrl);
   checkApis(frontEnds);
-  checkRefreshTokens(relay);
+  const areRefreshTokensOff = frontEnds.every((reading) => refreshTokensOf(reading) === 'off');
+  checkRefreshTokens(relay, areRefreshTokensOff);
   const providers = registrations.map((reading) => readProvider(reading, baseUrl));
   const keyFile = readKeyFile(relay);
   const stateChecks = registrations.map((reading) =>
@@ -92,7 +93,7 @@ export function readConfig(
   expectNone(faults);
 
   const keys = keyFile.settle();
-  if (keys.keySecrets === undefined) warnOfMissingKey(relay, baseUrl);
+  if (keys.keySecrets === undefined) warnOfMissingKey(relay, areRefreshTokensOff, baseUrl);
   const settings = valuesAt('relay', relay);
   const { metricsPort: port, metricsHost: host } = settings;
   const config = Object.freeze({

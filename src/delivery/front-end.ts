@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { Codes } from '../grants/codes.ts';
+import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/front-end-request.ts';
 import type { States } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
-import { isFamily, matches, type OriginPattern } from '../origins/origin-pattern.ts';
+import { matches, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { cmsDelivery } from './cms-delivery.ts';
@@ -24,6 +25,8 @@ interface FrontEndSettings {
   readonly scope: string | undefined;
   readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
+  /** Undefined: it gets no refresh tokens. */
+  readonly refreshPolicy: RefreshPolicy | undefined;
 }
 
 /** What the front ends of one registration share. */
@@ -40,8 +43,6 @@ export interface FrontEndContext {
   readonly sessions: Sessions | undefined;
   /** The name of the provider's backend in the configuration of a CMS. Undefined: no CMS can use it. */
   readonly cmsBackend: string | undefined;
-  /** Whether OAuth requests get refresh tokens. */
-  readonly refreshTokens: boolean;
   /** Whether there is only one front end. */
   readonly isOnlyOne: boolean;
   readonly logger: Pick<Logger, 'warn'>;
@@ -78,13 +79,14 @@ export class FrontEnd {
   readonly asksForRefresh: boolean;
   /** The name of the backend in the configuration of its CMS. Undefined: it is not a CMS. */
   readonly cmsBackend: string | undefined;
-  /** Whether it gets refresh tokens only if it proves a key, whatever is granted to others. */
-  readonly keyRequired: boolean;
+  /** Undefined: it gets no refresh tokens. */
+  readonly refreshPolicy: RefreshPolicy | undefined;
   /** Shows a failure that must not reach the front end itself: a page for people, JSON for programs. */
   readonly answerInPlace: AnswerFailure;
 
   constructor(settings: FrontEndSettings, context: FrontEndContext) {
-    const { name, origin, frontendUrl, redirectUris, scope, tokenDelivery } = settings;
+    const { name, origin, frontendUrl, redirectUris, scope, tokenDelivery, refreshPolicy } =
+      settings;
     const { registration, states } = context;
     const loginRoute = `/auth/${registration}`;
     const loginUrl = loginUrlOf(settings, context);
@@ -98,10 +100,9 @@ export class FrontEnd {
     this.redirectUris = redirectUris;
     this.takesOAuth = ['query', 'fragment', 'code'].includes(tokenDelivery);
     // A session never gives its refresh token to the page, whatever pages get.
-    this.asksForRefresh = context.refreshTokens || tokenDelivery === 'session';
+    this.asksForRefresh = refreshPolicy !== undefined || tokenDelivery === 'session';
     this.cmsBackend = tokenDelivery === 'cms' ? context.cmsBackend : undefined;
-    // Its origins, such as previews of branches, can have different authors.
-    this.keyRequired = isFamily(origin);
+    this.refreshPolicy = refreshPolicy;
     this.answerInPlace = failurePage({ origin, frontendUrl, loginRoute, loginUrl, states });
   }
 

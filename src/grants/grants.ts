@@ -5,7 +5,7 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { keyOf } from '../recent.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
 import { createNonces, createProofs } from './proofs.ts';
-import { createRefreshTokens, type RefreshPolicy } from './refresh-tokens.ts';
+import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
 
 /** What a process remembers of grants, for a few minutes. A reload of the configuration keeps it. */
@@ -44,21 +44,13 @@ export type Grants = ReturnType<typeof createGrants>;
 /**
  * @param keys the keys of the registration
  * @param audience that of the registration. Throws as `provider` does
- * @param refreshPolicy undefined: no refresh tokens are issued or taken
  */
-export function createGrants(
-  keys: Keys,
-  audience: () => string,
-  refreshPolicy: RefreshPolicy | undefined,
-  memory: GrantMemory,
-  now: Clock,
-) {
+export function createGrants(keys: Keys, audience: () => string, memory: GrantMemory, now: Clock) {
   return {
     ...memory,
     codes: createCodes(keys.code, audience, now),
     /** The nonces of proofs. */
     nonces: createNonces(keys.nonce, now),
     refreshTokens: createRefreshTokens(keys.refreshToken, now),
-    refreshPolicy,
   };
 }

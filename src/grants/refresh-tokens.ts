@@ -72,9 +72,9 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
   };
 }
 
-/** Which front ends get refresh tokens, and for how long. */
+/** Whether the logins of a front end get refresh tokens, and for how long. */
 export interface RefreshPolicy {
-  /** `bound`: only front ends that prove a key. `bearer`: all of them. */
+  /** `bound`: only if the front end proves a key. `bearer`: always. */
   readonly mode: 'bound' | 'bearer';
   /** Seconds from the login until the last refresh token expires. */
   readonly lifetime: number;
@@ -84,14 +84,6 @@ export interface RefreshPolicy {
 interface ProviderRefreshPolicy extends RefreshPolicy {
   /** Whether refresh tokens hold the access token too: the provider revokes nothing else. */
   readonly keepsAccessToken: boolean;
-}
-
-/** The policy for one front end. */
-export function policyFor(
-  policy: RefreshPolicy,
-  { keyRequired }: { readonly keyRequired: boolean },
-): RefreshPolicy {
-  return keyRequired ? { ...policy, mode: 'bound' } : policy;
 }
 
 /**

@@ -145,7 +145,10 @@ function oauthEndpoints(
   );
   const revoke = revocationEndpoint(registration, frontEnds, grants);
   const before = [answerOAuthErrors, allow('POST'), ...limited];
-  const describe = inOrder(allow('GET', 'HEAD'), serverMetadata(issuer, registration, grants));
+  const describe = inOrder(
+    allow('GET', 'HEAD'),
+    serverMetadata(issuer, registration, frontEnds.refresh),
+  );
   return [
     [`${path}/token`, inOrder(...before, token)],
     [`${path}/revoke`, inOrder(...before, revoke)],

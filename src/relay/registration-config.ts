@@ -34,19 +34,19 @@ export function registrationsOf(
 }
 
 /**
- * Which front ends get refresh tokens. Beyond this machine they need a key file: otherwise the client secret would
- * open them.
+ * The refresh tokens of a front end. Beyond this machine they need a key file: otherwise the client secret would open
+ * them.
  *
- * @returns undefined if none do
+ * @returns undefined if it gets none
  */
-export function refreshPolicyOf({
-  refreshTokens: mode,
-  refreshLifetime: lifetime,
-  keySecrets,
-  baseUrl,
-}: Pick<Config, 'refreshTokens' | 'refreshLifetime' | 'keySecrets' | 'baseUrl'>):
-  | RefreshPolicy
-  | undefined {
+export function refreshPolicyOf(
+  {
+    refreshLifetime: lifetime,
+    keySecrets,
+    baseUrl,
+  }: Pick<Config, 'refreshLifetime' | 'keySecrets' | 'baseUrl'>,
+  { refreshTokens: mode }: Pick<FrontEndConfig, 'refreshTokens'>,
+): RefreshPolicy | undefined {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
   return mode !== 'off' && isKeySafe ? { mode, lifetime } : undefined;
 }

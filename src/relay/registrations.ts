@@ -52,9 +52,8 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   ]);
   const audienceAt = (provider: Provider) => audienceOf(registered, provider);
   const audience = derivedFrom(source, audienceAt);
-  const refreshPolicy = refreshPolicyOf(config);
   const states = createStates(keys.state, audience, registered.redirectUri);
-  const grants = createGrants(keys, audience, refreshPolicy, memory.grants, now);
+  const grants = createGrants(keys, audience, memory.grants, now);
   const issuer = `${config.baseUrl}/auth/${registered.name}`;
   const users = frontEndsOf(config, registered);
   const shared: FrontEndContext = {
@@ -65,11 +64,12 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     codes: grants.codes,
     sessions,
     cmsBackend: cmsBackendOf(registered)?.name,
-    refreshTokens: refreshPolicy !== undefined,
     isOnlyOne: users.length === 1,
     logger,
   };
-  const [first, ...others] = users.map((user) => new FrontEnd(user, shared));
+  const [first, ...others] = users.map(
+    (user) => new FrontEnd({ ...user, refreshPolicy: refreshPolicyOf(config, user) }, shared),
+  );
   if (first === undefined) throw new Error('no front end may use the registration');
   return {
     registration: createRegistration(registered, {

@@ -22,6 +22,8 @@ export class FrontEnds {
   readonly byDefault: FrontEnd;
   /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
   readonly firstCms: FrontEnd | undefined;
+  /** Whether one of them gets refresh tokens. */
+  readonly refresh: boolean;
   /** Whether there is only one. */
   readonly isOnlyOne: boolean;
   /** Whether requests with this `Origin` come from one of them. */
@@ -37,6 +39,7 @@ export class FrontEnds {
     this.first = all[0];
     this.firstCms = firstOf('cms');
     this.byDefault = firstOf('query', 'fragment', 'session') ?? this.firstCms ?? this.first;
+    this.refresh = all.some(({ refreshPolicy }) => refreshPolicy !== undefined);
     this.isOnlyOne = all.length === 1;
     this.hasOrigin = matchesAny(all.map(({ origin }) => origin));
   }

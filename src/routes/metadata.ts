@@ -1,5 +1,4 @@
 import type { Middleware } from 'koa';
-import type { Grants } from '../grants/grants.ts';
 import { proofAlgorithms } from '../grants/proofs.ts';
 import type { Registration } from '../login/registration.ts';
 
@@ -21,14 +20,15 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
  * clients on any page.
  *
  * @param issuer the relay's name in `iss`
+ * @param refreshes whether a front end gets refresh tokens
  * @see RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1
  */
 export function serverMetadata(
   issuer: string,
   { provider }: Registration,
-  { refreshPolicy }: Grants,
+  refreshes: boolean,
 ): Middleware {
-  const refresh = refreshPolicy === undefined ? [] : ['refresh_token'];
+  const refresh = refreshes ? ['refresh_token'] : [];
   const metadata = {
     issuer,
     authorization_endpoint: issuer,

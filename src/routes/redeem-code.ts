@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import type { Grants } from '../grants/grants.ts';
-import { firstRefreshToken, policyFor } from '../grants/refresh-tokens.ts';
+import { firstRefreshToken } from '../grants/refresh-tokens.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
@@ -25,7 +25,7 @@ export function redeemCode(
   tokenUrl: string,
   now: Clock,
 ): ServeGrant {
-  const { codes, redeemedCodes, refreshPolicy, refreshTokens } = grants;
+  const { codes, redeemedCodes, refreshTokens } = grants;
   return async (ctx, frontEnd, parameters) => {
     const registration = registered.pinned();
     const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
@@ -52,7 +52,7 @@ export function redeemCode(
     );
     frontEnd.reportScope(token.scope, registration.provider().scope);
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
-    const policy = refreshPolicy && { ...policyFor(refreshPolicy, frontEnd), keepsAccessToken };
+    const policy = frontEnd.refreshPolicy && { ...frontEnd.refreshPolicy, keepsAccessToken };
     const content = policy && firstRefreshToken(policy, token, thumbprint, now);
     return withRefreshToken((issued) => refreshTokens.issue(issued, owner), token, content, now);
   };

@@ -1,12 +1,10 @@
 import type { Clock } from '../clock.ts';
-import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import {
   type HeldAccessToken,
   isStillGranted,
   nextRefreshToken,
-  policyFor,
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
 import { type Context, recordCall } from '../http/context.ts';
@@ -21,7 +19,6 @@ import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
  * the front end gets its access token again, without a call.
  *
  * @param tokenUrl the endpoint's public address
- * @returns undefined if refresh tokens are off
  * @see RFC 6749 §6, RFC 9449 §5
  */
 export function refreshLogin(
@@ -29,20 +26,8 @@ export function refreshLogin(
   grants: Grants,
   tokenUrl: string,
   now: Clock,
-): ServeGrant | undefined {
-  const { refreshes, refreshPolicy, refreshTokens } = grants;
-  if (refreshPolicy === undefined) return undefined;
-
-  const open = (
-    refreshToken: string,
-    frontEnd: FrontEnd,
-    registration: string,
-  ): RefreshTokenContent => {
-    const owner = { registration, frontEnd: frontEnd.audience };
-    const login = refreshTokens.open(refreshToken, owner);
-    if (login && isStillGranted(policyFor(refreshPolicy, frontEnd), login, now)) return login;
-    throw new RelayError('grant_invalid');
-  };
+): ServeGrant {
+  const { refreshes, refreshTokens } = grants;
 
   const checkKey = async (ctx: Context, { thumbprint }: RefreshTokenContent): Promise<void> => {
     const proved = await proofOf(ctx, grants, tokenUrl);
@@ -51,10 +36,15 @@ export function refreshLogin(
   };
 
   return async (ctx, frontEnd, parameters) => {
+    const { refreshPolicy } = frontEnd;
+    if (refreshPolicy === undefined) throw new RelayError('grant_unsupported');
     const given = required(parameters, 'refresh_token');
     const registration = registered.pinned();
     const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
-    const login = open(given, frontEnd, owner.registration);
+    const login = refreshTokens.open(given, owner);
+    if (login === undefined || !isStillGranted(refreshPolicy, login, now)) {
+      throw new RelayError('grant_invalid');
+    }
     const issue = (content: RefreshTokenContent) => refreshTokens.issue(content, owner);
     // Before the memory of refreshes gives tokens without a call.
     await checkKey(ctx, login);

@@ -27,21 +27,20 @@ type GrantType = NonNullable<RequestState['grant']>;
  * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has one: oidc-client-ts takes any
  * other with a nonce for that one, sends the request again, and hides the error.
  *
- * @param grants by their `grant_type`; undefined: this one is off
+ * @param grants by their `grant_type`
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
 export function tokenEndpoint(
   frontEnds: FrontEnds,
-  grants: Readonly<Record<GrantType, ServeGrant | undefined>>,
+  grants: Readonly<Record<GrantType, ServeGrant>>,
   nonces: Nonces,
 ): Middleware<RequestState> {
   return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
     const type = required(parameters, 'grant_type');
-    const serve = isGrantType(type) ? grants[type] : undefined;
-    if (serve === undefined || !isGrantType(type)) throw new RelayError('grant_unsupported');
+    if (!isGrantType(type)) throw new RelayError('grant_unsupported');
     ctx.state.grant = type;
-    const token = await serve(ctx, frontEnd, parameters);
+    const token = await grants[type](ctx, frontEnd, parameters);
     ctx.set('DPoP-Nonce', nonces.current());
     ctx.body = {
       access_token: token.accessToken,

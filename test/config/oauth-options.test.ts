@@ -207,7 +207,7 @@ describe('the refresh tokens', () => {
 
   it('make the lifetime useless if they are off, with a warning', () => {
     expect(warningsOf({ refreshTokens: 'off', refreshLifetime: '7' })).to.deep.equal([
-      '--refresh-lifetime (REFRESH_LIFETIME) has no effect with --refresh-tokens (REFRESH_TOKENS) off',
+      '--refresh-lifetime (REFRESH_LIFETIME) has no effect: no front end gets refresh tokens',
     ]);
   });
 

@@ -51,6 +51,7 @@ describe('a configuration file with several registrations and front ends', () =>
         errorDelivery: 'json',
         registrations: ['staff'],
         scope: undefined,
+        refreshTokens: 'bound',
         apis: [],
       },
       {
@@ -62,9 +63,33 @@ describe('a configuration file with several registrations and front ends', () =>
         errorDelivery: 'json',
         registrations: ['github', 'staff'],
         scope: 'repo user',
+        refreshTokens: 'bound',
         apis: [],
       },
     ]);
+  });
+
+  it('gives each front end the refresh tokens that it says, or those of the relay', () => {
+    const kinds = (relay: string, ...added: string[]) => {
+      const text = team.replace('port: 9000', relay).replace('staff] }', `staff], ${added} }`);
+      return read(text).config.frontEnds.map(({ refreshTokens }) => refreshTokens);
+    };
+    expect(kinds('refresh-tokens: off')).to.deep.equal(['off', 'off']);
+    expect(kinds('', 'refresh-tokens: off')).to.deep.equal(['off', 'bound']);
+    expect(kinds('refresh-tokens: off', 'refresh-tokens: bearer')).to.deep.equal(['bearer', 'off']);
+  });
+
+  it('gives bearer refresh tokens neither to several origins nor to pages with sessions', () => {
+    const several = team
+      .replace('//app.', '//*.')
+      .replace('code,', 'code, refresh-tokens: bearer,');
+    expect(faults(several)).to.deep.equal([
+      'config.yaml:9:63 front-ends.app.refresh-tokens "bearer" must not be bearer if config.yaml:9:10 front-ends.app.origin has a *',
+    ]);
+    const session = team.replace('code,', 'session, refresh-tokens: bearer,');
+    expect(read(session).warnings.join()).to.include(
+      'refresh-tokens has no effect with config.yaml',
+    );
   });
 
   it('always checks the state at a registration with a front end that takes codes', () => {

@@ -59,9 +59,19 @@ export function frontEndConfig(reading: FrontEndReading) {
     registrations,
     /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
     scope: values.frontEndScope,
+    /** Which refresh tokens it gets. */
+    refreshTokens: refreshTokensOf(reading),
     /** What its pages may use of providers' APIs, with the access token of their session. */
     apis: apis.map((api) => apiConfig(api, registrations)),
   };
+}
+
+/** Which refresh tokens a front end gets. A CMS proves no key, and previews can have different authors. */
+export function refreshTokensOf({ values }: Reading): 'bound' | 'bearer' | 'off' {
+  const { origin, tokenDelivery, refreshTokens = 'bound' } = values;
+  const { frontEndRefreshTokens: kind = refreshTokens } = values;
+  if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
+  return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
 }
 
 /** Reports what does not fit an origin with a `*`. */
@@ -75,6 +85,9 @@ function reportFamily(
   }
   if (sourceOf('frontendUrl') !== undefined) {
     fault('frontendUrl', `must not be set if ${describe('origin')} has a *`);
+  }
+  if (values.frontEndRefreshTokens === 'bearer') {
+    fault('frontEndRefreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
   const isRemote = isAnyPort(origin) && !isLoopback(new URL(baseUrl));
   const remote = isRemote
@@ -142,5 +155,8 @@ function reportSessionFrontEnd(
   }
   if (sourceOf('redirectUri') !== undefined) {
     warn('redirectUri', `has no effect with ${delivery}: there are no OAuth logins`);
+  }
+  if (sourceOf('frontEndRefreshTokens') !== undefined) {
+    warn('frontEndRefreshTokens', `has no effect with ${delivery}: its page gets no token`);
   }
 }

@@ -24,24 +24,33 @@ export function readStateCheck(
   return stateCheck;
 }
 
-/** Checks what needs the state of a login, or refresh tokens. */
-export function checkRefreshTokens({ values, sourceOf, describe, warn }: Reading): void {
-  const { refreshTokens, stateCheck } = values;
+/**
+ * Checks what needs the state of a login, or refresh tokens.
+ *
+ * @param areOff whether no front end gets refresh tokens
+ */
+export function checkRefreshTokens(
+  { values: { stateCheck }, sourceOf, describe, warn }: Reading,
+  areOff: boolean,
+): void {
   const ofOAuth = ['redirectUri', 'refreshTokens', 'refreshLifetime', 'revocationUrl'] as const;
   if (stateCheck === 'off') {
     for (const name of ofOAuth) {
       if (sourceOf(name) === undefined) continue;
       warn(name, `has no effect with ${describe('stateCheck')} off: OAuth logins need a state`);
     }
-  } else if (refreshTokens === 'off' && sourceOf('refreshLifetime') !== undefined) {
-    warn('refreshLifetime', `has no effect with ${describe('refreshTokens')} off`);
+  } else if (areOff && sourceOf('refreshLifetime') !== undefined) {
+    warn('refreshLifetime', 'has no effect: no front end gets refresh tokens');
   }
 }
 
 /** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */
-export function warnOfMissingKey({ values, warn }: Reading, baseUrl: string): void {
-  const areIssued = values.stateCheck !== 'off' && values.refreshTokens !== 'off';
-  if (!areIssued || isLoopback(new URL(baseUrl))) return;
+export function warnOfMissingKey(
+  { values, warn }: Reading,
+  areOff: boolean,
+  baseUrl: string,
+): void {
+  if (areOff || values.stateCheck === 'off' || isLoopback(new URL(baseUrl))) return;
   warn(
     'keyFile',
     'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',

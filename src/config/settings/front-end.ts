@@ -7,6 +7,7 @@ const relay = rowsOf('relay');
 const frontEnd = rowsOf('front-ends');
 const frontEndInFile = fileRowsOf('front-ends');
 const { oneOf, wholeNumberOf } = schemas;
+const refreshTokenKinds = oneOf(['bound', 'bearer', 'off']);
 
 export const requiredFrontEndRows = group('Required', {
   origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', {
@@ -43,7 +44,7 @@ export const frontEndRows = group('Front end', {
     otherwise: 'json; redirect with --token-delivery session',
   }),
   refreshTokens: relay('--refresh-tokens <kind>', 'REFRESH_TOKENS', {
-    schema: oneOf(['bound', 'bearer', 'off']),
+    schema: refreshTokenKinds,
     help: 'refresh tokens for OAuth logins: bound (only to pages that prove a key with DPoP), bearer (to all pages) or off',
     default: 'bound',
   }),
@@ -78,5 +79,10 @@ export const frontEndFileRows = {
     help: 'scopes that the front end may request, and gets if it requests none',
     otherwise: "the provider's",
     separator: ' ',
+  }),
+  frontEndRefreshTokens: frontEndInFile('refresh-tokens <kind>', {
+    schema: refreshTokenKinds,
+    help: 'refresh tokens of the front end: bound, bearer or off',
+    otherwise: "the relay's",
   }),
 };

@@ -170,7 +170,7 @@ bench-quick: $(installed) $(peers)
 
 ## Build it
 
-# Builds the browser client, which the relay serves.
+# Builds the browser client, which the relay serves, and its npm package.
 client: $(installed)
 	@$(node) scripts/build-client.ts
 
@@ -233,6 +233,7 @@ release: deb $(executables) ## build archives and packages for all platforms
 	@for platform in $(platforms); do \
 	  $(node) --disable-warning=ExperimentalWarning scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
 	done
+	@cp client/client.tgz dist/login-relay-client-$$($(node) -p 'require("./package.json").version').tgz
 	@cd dist && sha256sum login-relay*.* >SHA256SUMS && cat SHA256SUMS
 
 # Builds the release again in another directory, and compares the bytes.

@@ -176,12 +176,12 @@ export function createLogin(given: LoginOptions): Login {
         else resolve();
       });
       // With COOP, an open popup looks closed too: but then it has the focus, and not this page. One that has finished
-      // tells it before it closes, so its message is here at the second look.
-      const watch = (wasClosed?: boolean) =>
+      // tells it before it closes, so the message is here before the error.
+      const watch = (wasOpen?: boolean) =>
         setTimeout(() => {
-          const isClosed = tab.closed && document.hasFocus();
-          if (!isClosed || !wasClosed) watch(isClosed);
-          else reject(new LoginError('popup_closed', 'The window was closed.'));
+          const isOpen = !tab.closed || !document.hasFocus();
+          if (isOpen || !wasOpen) watch(isOpen);
+          else setTimeout(reject, 500, new LoginError('popup_closed', 'The window was closed.'));
         }, 500);
       if (tab !== window) watch();
     });

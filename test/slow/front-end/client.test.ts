@@ -51,6 +51,20 @@ describe('the browser client in Chromium', () => {
     expect(stored).to.deep.equal([]);
   });
 
+  it('makes no call at the provider in a reload, another tab, a link, or after the back button', async () => {
+    const page = await openPage();
+    await logIn(page);
+    const calls = tokenCalls();
+    await page.reload();
+    await loggedIn(page);
+    await loggedIn(await anotherTab(page, '/react'));
+    await page.getByRole('link', { name: 'Elsewhere' }).click();
+    await page.goBack();
+    await loggedIn(page);
+    expect(await page.evaluate('login.token()')).to.be.a('string');
+    expect(tokenCalls()).to.equal(calls);
+  });
+
   it('comes back to where the person had scrolled', async () => {
     const page = await openPage('/list');
     await loggedOut(page);
@@ -149,7 +163,13 @@ describe('the browser client in Chromium', () => {
         const page = await openPage(path);
         const popup = await openPopup(page);
         await popup.getByPlaceholder('Enter any login').waitFor();
+        // Without a desktop, every page thinks that it has the focus.
+        await page.evaluate('document.hasFocus = () => false');
+        // So that the page has looked at least once.
+        await page.waitForTimeout(600);
         await popup.close();
+        await page.evaluate('document.hasFocus = () => true');
+        await shows(page, 'popup_closed');
         await openPopup(page).then(authorize);
         await loggedIn(page);
       });

@@ -52,7 +52,6 @@ export function effectiveOptions(
 
 /** The effect of an option's own value or default; undefined if it has neither. */
 function effectOf(name: OptionName, { values, sourceOf, effective }: Reading): Effect | undefined {
-  if (name === 'provider' && sourceOf('issuer') !== undefined) return none;
   if (name === 'clientSecret' && sourceOf('clientSecretFile') !== undefined) {
     return { value: masked, source: 'file' };
   }

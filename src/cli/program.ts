@@ -16,7 +16,7 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /** What `login-relay config` can do. */
-const configActions = ['check', 'print', 'schema'] as const;
+const configActions = ['check', 'print', 'migrate', 'schema'] as const;
 
 /** The name of such an action. */
 export type ConfigAction = (typeof configActions)[number];
@@ -163,9 +163,10 @@ Exit codes:
 
 const configHelp = `
 Actions:
-  check   report the faults
-  print   print it as a file
-  schema  print the file's JSON Schema
+  check    report the faults
+  print    print it as a file
+  migrate  turn flags into a file
+  schema   print the file's JSON Schema
 
 Exit codes:
   0  the configuration has no faults

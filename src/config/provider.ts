@@ -49,6 +49,10 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
     const { issuer, insecureHttp = false } = values;
     return { discovered: Object.freeze({ issuer, given, insecureHttp }) };
   }
+  if (values.provider === undefined && sourceOf('provider') === undefined) {
+    const known = withoutPreset(reading, given);
+    return known && { known };
+  }
   const preset = presets.find(({ name }) => name === values.provider);
   if (preset === undefined) return undefined;
   const filled = filledIn(preset, {
@@ -61,6 +65,19 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
   const provider = { ...filled, ...atOtherEndpoints(given), ...given };
   warnOfSecretInUrl(preset, provider, reading);
   return { known: Object.freeze(provider) };
+}
+
+/** A provider of the file that gives its own endpoints. */
+function withoutPreset(
+  { values, fault }: Reading,
+  { authorizeUrl, tokenUrl, userUrl, ...given }: GivenProvider,
+): Provider | undefined {
+  for (const name of ['authorizeUrl', 'tokenUrl', 'userUrl'] as const) {
+    if (values[name] === undefined) fault(name, 'is required beside the other endpoints');
+  }
+  if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
+  const defaults = { clientAuthentication: 'body', pkce: true } as const;
+  return Object.freeze({ ...defaults, ...given, authorizeUrl, tokenUrl, userUrl });
 }
 
 /** Drops what the preset knows of its own endpoints, if others are configured. */

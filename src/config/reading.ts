@@ -97,9 +97,17 @@ export function createReading(
     return faults.add(text, inFile(name)?.position);
   }
 
+  /** The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset. */
+  function defaultOf(name: SettingName): string | undefined {
+    const endpoint = given('authorizeUrl') ?? given('tokenUrl');
+    const hasNoPreset = given('issuer') !== undefined || (entry && endpoint !== undefined);
+    return name === 'provider' && hasNoPreset ? undefined : (settings[name] as Setting).default;
+  }
+
   /** The value of a setting; undefined: it has none, or one with a fault, which is reported. */
   function parse(name: SettingName): unknown {
-    const { repeatable, schema, default: otherwise }: Setting = settings[name];
+    const { repeatable, schema }: Setting = settings[name];
+    const otherwise = defaultOf(name);
     const texts = given(name)?.texts ?? (otherwise === undefined ? [] : [otherwise]);
     if (texts.length === 0) return undefined;
     if (texts.length > 1 && !repeatable) return fault(name, 'is given more than once');
@@ -120,12 +128,12 @@ export function createReading(
     newFiles,
     /** What is in effect, and where it is from, for people; undefined: nothing sets it, and it has no fixed default. */
     effective(name: SettingName) {
-      const { default: otherwise, repeatable, ...row }: Setting | Option = settings[name];
-      // With an issuer, no preset is in effect.
-      const isUsed = name !== 'provider' || given('issuer') === undefined;
-      const byDefault = otherwise && isUsed ? [otherwise] : undefined;
+      const { repeatable, ...row }: Setting | Option = settings[name];
+      const otherwise = defaultOf(name);
       const { source, texts } = given(name) ?? {};
-      if (texts === undefined) return byDefault && { texts: byDefault, from: 'default' };
+      if (texts === undefined) {
+        return otherwise === undefined ? undefined : { texts: [otherwise], from: 'default' };
+      }
       if (source !== 'file' && 'flag' in row) {
         const text = texts.join(' ');
         const parts = repeatable ? text.split(' ').filter((part) => part !== '') : [text];

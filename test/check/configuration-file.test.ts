@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { diagnose } from '../../src/cli/commands/check.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';
@@ -41,6 +42,26 @@ front-ends:
     } finally {
       await page.close();
     }
+  });
+
+  it('examines the file of the packaged service if nothing is given, and says so', async () => {
+    const packaged = '/etc/login-relay/config.yaml';
+    const refused = (code: string) => (path: string) => {
+      throw Object.assign(new Error(path), { code: path === packaged ? code : 'ENOENT' });
+    };
+    const messages = async (environment: Record<string, string>, code: string) => {
+      const { report } = await diagnose({ flags: {}, environment }, refused(code));
+      return report.findings.map(({ message }) => message).join('\n');
+    };
+    const chosen = `no option is given, so this is ${packaged}`;
+    expect(await messages({}, 'EACCES')).to.equal(
+      `${chosen}\n--config (LOGIN_RELAY_CONFIG) "${packaged}" names a file that this user may not read`,
+    );
+    expect(await messages({}, 'ENOENT')).to.match(/^--client-id .* is required/);
+    expect(await messages({ PORT: '1' }, 'EACCES')).to.match(/^--client-id .* is required/);
+    expect(await messages({ LOGIN_RELAY_CONFIG: '' }, 'EACCES')).to.match(
+      /^--client-id .* is required/,
+    );
   });
 
   it('names the settings of the file in its advice: those that it has with their place', async () => {

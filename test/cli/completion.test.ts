@@ -33,7 +33,7 @@ describe('the words that shells are offered', () => {
     ['check --js', ['--json']],
     ['--js', []],
     ['completion ', ['bash', 'fish', 'zsh']],
-    ['config ', ['check', 'print', 'schema']],
+    ['config ', ['check', 'print', 'migrate', 'schema']],
     ['help prov', ['providers']],
     ['--provider ', presets.map(({ name }) => name)],
     ['check --state-check ', ['always', 'browsers', 'off']],

@@ -96,7 +96,7 @@ describe('login-relay config print, about what no setting gives', () => {
     await withProvider({ metadata }, async (_, __, address) => {
       const file = await secretFile(`base-url: https://login.example.com
 providers:
-  github: { client-id: a, client-secret: b, token-url: https://github.com/token }
+  github: { provider: github, client-id: a, client-secret: b, token-url: https://github.com/token }
   staff: { issuer: ${address}, client-id: c, client-secret: d }
   down: { issuer: http://127.0.0.1:${await freePort()}, client-id: c, client-secret: d }
 front-ends:

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { parsedFile, readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
+import { migratedFile } from '../../src/config/file/print.ts';
+import { faultsOfFile, readFileConfig, readWhole } from './support/read.ts';
 
 const team = `
 base-url: https://login.example.com
@@ -239,4 +241,48 @@ front-ends:
       expect(parsedFile(text).faults).to.deep.equal(faults.map((fault) => `config.yaml:${fault}`));
     });
   }
+
+  it('replaces flags and variables, if migrate has printed it', () => {
+    const flags = {
+      tokenUrl: 'https://git.example.com/token',
+      redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
+      tokenDelivery: 'code',
+      keyFile: '/etc/key',
+      rateLimit: '60',
+    };
+    const files = { '/etc/key': { text: 'k'.repeat(32) }, './client-secret': { text: 'secret' } };
+    const { config, readings } = readWhole({ flags, files });
+    const migrated = migratedFile(readings);
+    expect(migrated).to.contain('client-secret-file').and.not.contain('port');
+    expect(readFileConfig(migrated, { files }).config).to.deep.equal({
+      ...config,
+      config: 'config.yaml',
+      registrationsAreNamed: true,
+    });
+  });
+
+  it('gives a provider with endpoints of its own no preset, whatever its name', () => {
+    const provider = (name: string, more: string) => `
+base-url: https://login.example.com
+providers:
+  ${name}: { client-id: a, client-secret: b, ${more} }
+front-ends:
+  app: { origin: https://app.example.com }
+`;
+    const own = 'authorize-url: https://id.example.com/a, token-url: https://id.example.com/t';
+    const file = provider('github', `${own}, user-url: https://id.example.com/u`);
+    const [registration] = readFileConfig(file).config.registrations;
+    expect(registration.provider).to.deep.equal({
+      known: {
+        authorizeUrl: 'https://id.example.com/a',
+        tokenUrl: 'https://id.example.com/t',
+        userUrl: 'https://id.example.com/u',
+        clientAuthentication: 'body',
+        pkce: true,
+      },
+    });
+    expect(faultsOfFile(provider('github', own))).to.deep.equal([
+      'config.yaml:4:3 providers.github.user-url is required beside the other endpoints',
+    ]);
+  });
 });

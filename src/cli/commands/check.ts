@@ -6,12 +6,16 @@ import { findingsOn } from '../../check/finding.ts';
 import { type CheckReport, reportAsText } from '../../check/report.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { placedTexts } from '../../config/file/config-file.ts';
-import type { ReadFile } from '../../config/files.ts';
+import { isMissingFile, type ReadFile } from '../../config/files.ts';
 import { createReadings } from '../../config/readings.ts';
+import { options } from '../../config/settings/settings.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 import { expectCreatable, readTextFile } from '../text-files.ts';
+
+/** The file of the packaged service. */
+const packagedFile = '/etc/login-relay/config.yaml';
 
 /**
  * `login-relay check`: shows the configuration in effect, and what is wrong with it, with its addresses
@@ -26,12 +30,15 @@ export async function check(sources: OptionSources, json: boolean): Promise<0 | 
   return code;
 }
 
-/** Makes the report of {@link check}, and its exit code. */
+/** Makes the report of {@link check}, and its exit code. Without any option, it is that of the packaged service's file. */
 export async function diagnose(
-  sources: OptionSources,
+  given: OptionSources,
   readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
-  const { notChecked, problem, warning } = findingsOn('configuration');
+  const { notChecked, ok, problem, warning } = findingsOn('configuration');
+  const isPackaged = isEmpty(given) && !isMissingFile(packagedFile, readFile);
+  const sources = isPackaged ? { ...given, flags: { config: [packagedFile] } } : given;
+  const chosen = isPackaged ? [ok(`no option is given, so this is ${packagedFile}`)] : [];
   const isFromFile = givenBySources('config', sources) !== undefined;
   let reading: ConfigReading;
   try {
@@ -43,7 +50,7 @@ export async function diagnose(
     });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const findings = error.faults.map((fault) => problem(fault));
+    const findings = [...chosen, ...error.faults.map((fault) => problem(fault))];
     const faults = placedTexts();
     const { relay } = createReadings({ ...sources, readFile, faults, warnings: faults }, undefined);
     const options = isFromFile ? [] : effectiveOptions(relay, undefined, undefined);
@@ -54,6 +61,7 @@ export async function diagnose(
     : await examineOptions(reading);
   const cms = cmsConfigs(reading.config);
   const findings = [
+    ...chosen,
     ...reading.warnings.map((message) => warning(message)),
     ...reading.unseen.map(({ message, fix }) => notChecked(message, fix)),
     ...checkCmsBaseUrl(reading.config),
@@ -61,6 +69,13 @@ export async function diagnose(
   ];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
   return { report: { ...shown, ...(cms.length > 0 && { cms }), findings }, code };
+}
+
+/** Whether no flag or variable of the relay is given. An empty variable for the file says that there is none. */
+function isEmpty({ flags, environment }: OptionSources): boolean {
+  const { config, ...others } = options;
+  if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;
+  return Object.values(others).every(({ variable }) => !environment[variable]);
 }
 
 async function examineOptions(reading: ConfigReading): Promise<CheckReport> {

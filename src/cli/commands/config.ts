@@ -1,6 +1,6 @@
 import { describedProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
-import { printFile } from '../../config/file/print.ts';
+import { migratedFile, printFile } from '../../config/file/print.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { print } from '../print.ts';
@@ -9,7 +9,7 @@ import { expectCreatable, readTextFile } from '../text-files.ts';
 
 /**
  * `login-relay config`: `check` only reads the configuration. `print` shows it as a file, with secrets masked, and asks
- * issuers for what they give. `schema` prints the JSON Schema of such files.
+ * issuers for what they give. `migrate` prints the file that replaces flags and variables. `schema` prints the JSON Schema of such files.
  *
  * @throws {ConfigError}
  */
@@ -25,6 +25,10 @@ export async function config(action: ConfigAction, sources: OptionSources): Prom
     mayBeUnseen: true,
   });
   const { config: read, readings, warnings, unseen } = reading;
+  if (action === 'migrate') {
+    await print(migratedFile(readings));
+    return;
+  }
   if (action === 'print') {
     await print(printFile(readings, read, await describedProviders(read)));
     return;

@@ -72,9 +72,8 @@ function warnOfPath(
 }
 
 /** The preset of a registration. A default does not count if the registration has URLs of its own. */
-function cmsPresetOf({ values: { issuer, authorizeUrl, provider }, sourceOf }: Reading) {
-  const isOther = authorizeUrl !== undefined && sourceOf('provider') === undefined;
-  if (issuer !== undefined || isOther) return undefined;
+function cmsPresetOf({ values: { authorizeUrl, provider }, sourceOf }: Reading) {
+  if (authorizeUrl !== undefined && sourceOf('provider') === undefined) return undefined;
   return cmsPresets.find(({ name }) => name === provider);
 }
 

@@ -78,7 +78,7 @@ function warnOfSecrets(registrations: readonly RegistrationReading[]): void {
  */
 function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
   const atGitHub = registrations.filter(
-    ({ values }) => values.provider === 'github' && !values.issuer && !values.authorizeUrl,
+    ({ values }) => values.provider === 'github' && !values.authorizeUrl,
   );
   for (const sharing of Map.groupBy(atGitHub, ({ values }) => values.clientId).values()) {
     const scopes = sharing.flatMap(({ name, values }) =>

@@ -1,4 +1,5 @@
-import { Document, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { resolve } from 'node:path';
+import { Document, Scalar, stringify, YAMLMap, YAMLSeq } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
 import { providerValues } from '../provider.ts';
@@ -49,6 +50,35 @@ export function printFile(
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
+/**
+ * The file that does what the flags and variables in effect do. Defaults are left out, and paths are absolute. If the
+ * client secret is among them, the file names one to put it into.
+ */
+export function migratedFile({ relay, registrations, frontEnds }: Readings): string {
+  const entries = (readings: readonly (Reading & { name: string })[], level: Level) =>
+    Object.fromEntries(readings.map((reading) => [reading.name, givenSettings(reading, level)]));
+  return stringify({
+    ...givenSettings(relay, 'relay'),
+    providers: entries(registrations, 'providers'),
+    'front-ends': entries(frontEnds, 'front-ends'),
+  });
+}
+
+function givenSettings({ effective }: Reading, level: Level): Record<string, unknown> {
+  return Object.fromEntries(
+    fileSettings[level].flatMap(({ name, key, schema }): [string, unknown][] => {
+      const { texts = [], from } = effective(name) ?? {};
+      // In a file, a provider with endpoints of its own has no preset by default.
+      if (from === undefined || (from === 'default' && name !== 'provider')) return [];
+      if (name === 'clientSecret') return [['client-secret-file', './client-secret']];
+      const values = texts.map((text) =>
+        schema === filePath ? resolve(text) : typedValue(schema, text),
+      );
+      return [[key, values.length === 1 ? values[0] : values]];
+    }),
+  );
+}
+
 /** @param byDefault the defaults that depend on other settings */
 function settingsMap(reading: Reading, level: Level, byDefault: Texts = {}): YAMLMap {
   const map = new YAMLMap();
@@ -88,7 +118,8 @@ function ofRegistration(
 ): string[] {
   const byDefault = comment(reading, 'by default', 'providers', { stateCheck });
   if ('known' in settings) {
-    const from = `by the preset ${reading.effective('provider')?.texts[0]}`;
+    const preset = reading.effective('provider')?.texts[0];
+    const from = preset === undefined ? 'by default' : `by the preset ${preset}`;
     return [...comment(reading, from, 'providers', providerValues(settings.known)), ...byDefault];
   }
   const provider = described.get(name);

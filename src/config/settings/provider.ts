@@ -78,7 +78,10 @@ export const providerRows = group('Provider', {
     schema: presetName,
     help: 'provider preset; see login-relay providers',
     default: 'github',
-    inFile: { otherwise: 'the preset that has the name of the entry, else github' },
+    inFile: {
+      otherwise:
+        'none with endpoints of its own, else the preset that has the name of the entry, else github',
+    },
   }),
   providerHost: provider('--provider-host <host>', 'PROVIDER_HOST', {
     schema: providerHost,

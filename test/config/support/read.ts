@@ -23,7 +23,8 @@ export interface Given {
   newFiles?: NewFiles;
 }
 
-function readWhole({
+/** Reads a configuration. @throws {ConfigError} */
+export function readWhole({
   flags = {},
   environment = minimal,
   files = {},

@@ -23,8 +23,12 @@ function secretFileOf(provider: StrictProvider): Promise<string> {
   return file;
 }
 
-/** The lines of a provider in a configuration file; `more` are further ones. */
-export async function entryOf(name: string, provider: StrictProvider, more = ''): Promise<string> {
+/** The lines of a provider in a configuration file; `more` are further ones, in place of the form of the token request. */
+export async function entryOf(
+  name: string,
+  provider: StrictProvider,
+  more = '\n    token-request: query',
+): Promise<string> {
   return `  ${name}:${more}
     client-id: ${provider.registration.clientId}
     client-secret-file: ${await secretFileOf(provider)}
@@ -101,7 +105,7 @@ export async function configOf(
   const entries = await Promise.all(
     // A CMS works with few providers: the preset says that it is one of them.
     Object.entries(providers).map(([name, provider]) =>
-      entryOf(name, provider, name === 'github' ? '\n    provider: github' : ''),
+      entryOf(name, provider, name === 'github' ? '\n    provider: github' : undefined),
     ),
   );
   return `base-url: ${baseUrl}

@@ -8,6 +8,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { version } from '../src/version.ts';
+import { userDocuments } from './binary/archive-content.ts';
 import { sourceDate } from './source-date.ts';
 
 const [architecture = '', binary = '', dist = ''] = process.argv.slice(2);
@@ -77,10 +78,10 @@ function examples(...folders: readonly string[]): Record<string, Buffer> {
   );
 }
 
-/** The pages of docs. They link to each other, and to files that are examples in the package. Links do not work in compressed pages. */
+/** The documents for users. They link to each other, and to files that are examples in the package. Links do not work in compressed pages. */
 function manuals(): Record<string, Buffer> {
   return Object.fromEntries(
-    readdirSync('docs').map((file) => {
+    userDocuments.map((file) => {
       const content = readFileSync(join('docs', file));
       const page = content.toString().replaceAll('](../deploy/', '](examples/');
       return [`${documentation}/${file}`, file.endsWith('.md') ? Buffer.from(page) : content];

@@ -4,6 +4,9 @@ import { effectOf } from './request-effect.ts';
 
 const format = prettyFactory({
   hideObject: true,
+  // Only the level has a colour.
+  customColors: 'message:reset',
+  useOnlyCustomProps: false,
   translateTime: 'SYS:HH:MM:ss',
   messageFormat: (line) => sentence(line),
 });

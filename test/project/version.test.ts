@@ -10,8 +10,10 @@ const places: Readonly<Record<string, readonly RegExp[]>> = {
   'examples/package-lock.json': [/"name": "login-relay-client",\s+"version": "(.*)"/g],
   'CHANGELOG.md': [/^# Changelog\n\n## (\S+) \((?:unreleased|\d{4}-\d\d-\d\d)\)$/gm],
   'README.md': [/login-relay_(.*)-1_amd64\.deb/g],
-  'docs/install.md': [/login-relay_(.*)-1_amd64\.deb/g, /login-relay-(.*?)-linux-x64/g],
-  'docs/release.md': [/To verify release (\S+):/g, /refs\/tags\/v(\S+)/g],
+  'docs/install.md': [
+    ...[/login-relay_(.*)-1_amd64\.deb/g, /login-relay-(.*?)-linux-x64/g],
+    ...[/To verify release (\S+):/g, /refs\/tags\/v(\S+)/g],
+  ],
   'deploy/kubernetes/kustomization.yaml': [/newTag: (.*)/g],
   '.github/ISSUE_TEMPLATE/bug.yml': [/placeholder: login-relay (.*?),/g],
 };

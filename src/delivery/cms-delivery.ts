@@ -24,11 +24,12 @@ export function cmsDelivery(backend: string, origin: string): Delivery {
   };
   return {
     redirects: false,
-    async succeed(ctx, { exchange }) {
-      const { accessToken: token } = await exchange();
+    async succeed(ctx, { exchange, forFrontEnd }) {
+      const given = await exchange();
+      const { accessToken: token, refreshToken } = given.refreshToken ? forFrontEnd(given) : given;
       // The token is for the messages alone. Pages of all front ends of the registration may read answers here.
       forbidReading(ctx);
-      ctx.body = page(ctx, { token, provider: backend });
+      ctx.body = page(ctx, { token, refreshToken, provider: backend });
       ctx.type = 'html';
     },
     fail(ctx, failure) {

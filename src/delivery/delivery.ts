@@ -18,6 +18,8 @@ export interface Delivery {
 interface Granted extends CodeGrant {
   /** Exchanges the code for a token. */
   exchange(): Promise<TokenResponse>;
+  /** The token for the front end itself: its refresh token, if it gets one, is one of the relay. */
+  forFrontEnd(token: TokenResponse): TokenResponse;
 }
 
 /** The delivery of a login that must not reach its front end: it fails for this reason, in place. */

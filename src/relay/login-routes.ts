@@ -17,7 +17,7 @@ import { redeemCode } from '../routes/redeem-code.ts';
 import { refreshLogin } from '../routes/refresh-login.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
 import { startLogin } from '../routes/start-login.ts';
-import { tokenEndpoint } from '../routes/token.ts';
+import { cmsTokenEndpoint, type ServeGrant, tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './registrations.ts';
 
 /** What the routes of every registration need. */
@@ -57,7 +57,9 @@ export function addLoginRoutes(
 
   if (withCms.length > 0) {
     router.all(paths.cmsLogin, (ctx: Context, next) => {
-      const found = registrationOfCms(withCms, claimedQuery(ctx)['provider']);
+      // Sveltia CMS does not name its backend for a refresh. It starts here only at GitHub.
+      const backend = ctx.method === 'POST' ? 'github' : claimedQuery(ctx)['provider'];
+      const found = registrationOfCms(withCms, backend);
       if (found === undefined) return next();
       enter(ctx, found.served);
       return found.start(ctx, next);
@@ -87,18 +89,26 @@ function enter({ state }: Context, { registration, frontEnds }: ServedRegistrati
 }
 
 function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
-  const { watchHosts, limited } = dependencies;
-  const { registration, frontEnds, states } = served;
+  const { watchHosts, limited, now } = dependencies;
+  const { registration, frontEnds, states, grants, issuer } = served;
   const { name, protection } = registration;
   const path = `/auth/${name}`;
-  const startOf = (chosen: FrontEnds) =>
-    inOrder(
+  const refresh = refreshLogin(registration, grants, `${issuer}/token`, now);
+  const startOf = (chosen: FrontEnds): Middleware<RequestState> => {
+    const start = inOrder(
       allow('GET'),
       deliverCmsFailures(chosen),
       refusePrefetch,
       ...(protection === undefined ? [] : [watchHosts]),
       startLogin(registration, chosen, frontEnds.first.answerInPlace),
     );
+    const ofCms = cmsTokenEndpoint(chosen, refresh);
+    const refreshCms = inOrder(answerOAuthErrors, allow('GET', 'POST'), ...limited, ofCms);
+    return (ctx, next) => {
+      const isRefreshed = ctx.method !== 'GET' && chosen.findCmsToRefresh(ctx) !== undefined;
+      return (isRefreshed ? refreshCms : start)(ctx, next);
+    };
+  };
   const start = startOf(frontEnds);
   const callback = inOrder(
     allow('GET'),
@@ -106,7 +116,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
     refusePrefetch,
     ...limited,
     refuseFrames,
-    loginCallback(registration, frontEnds),
+    loginCallback(registration, frontEnds, grants, now),
   );
   const { firstCms } = frontEnds;
   return {
@@ -118,7 +128,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
       [path, start],
       [`${path}/callback`, callback],
       // Without a state check, a code could be redeemed in another browser than the login's.
-      ...(protection === undefined ? [] : oauthEndpoints(served, path, dependencies)),
+      ...(protection === undefined ? [] : oauthEndpoints(served, path, refresh, dependencies)),
     ]),
     /** `/auth`. */
     startOfCms: firstCms && {
@@ -132,6 +142,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
 function oauthEndpoints(
   { registration, frontEnds, grants, issuer }: ServedRegistration,
   path: string,
+  refresh: ServeGrant,
   { baseUrl, limited, now }: LoginDependencies,
 ): [string, Middleware<RequestState>][] {
   const tokenUrl = `${issuer}/token`;
@@ -139,7 +150,7 @@ function oauthEndpoints(
     frontEnds,
     {
       authorization_code: redeemCode(registration, grants, tokenUrl, now),
-      refresh_token: refreshLogin(registration, grants, tokenUrl, now),
+      refresh_token: refresh,
     },
     grants.nonces,
   );

@@ -77,8 +77,16 @@ export class FrontEnds {
     if (this.isOnlyOne) return this.byDefault;
     const asked = this.#named(ctx);
     if (asked !== undefined) return asked.found;
-    const isOfCms = claimedQuery(ctx)['site_id'] !== undefined;
+    // Sveltia CMS refreshes where it starts, but without the query.
+    const isOfCms = ctx.method === 'POST' || claimedQuery(ctx)['site_id'] !== undefined;
     return (isOfCms ? this.firstCms : undefined) ?? this.byDefault;
+  }
+
+  /** The CMS that starts its logins at this address, and gets refresh tokens. */
+  findCmsToRefresh(ctx: Context): FrontEnd | undefined {
+    const frontEnd = this.findForPlainStart(ctx);
+    const isRefreshed = frontEnd?.cmsBackend !== undefined && frontEnd.refreshPolicy !== undefined;
+    return isRefreshed ? frontEnd : undefined;
   }
 
   /** The front end that a start names by its path or its `client_id`. @returns undefined if it names none */

@@ -1,5 +1,7 @@
 import type { Middleware } from 'koa';
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
+import type { Grants } from '../grants/grants.ts';
 import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Login } from '../login/state.ts';
@@ -10,11 +12,14 @@ import {
 } from '../oauth/authorization-response.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { FrontEnds } from './front-ends.ts';
+import { firstGrant } from './token.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(
   registered: Registration,
   frontEnds: FrontEnds,
+  grants: Grants,
+  now: Clock,
 ): Middleware<RequestState> {
   const { exchanges, protection } = registered;
   return async (ctx: Context) => {
@@ -47,6 +52,7 @@ export function loginCallback(
       const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
       await delivery.succeed(ctx, {
         ...grant,
+        forFrontEnd: firstGrant(grants, registration, frontEnd, now),
         exchange() {
           wantsExchange = true;
           if (login === undefined) return exchange(grant, () => {});

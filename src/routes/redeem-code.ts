@@ -3,14 +3,12 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import type { Grants } from '../grants/grants.ts';
-import { firstRefreshToken } from '../grants/refresh-tokens.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { required } from './front-end-endpoint.ts';
-import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
+import { firstGrant, proofOf, type ServeGrant } from './token.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
@@ -25,10 +23,11 @@ export function redeemCode(
   tokenUrl: string,
   now: Clock,
 ): ServeGrant {
-  const { codes, redeemedCodes, refreshTokens } = grants;
+  const { codes, redeemedCodes } = grants;
   return async (ctx, frontEnd, parameters) => {
     const registration = registered.pinned();
     const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
+    const grant = firstGrant(grants, registration, frontEnd, now);
     const login = codes.open(required(parameters, 'code'), frontEnd.audience);
     if (login === undefined || !isSameRedirectUri(parameters, login)) throw invalid();
     // A reload may have removed it since the login.
@@ -51,10 +50,7 @@ export function redeemCode(
       }),
     );
     frontEnd.reportScope(token.scope, registration.provider().scope);
-    const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
-    const policy = frontEnd.refreshPolicy && { ...frontEnd.refreshPolicy, keepsAccessToken };
-    const content = policy && firstRefreshToken(policy, token, thumbprint, now);
-    return withRefreshToken((issued) => refreshTokens.issue(issued, owner), token, content, now);
+    return grant(token, thumbprint);
   };
 }
 

@@ -75,7 +75,10 @@ function startPlainLogin(start: Start): void {
   }
   const { scope: configured = registration.provider().scope } = frontEnd;
   const scope = isCms ? scopeForCms(query, configured) : configured;
-  const url = registration.authorizationRequestUrl({ scope, refresh: false });
+  const url = registration.authorizationRequestUrl({
+    scope,
+    refresh: isCms && frontEnd.asksForRefresh,
+  });
   redirectToProvider(start, { url, scope }, { state });
 }
 

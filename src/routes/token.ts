@@ -4,9 +4,13 @@ import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import type { Nonces } from '../grants/proofs.ts';
-import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import { firstRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { forbidReading } from '../http/cors.ts';
+import type { Registration } from '../login/registration.ts';
+import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { frontEndEndpoint, required } from './front-end-endpoint.ts';
@@ -42,16 +46,51 @@ export function tokenEndpoint(
     ctx.state.grant = type;
     const token = await grants[type](ctx, frontEnd, parameters);
     ctx.set('DPoP-Nonce', nonces.current());
-    ctx.body = {
-      access_token: token.accessToken,
-      token_type: token.tokenType ?? 'bearer',
-      expires_in: token.expiresIn,
-      scope: scopeForFrontEnd(token.scope),
-      refresh_token: token.refreshToken,
-      // Some libraries guess an end if they are told none.
-      refresh_token_expires_in: token.refreshExpiresIn,
-    };
+    answerWithToken(ctx, token);
   });
+}
+
+/**
+ * `POST` to the address at which a CMS starts its logins: gives it its next token. Only Sveltia CMS asks, with JSON and
+ * an empty `client_id`.
+ *
+ * @param frontEnds those of the registration. One is a CMS that gets refresh tokens at this address
+ */
+export function cmsTokenEndpoint(
+  frontEnds: FrontEnds,
+  refresh: ServeGrant,
+): Middleware<RequestState> {
+  return async (ctx: Context, next) => {
+    const frontEnd = frontEnds.findCmsToRefresh(ctx);
+    if (frontEnd === undefined) return next();
+    ctx.state.frontEnd = frontEnd.name;
+    if (!frontEnd.hasOrigin(ctx.get('Origin'))) {
+      forbidReading(ctx);
+      throw new RelayError('origin_foreign');
+    }
+    // A form could be sent from any page, without a preflight.
+    if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
+    const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
+    const { client_id: name = frontEnd.name } = parameters;
+    if (name !== frontEnd.name) throw new RelayError('client_id_wrong');
+    if (required(parameters, 'grant_type') !== 'refresh_token') {
+      throw new RelayError('grant_unsupported');
+    }
+    ctx.state.grant = 'refresh_token';
+    answerWithToken(ctx, await refresh(ctx, frontEnd, parameters));
+  };
+}
+
+function answerWithToken(ctx: Context, token: GrantedToken): void {
+  ctx.body = {
+    access_token: token.accessToken,
+    token_type: token.tokenType ?? 'bearer',
+    expires_in: token.expiresIn,
+    scope: scopeForFrontEnd(token.scope),
+    refresh_token: token.refreshToken,
+    // Some libraries guess an end if they are told none.
+    refresh_token_expires_in: token.refreshExpiresIn,
+  };
 }
 
 function isGrantType(type: string): type is GrantType {
@@ -82,6 +121,27 @@ export function withRefreshToken(
     ...token,
     refreshToken,
     refreshExpiresIn: refreshToken === undefined ? undefined : left,
+  };
+}
+
+/**
+ * What grants the token of a new login, with the first refresh token if the front end gets one.
+ *
+ * @param registration pinned
+ * @returns takes the thumbprint of the key that the front end proves, if it proves one
+ */
+export function firstGrant(
+  { refreshTokens }: Pick<Grants, 'refreshTokens'>,
+  registration: Registration,
+  frontEnd: FrontEnd,
+  now: Clock,
+) {
+  const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
+  const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
+  const policy = frontEnd.refreshPolicy && { ...frontEnd.refreshPolicy, keepsAccessToken };
+  return (token: TokenResponse, thumbprint?: string): GrantedToken => {
+    const content = policy && firstRefreshToken(policy, token, thumbprint, now);
+    return withRefreshToken((issued) => refreshTokens.issue(issued, owner), token, content, now);
   };
 }
 

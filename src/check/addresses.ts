@@ -17,7 +17,8 @@ export function checkAddresses(
   provider: Provider | undefined,
 ): Finding[] {
   const relay = new URL(redirectUri);
-  const frontEnd = new URL(exampleOf(origin));
+  // Programs, and pages that are not known yet, have no origin.
+  const frontEnd = new URL(exampleOf(origin || relay.origin));
   const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
   const endpoints = [authorizeUrl, tokenUrl, userUrl].flatMap((url) => url ?? []);
   const doubts: readonly (readonly [applies: boolean, message: string, fix: string])[] = [
@@ -59,6 +60,12 @@ const start = 'start the relay, then check again';
  * callback URL and the client identifier of the relay that answers.
  */
 export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
+  const { origin, redirectUris } = context.config;
+  if (origin === '' && redirectUris.length === 0) {
+    return base.notChecked(
+      'the first front end has no redirect URI of its own to start a login with',
+    );
+  }
   const url = startUrl(context.config);
   const request = { endpoint: 'authorize', method: 'GET', url, headers: {} } as const;
   const { answer, unreached } = await ask(context, request);

@@ -10,7 +10,8 @@ import { checkSession } from './tokens.ts';
 export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
   const { tokenDelivery, frontendUrl, redirectUris, origin, apis } = context.config;
   if (frontendUrl === undefined) {
-    return [findingsOn('front end').notChecked(`${origin} stands for several origins`)];
+    const why = origin === '' ? 'it has no page' : `${origin} stands for several origins`;
+    return [findingsOn('front end').notChecked(why)];
   }
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
   const ofPages = [...pages].map((url, index) =>

@@ -48,12 +48,19 @@ export function createReadings(shared: Shared, file: ConfigFile | undefined): Re
     registrations,
     frontEnds: frontEnds
       ? mapped(frontEnds, (entry) => {
-          const reading = read(entry);
+          const reading = withDelivery(read(entry));
           const { name, apis } = entry;
           return { ...reading, name, apis: apis.map(read), registrations: usable(reading, names) };
         })
       : [{ ...relay, name: 'app', apis: [], registrations: names }],
   };
+}
+
+/** Programs log in with OAuth requests only. */
+function withDelivery(reading: Reading): Reading {
+  const { values, sourceOf } = reading;
+  const isGiven = values.kind !== 'native' || sourceOf('tokenDelivery') !== undefined;
+  return isGiven ? reading : { ...reading, values: { ...values, tokenDelivery: 'code' } };
 }
 
 /** Reads which of the registrations a front end may use. */

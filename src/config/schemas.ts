@@ -181,20 +181,11 @@ function isNetwork(entry: string): boolean {
 /** A path to a file. */
 export const filePath = textOrNumber(/^[^\0]+$/, 'must be a path to a file');
 
-/** Characters that a redirect URI may have. */
-export const maxRedirectUriLength = 512;
-
 /** Redirect URIs with spaces between them. */
 export const redirectUris = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ').filter((url) => url !== '')),
-  v.array(
-    v.pipe(
-      v.string(),
-      v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
-      redirectUri,
-    ),
-  ),
+  v.array(redirectUri),
   v.minLength(1, 'must not be empty'),
   v.maxLength(20, 'must not be given more than 20 times'),
 );

@@ -6,7 +6,7 @@ import type { FrontEndRequest, OAuthRequest } from '../login/front-end-request.t
 import type { States } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import { matches, type OriginPattern } from '../origins/origin-pattern.ts';
-import { findRedirectUri, type RedirectUri } from '../origins/redirect-uri.ts';
+import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { cmsDelivery } from './cms-delivery.ts';
 import { codeDelivery } from './code-delivery.ts';
@@ -66,7 +66,10 @@ export class FrontEnd {
   /** Its `client_id` towards the relay. */
   readonly name: string;
   readonly audience: string;
+  /** Empty: it has no page of its own. */
   readonly origin: OriginPattern;
+  /** The origins that its requests come from, if they come from pages. */
+  readonly origins: readonly OriginPattern[];
   /** How it gets its tokens. Those of `session` get none. */
   readonly tokenDelivery: FrontEndSettings['tokenDelivery'];
   /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
@@ -95,6 +98,7 @@ export class FrontEnd {
     this.name = name;
     this.audience = audienceOfFrontEnd(settings);
     this.origin = origin;
+    this.origins = originsOf(settings);
     this.tokenDelivery = tokenDelivery;
     this.scope = scope;
     this.redirectUris = redirectUris;
@@ -108,7 +112,7 @@ export class FrontEnd {
 
   /** Whether requests with this `Origin` are its own. */
   hasOrigin(origin: string): boolean {
-    return matches(this.origin, origin);
+    return this.origins.some((pattern) => matches(pattern, origin));
   }
 
   /** Answers failures at its registration if no front end is known. */

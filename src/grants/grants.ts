@@ -4,6 +4,7 @@ import { createJoint, createOnce, type Home } from '../memory/home.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { keyOf } from '../recent.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
+import { createGenerations } from './generations.ts';
 import { createNonces, createProofs } from './proofs.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
@@ -13,6 +14,7 @@ export type GrantMemory = ReturnType<typeof createGrantMemory>;
 
 export function createGrantMemory(home: Home) {
   return {
+    generations: createGenerations(home),
     proofs: createProofs(home),
     redeemedCodes: createRedeemedCodes(home),
     refreshes: createRefreshes(home),

@@ -4,6 +4,7 @@ import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createSeal } from '../sealed.ts';
+import { firstGeneration } from './generations.ts';
 import type { Refreshed } from './refreshes.ts';
 
 /** An access token of a provider that gives no refresh token. */
@@ -23,6 +24,8 @@ const content = v.object({
   loggedInAt: v.number(),
   /** When the token expires, in seconds since 1970. */
   endsAt: v.number(),
+  /** Its place among those of its login. Without it, the relay does not replace the token. */
+  generation: v.optional(v.object({ login: v.string(), number: v.number() })),
   /** What the token renews. The access token is beside a refresh token if the provider revokes nothing else. */
   providerToken: v.union([
     v.object({ refreshToken: v.string(), accessToken: v.optional(v.string()) }),
@@ -76,6 +79,8 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
 export interface RefreshPolicy {
   /** `bound`: only if the front end proves a key. `bearer`: always. */
   readonly mode: 'bound' | 'bearer';
+  /** Whether the relay replaces unbound tokens that the provider does not. */
+  readonly replaces: boolean;
   /** Seconds from the login until the last refresh token expires. */
   readonly lifetime: number;
 }
@@ -93,7 +98,7 @@ interface ProviderRefreshPolicy extends RefreshPolicy {
  * @returns undefined if the policy grants none
  */
 export function firstRefreshToken(
-  { mode, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
+  { mode, replaces, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   token: TokenResponse,
   thumbprint: string | undefined,
   now: Clock,
@@ -103,7 +108,8 @@ export function firstRefreshToken(
   const loggedInAt = secondsOf(now);
   const until = (seconds: number | undefined) =>
     loggedInAt + Math.min(lifetime, seconds ?? lifetime);
-  const login = { thumbprint, scope, loggedInAt };
+  const generation = replaces && thumbprint === undefined ? firstGeneration() : undefined;
+  const login = { thumbprint, scope, loggedInAt, generation };
   if (refreshToken !== undefined) {
     const providerToken = { refreshToken, ...(keepsAccessToken && { accessToken }) };
     return { ...login, endsAt: until(refreshExpiresIn), providerToken };

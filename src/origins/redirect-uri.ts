@@ -1,12 +1,29 @@
 import { allowedOrigin, exampleOf, type OriginPattern } from './origin-pattern.ts';
 
 /**
- * A page that logins may end at, as the schema of schemas.ts writes it. If its origin has a `*`, it is one
+ * A page or program that logins may end at, as the schema of schemas.ts writes it. If its origin has a `*`, it is one
  * page of each of those origins: `https://*.preview.example.com/signed-in`.
  */
 export type RedirectUri = string;
 
-/** The origin of a redirect URI, with its `*`. */
+/** Whether a redirect URI belongs to an app by its scheme: `com.example.app:/callback`. @see RFC 8252 §7.1 */
+function isOfApp(redirectUri: RedirectUri): boolean {
+  return !/^https?:/.test(redirectUri);
+}
+
+/**
+ * The origins whose pages are a front end: its own. If it has none, those of its redirect URIs, without the schemes of
+ * apps.
+ */
+export function originsOf(frontEnd: {
+  readonly origin: OriginPattern;
+  readonly redirectUris: readonly RedirectUri[];
+}): readonly OriginPattern[] {
+  if (frontEnd.origin !== '') return [frontEnd.origin];
+  return frontEnd.redirectUris.filter((uri) => !isOfApp(uri)).map(originOf);
+}
+
+/** The origin of a redirect URI, with its `*`. Of an app, it may be empty. */
 export function originOf(redirectUri: RedirectUri): OriginPattern {
   const [origin = ''] = /^[^/]*\/\/[^/]*/.exec(redirectUri) ?? [];
   return origin;
@@ -33,9 +50,9 @@ export function findRedirectUri(
   if (url === null) return undefined;
   for (const redirectUri of registered) {
     const pattern = originOf(redirectUri);
-    const origin = allowedOrigin(pattern, url.origin);
+    const origin = isOfApp(redirectUri) ? pattern : allowedOrigin(pattern, url.origin);
     // Compare the whole address: blob: addresses and user names do not show in the origin.
-    const uri = origin && origin + redirectUri.slice(pattern.length);
+    const uri = origin === undefined ? undefined : origin + redirectUri.slice(pattern.length);
     if (uri === url.href) return uri;
   }
   return undefined;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { httpUrl } from '../urls.ts';
 import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
-import { originOf, type RedirectUri } from './redirect-uri.ts';
+import { examplePage, originOf, type RedirectUri } from './redirect-uri.ts';
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.
 
@@ -14,7 +14,7 @@ const noStarOrFirstLabel = /^[^/]*\/\/(\*\.)?[^/?#*]*([/?#]|$)/;
 const hostName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
 /** A page of a front end: a URL as `httpUrl` takes it, or one for each origin that a `*` stands for. */
-export const redirectUri = v.pipe(
+const pageUri = v.pipe(
   v.string(),
   v.transform((text) => ({
     text: text.replace(anyPort, '$1'),
@@ -37,6 +37,62 @@ export const redirectUri = v.pipe(
   }),
 );
 
+/** A scheme with a dot: the name of a domain, in reverse. @see RFC 8252 §7.1 */
+const ofApp = /^[a-z][a-z0-9+-]*\.[a-z0-9+.-]*:\//i;
+
+/** An address that opens an app: `com.example.app:/callback`. */
+const appUri = v.pipe(
+  v.string(),
+  v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be ASCII, without spaces'),
+  v.transform((text) => URL.parse(text)),
+  v.check(
+    (url) => url !== null && ofApp.test(url.href) && url.username === '' && !url.href.includes('#'),
+    'must be a URL without user name and fragment',
+  ),
+  v.transform((url): RedirectUri => url?.href ?? ''),
+);
+
+/** Characters that a redirect URI may have. */
+export const maxRedirectUriLength = 512;
+
+/** A page of a front end, or an address that opens an app. */
+export const redirectUri = v.pipe(
+  v.string(),
+  v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
+  v.lazy((text) => (ofApp.test(`${text}`) ? appUri : pageUri)),
+);
+
+/** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
+const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
+
+/** The parameter in the query of a redirect URI that the relay adds itself, if there is one. */
+export function takenParameter(uri: RedirectUri): string | undefined {
+  const query = new URL(examplePage(uri)).searchParams;
+  return responseParameters.find((parameter) => query.has(parameter));
+}
+
+const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(:\d+|:\*)?(?=\/)/;
+
+/**
+ * A redirect URI of a native client: an https page, an address that opens an app, or a port of this machine. A program
+ * gets any free port, so the result has any port.
+ *
+ * @see RFC 8252 §7
+ */
+export const nativeRedirectUri = v.pipe(
+  redirectUri,
+  v.check(
+    (uri) => !uri.startsWith('http:') || loopback.test(uri),
+    'must start with https://, unless its host is 127.0.0.1, [::1] or localhost',
+  ),
+  v.check((uri) => !uri.startsWith('https://*'), 'must not have a *'),
+  v.check(
+    (uri) => takenParameter(uri) === undefined,
+    ({ input }) => `must not have ${takenParameter(input)} in its query: the relay adds it`,
+  ),
+  v.transform((uri): RedirectUri => uri.replace(loopback, '$1:*')),
+);
+
 /** What is wrong with the `*` in a host name, if anything. */
 function starFault({ protocol, hostname }: URL): string | undefined {
   if (!hostname.startsWith('*.')) return undefined;
@@ -51,7 +107,7 @@ function starFault({ protocol, hostname }: URL): string | undefined {
 
 /** An origin as browsers send it: scheme, host and port, nothing after. It may have a `*`. @see RFC 6454 §6.2 */
 export const originPattern = v.pipe(
-  redirectUri,
+  pageUri,
   v.check(
     (uri) => uri === `${originOf(uri)}/`,
     'must be an origin such as https://app.example.com: scheme, host and port, without a path',

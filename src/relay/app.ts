@@ -18,6 +18,7 @@ import type { Query } from '../oauth/query.ts';
 import { warnOfForeignOrigins, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
+import { originsOf } from '../origins/redirect-uri.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import { answerSessionFailures } from '../routes/answer-failures.ts';
 import { clientModule, clientPackage, clientTypes } from '../routes/client.ts';
@@ -47,7 +48,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { frontEnds, baseUrl, registrationsAreNamed } = config;
   const limited = rateLimitOf(config, memory);
   const apiPaths = createApiPaths(config, sessionAccess, limited);
-  const hasOrigin = matchesAny(frontEnds.map(({ origin }) => origin));
+  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
   const names = { registration: served.length > 1, frontEnd: frontEnds.length > 1 };
   const router = new Router<RequestState>({ sensitive: true, strict: true });

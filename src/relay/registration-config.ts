@@ -45,10 +45,10 @@ export function refreshPolicyOf(
     keySecrets,
     baseUrl,
   }: Pick<Config, 'refreshLifetime' | 'keySecrets' | 'baseUrl'>,
-  { refreshTokens: mode }: Pick<FrontEndConfig, 'refreshTokens'>,
+  { refreshTokens: mode, kind }: Pick<FrontEndConfig, 'refreshTokens' | 'kind'>,
 ): RefreshPolicy | undefined {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
-  return mode !== 'off' && isKeySafe ? { mode, lifetime } : undefined;
+  return mode !== 'off' && isKeySafe ? { mode, lifetime, replaces: kind === 'native' } : undefined;
 }
 
 /** How a CMS uses the provider of a registration. Undefined: no CMS can. */

@@ -41,7 +41,7 @@ export class FrontEnds {
     this.byDefault = firstOf('query', 'fragment', 'session') ?? this.firstCms ?? this.first;
     this.refresh = all.some(({ refreshPolicy }) => refreshPolicy !== undefined);
     this.isOnlyOne = all.length === 1;
-    this.hasOrigin = matchesAny(all.map(({ origin }) => origin));
+    this.hasOrigin = matchesAny(all.flatMap(({ origins }) => origins));
   }
 
   /** The front end with this name. */

@@ -27,7 +27,7 @@ export function refreshLogin(
   tokenUrl: string,
   now: Clock,
 ): ServeGrant {
-  const { refreshes, refreshTokens } = grants;
+  const { generations, refreshes, refreshTokens } = grants;
 
   const checkKey = async (ctx: Context, { thumbprint }: RefreshTokenContent): Promise<void> => {
     const proved = await proofOf(ctx, grants, tokenUrl);
@@ -50,10 +50,19 @@ export function refreshLogin(
     await checkKey(ctx, login);
     const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
     const scope = refreshScope(parameters.scope, granted);
-    const { providerToken } = login;
+    const { generation, providerToken } = login;
+    const last = generation && (await generations.last(generation));
+    /** Replaces the refresh token, if it is the last one of its login and the provider did not. */
+    const replaced = async (next: RefreshTokenContent): Promise<RefreshTokenContent> => {
+      const isLast = last !== undefined && last.number === generation?.number;
+      if (!isLast || refreshTokenOf(next) !== refreshTokenOf(login))
+        return { ...next, generation: last };
+      const lifetime = next.endsAt * 1000 - now();
+      return { ...next, generation: await generations.replace(last, lifetime) };
+    };
     if (!('refreshToken' in providerToken)) {
       const token = { ...again(providerToken, now), scope: login.scope };
-      return withRefreshToken(issue, token, login, now);
+      return withRefreshToken(issue, token, await replaced(login), now);
     }
     const { thumbprint } = login;
     const refresh = { ...owner, thumbprint, refreshToken: providerToken.refreshToken, scope };
@@ -65,8 +74,13 @@ export function refreshLogin(
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };
     const content = nextRefreshToken(policy, login, refreshed, now);
-    return withRefreshToken(issue, refreshed, content, now);
+    return withRefreshToken(issue, refreshed, await replaced(content), now);
   };
+}
+
+/** The provider's refresh token in one of the relay, if there is one. */
+function refreshTokenOf({ providerToken }: RefreshTokenContent): string | undefined {
+  return 'refreshToken' in providerToken ? providerToken.refreshToken : undefined;
 }
 
 /** The access token as it was granted, with the seconds that it has left. */

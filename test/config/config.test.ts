@@ -27,6 +27,7 @@ describe('the configuration', () => {
       behindUnknownProxy: false,
       certificate: undefined,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
+      kind: 'page',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',
       tokenDelivery: 'query',

@@ -80,7 +80,6 @@ const wrong: Readonly<Record<string, string>> = {
   'a list of providers': `providers: [github]\nfront-ends: { ${app} }`,
   'a provider without settings': `providers: { github: }\nfront-ends: { ${app} }`,
   'a provider without a client ID': `providers: { github: { client-secret: a } }\nfront-ends: { ${app} }`,
-  'a front end without an origin': `providers: { ${github} }\nfront-ends: { app: {} }`,
   'a name with a slash': `providers: { ${github} }\nfront-ends: { a/b: { origin: https://a.example } }`,
   'a name of 65 letters': `providers: { ${github} }\nfront-ends: { ${'a'.repeat(65)}: { origin: https://a.example } }`,
   'a front end with the name of an endpoint': `providers: { ${github} }\nfront-ends: { callback: { origin: https://a.example } }`,

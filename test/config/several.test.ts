@@ -44,6 +44,7 @@ describe('a configuration file with several registrations and front ends', () =>
     expect(frontEnds).to.deep.equal([
       {
         name: 'app',
+        kind: 'page',
         origin: 'https://app.example.com',
         frontendUrl: 'https://app.example.com/',
         redirectUris: ['https://app.example.com/'],
@@ -56,6 +57,7 @@ describe('a configuration file with several registrations and front ends', () =>
       },
       {
         name: 'blog',
+        kind: 'page',
         origin: 'https://blog.example.com',
         frontendUrl: 'https://blog.example.com/',
         redirectUris: ['https://blog.example.com/'],

@@ -15,6 +15,7 @@ type Policy = Parameters<typeof firstRefreshToken>[0];
 
 const policy: Policy = {
   mode: 'bound',
+  replaces: false,
   lifetime: 30 * day,
   keepsAccessToken: false,
 };

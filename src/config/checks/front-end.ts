@@ -1,19 +1,17 @@
+import * as v from 'valibot';
 import { isSameSite } from '../../origins/domains.ts';
 import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
-import { examplePage, originOf } from '../../origins/redirect-uri.ts';
+import { originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
+import { maxRedirectUriLength, nativeRedirectUri, takenParameter } from '../../origins/schemas.ts';
 import { isLoopback } from '../../urls.ts';
 import { numbered } from '../fault.ts';
 import { reportOwnParameters } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { type FrontEndReading, valuesAt } from '../readings.ts';
-import { maxRedirectUriLength } from '../schemas.ts';
 import { apiConfig } from './apis.ts';
 
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
-
-/** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
-const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
 /**
  * Checks a front end, apart from what it may use.
@@ -23,7 +21,8 @@ const responseParameters = ['code', 'state', 'iss', 'error', 'error_description'
 export function checkFrontEnd(reading: Reading, baseUrl: string): void {
   const { values, sourceOf, describe, fault, warn } = reading;
   const { origin, frontendUrl, tokenDelivery } = values;
-  if (sourceOf('origin') === undefined) fault('origin', 'is required');
+  if (values.kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
+  else if (sourceOf('origin') === undefined) fault('origin', 'is required');
   if (origin && isFamily(origin)) {
     reportFamily(reading, baseUrl, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
@@ -41,18 +40,23 @@ export function checkFrontEnd(reading: Reading, baseUrl: string): void {
 /** One page or app that logs its users in. No fault was reported. */
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
-  const { origin, tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
+  const { tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
+  // Undefined with a file only: flags always describe a page.
+  const origin: OriginPattern = reading.values.origin ?? '';
   const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
-  const byDefault = whyNoRedirectUri(values.frontendUrl) === undefined ? [page] : [];
+  const isUsable = origin !== '' && whyNoRedirectUri(values.frontendUrl) === undefined;
+  const redirectUris = values.redirectUri ?? (isUsable ? [page] : []);
   return {
     /** Its `client_id` towards the relay. */
     name,
+    kind: reading.values.kind ?? ('page' as const),
+    /** Empty: it has no page of its own. */
     origin,
-    /** Undefined: the front end has several origins, and takes OAuth logins only. */
-    frontendUrl: isFamily(origin) ? undefined : page,
+    /** Undefined: the front end has several origins or none, and takes OAuth logins only. */
+    frontendUrl: origin === '' || isFamily(origin) ? undefined : page,
     /** The pages that an OAuth login may return to. The first one is the default. */
-    redirectUris: isCms || hasSessions ? [] : (values.redirectUri ?? byDefault),
+    redirectUris: isCms || hasSessions ? [] : redirectUris.map(ofKind(reading.values.kind)),
     tokenDelivery,
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     /** The names of the registrations that it may use. */
@@ -72,6 +76,11 @@ export function refreshTokensOf({ values }: Reading): 'bound' | 'bearer' | 'off'
   const { frontEndRefreshTokens: kind = refreshTokens } = values;
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
   return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
+}
+
+/** A redirect URI as the clients of a front end may use it. */
+function ofKind(kind: 'page' | 'native' | undefined) {
+  return (uri: RedirectUri) => (kind === 'native' ? v.parse(nativeRedirectUri, uri) : uri);
 }
 
 /** Reports what does not fit an origin with a `*`. */
@@ -116,18 +125,42 @@ function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
   return isLong ? `is longer than ${maxRedirectUriLength} characters` : undefined;
 }
 
-function reportRedirectUris({ values, describe, fault }: Reading): void {
+function reportRedirectUris(reading: Reading): void {
+  const { values, fault } = reading;
   const uris = values.redirectUri ?? [];
   for (const [index, uri] of uris.entries()) {
     const report = (message: string) => fault('redirectUri', numbered(index, uris.length, message));
-    if (values.origin && originOf(uri) !== values.origin) {
-      const star = isFamily(values.origin) ? ', with its *' : '';
-      report(`must be inside ${describe('origin')}${star}`);
-    }
-    const query = new URL(examplePage(uri)).searchParams;
-    const taken = responseParameters.find((parameter) => query.has(parameter));
-    if (taken) report(`must not have ${taken} in its query: the relay adds it`);
+    const found = values.kind === 'native' ? ofNativeUri(uri) : ofPageUri(reading, uri);
+    for (const message of found) report(message);
     if (uris.indexOf(uri) < index) report('is the same as an earlier one');
+  }
+}
+
+/** What is wrong with a redirect URI of a native front end. */
+function ofNativeUri(uri: RedirectUri): string[] {
+  return (v.safeParse(nativeRedirectUri, uri).issues ?? []).map(({ message }) => message);
+}
+
+/** What is wrong with a redirect URI inside an origin. */
+function* ofPageUri({ values: { origin }, describe }: Reading, uri: RedirectUri) {
+  if (origin && originOf(uri) !== origin) {
+    yield `must be inside ${describe('origin')}${isFamily(origin) ? ', with its *' : ''}`;
+  }
+  const taken = takenParameter(uri);
+  if (taken) yield `must not have ${taken} in its query: the relay adds it`;
+}
+
+/** Checks a front end that may have no page of its own: native clients, or clients with identifiers made offline. */
+function reportWithoutPage({ values, sourceOf, describe, fault }: Reading): void {
+  const isNative = values.kind === 'native';
+  const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
+  if (values.tokenDelivery !== 'code') fault('tokenDelivery', `must be code with ${why}`);
+  for (const name of ['origin', 'frontendUrl'] as const) {
+    if (isNative && sourceOf(name) !== undefined) fault(name, `must not be set with ${why}`);
+  }
+  if (isNative || sourceOf('origin') !== undefined) return;
+  for (const name of ['redirectUri', 'frontendUrl'] as const) {
+    if (sourceOf(name) !== undefined) fault(name, `needs ${describe('origin')}`);
   }
 }
 

@@ -14,6 +14,7 @@ export const requiredFrontEndRows = group('Required', {
     schema: originPattern,
     help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port',
     otherwise: 'required',
+    inFile: { otherwise: 'required, except with kind native or client-key-file' },
   }),
 });
 
@@ -67,6 +68,17 @@ export const frontEndRows = group('Front end', {
 
 /** What a file can give a front end besides. */
 export const frontEndFileRows = {
+  kind: frontEndInFile('kind <kind>', {
+    schema: oneOf(['page', 'native']),
+    help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback',
+    otherwise: 'page',
+  }),
+  clientKeyFile: frontEndInFile('client-key-file <path>', {
+    schema: schemas.filePath,
+    help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',
+    otherwise: 'none',
+    secret: true,
+  }),
   providers: frontEndInFile('providers <names>', {
     schema: schemas.names,
     help: 'names of the providers that the front end may use',

@@ -1,0 +1,168 @@
+import { expect } from 'chai';
+import { oauthStart } from '../harness/login/oauth-front-end.ts';
+import { baseUrl } from '../harness/relay/relay-under-test.ts';
+import { clientsRelay, jsonOf } from './support/clients-relay.ts';
+
+const appUri = 'com.example.tools:/callback';
+const httpsUri = 'https://tools.example.com/in?from=relay';
+const frontEnds = `  tools:
+    kind: native
+    refresh-tokens: bearer
+    redirect-uris:
+      - http://127.0.0.1:4000/callback?app=cli
+      - http://[::1]/callback
+      - http://localhost/callback
+      - ${httpsUri}
+      - ${appUri}
+  app: { origin: https://app.example }
+`;
+
+describe('a native front end', () => {
+  const relay = clientsRelay(() => ({ frontEnds }));
+
+  for (const redirect_uri of [
+    'http://127.0.0.1:51004/callback?app=cli',
+    'http://127.0.0.1:65535/callback?app=cli',
+    'http://[::1]:51004/callback',
+    'http://localhost:51004/callback',
+    'http://localhost/callback',
+    httpsUri,
+    appUri,
+    'COM.example.tools:/callback',
+  ]) {
+    it(`logs in at ${redirect_uri}, and refreshes`, async () => {
+      const { start, code, location } = await relay().logIn({ client_id: 'tools', redirect_uri });
+      const { href } = new URL(redirect_uri);
+      expect(location.href.startsWith(href)).to.equal(true);
+      expect(location.searchParams.get('iss')).to.equal(`${baseUrl}/auth/provider`);
+      const tokens = jsonOf(await relay().redeem(start, code));
+      const refreshed = await relay().refresh('tools', `${tokens['refresh_token']}`);
+      expect(jsonOf(refreshed)['access_token']).to.be.a('string');
+    });
+  }
+
+  for (const redirect_uri of [
+    // Another host, path, query or scheme on this machine.
+    'http://127.0.0.1:51004/callback',
+    'http://127.0.0.1:51004/callback?app=cli&more=1',
+    'http://127.0.0.1:51004/callback/?app=cli',
+    'http://127.0.0.2:51004/callback?app=cli',
+    'http://localhost:51004/callback?app=cli',
+    'https://localhost:51004/callback',
+    'http://localhost:65536/callback',
+    'http://localhost:51004/callback#fragment',
+    'http://localhost.:51004/callback',
+    'http://sub.localhost:51004/callback',
+    'http://[::ffff:127.0.0.1]:51004/callback',
+    'http://[::2]:51004/callback',
+    // Another host that begins or ends like it.
+    'http://localhost.example.com:51004/callback',
+    'http://localhost:51004@example.com/callback',
+    'http://user@localhost:51004/callback',
+    'http://example.com/http://localhost:51004/callback',
+    // Other pages.
+    'https://tools.example.com:444/in?from=relay',
+    'https://tools.example.com/in',
+    'https://tools.example.com/in/../in2?from=relay',
+    // Other schemes, however they are spelt.
+    'com.example.tools:/callback2',
+    'com.example.tools://callback',
+    'com.example.tool:/callback',
+    'javascript:alert(1)',
+    ' javascript:alert(1)',
+    'java\nscript:alert(1)',
+    'JAVASCRIPT://localhost/callback',
+    'data:text/html,hello',
+    'file:///callback',
+    'blob:http://localhost:51004/callback',
+    'about:blank',
+    'vbscript:x',
+    '',
+  ]) {
+    it(`does not redirect to ${JSON.stringify(redirect_uri)}`, async () => {
+      const { parameters } = oauthStart({ client_id: 'tools', redirect_uri });
+      const answer = await relay().open(relay().browser(), parameters);
+      expect(answer.status).to.equal(400);
+      expect(answer.headers).not.to.have.property('location');
+    });
+  }
+
+  for (const [origin, status] of [
+    ['https://tools.example.com', 200],
+    ['http://localhost:1234', 200],
+    ['http://127.0.0.1:1234', 200],
+    ['http://[::1]:9', 200],
+    ['https://app.example', 403],
+    ['https://localhost:1234', 403],
+    ['https://tools.example.com.evil.example', 403],
+    ['null', 403],
+  ] as const) {
+    it(`answers ${status} to a token request with the Origin ${origin}`, async () => {
+      const { start, code } = await relay().logIn({ client_id: 'tools', redirect_uri: httpsUri });
+      const before = relay().provider.calls.length;
+      const answer = await relay().redeem(start, code, {}, [['Origin', origin]]);
+      expect(answer.status).to.equal(status);
+      expect(answer.headers['access-control-allow-origin']).to.equal(
+        status === 200 ? origin : undefined,
+      );
+      expect(relay().provider.calls).to.have.lengthOf(before + (status === 200 ? 1 : 0));
+    });
+  }
+
+  it('gets no login without PKCE', async () => {
+    const answer = await relay().send({ path: '/auth/provider/tools' });
+    expect(answer.status).to.equal(400);
+    expect(`${answer.body}`).to.contain('code_challenge');
+  });
+
+  describe('at a provider that does not rotate refresh tokens', () => {
+    async function logIn(): Promise<string> {
+      const { start, code } = await relay().logIn({ client_id: 'tools', redirect_uri: appUri });
+      return refreshTokenOf(await relay().redeem(start, code));
+    }
+    const refreshTokenOf = (answer: Parameters<typeof jsonOf>[0]) =>
+      `${jsonOf(answer)['refresh_token']}`;
+    const refresh = async (token: string) => await relay().refresh('tools', token);
+
+    for (const rotation of ['keeps', 'none'] as const) {
+      it(`answers an older refresh token for a minute, then refuses it (${rotation})`, async () => {
+        relay().provider.mood.rotation = rotation;
+        const first = await logIn();
+        const second = refreshTokenOf(await refresh(first));
+        const third = refreshTokenOf(await refresh(second));
+        relay().ahead += 50_000;
+        const again = await refresh(first);
+        expect(again.status).to.equal(200);
+        // What the older one got is as good as the last one, and replaces nothing.
+        const last = refreshTokenOf(await refresh(refreshTokenOf(again)));
+        expect((await refresh(third)).status).to.equal(200);
+        relay().ahead += 70_000;
+        for (const old of [first, second, third]) {
+          const refused = await refresh(old);
+          expect(refused.status).to.equal(400);
+          expect(jsonOf(refused)).to.include({ error: 'invalid_grant' });
+        }
+        expect((await refresh(last)).status).to.equal(200);
+      });
+    }
+
+    it('takes any of them after a restart', async () => {
+      relay().provider.mood.rotation = 'keeps';
+      const first = await logIn();
+      await refresh(first);
+      relay().ahead += 70_000;
+      expect((await refresh(first)).status).to.equal(400);
+      await relay().restart({ frontEnds });
+      expect((await refresh(first)).status).to.equal(200);
+    });
+
+    it('lets many refresh with one token at once', async () => {
+      relay().provider.mood.rotation = 'keeps';
+      const first = await logIn();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(first)));
+      for (const answer of answers) {
+        expect((await refresh(refreshTokenOf(answer))).status).to.equal(200);
+      }
+    });
+  });
+});

@@ -1,0 +1,204 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { readConfig } from '../../../src/config/config.ts';
+import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { type Answer, request, type Sending } from '../../harness/client/request.ts';
+import {
+  encoded,
+  type OAuthStart,
+  oauthStart,
+  type Parameters,
+} from '../../harness/login/oauth-front-end.ts';
+import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
+import { baseUrl, loginPath } from '../../harness/relay/relay-under-test.ts';
+
+const keyLine = 'the line of a key file with 32 characters or more';
+
+/** What the relay of a test is made of. */
+interface Settings {
+  /** The lines of `front-ends` in the configuration file. */
+  readonly frontEnds: string;
+  readonly relay?: string;
+  /** Settings of the provider. */
+  readonly provider?: string;
+  /** The texts of further files, by their paths. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly surroundings?: RelaySurroundings;
+}
+
+/** A relay in the process of the test, at a provider with refresh tokens. */
+export class ClientsRelay {
+  readonly provider: RefreshingProvider;
+  /** Milliseconds by which the relay's clock is ahead. */
+  ahead = 0;
+  readonly log: string[] = [];
+  port = 0;
+  #close: () => Promise<void> = async () => {};
+
+  private constructor(provider: RefreshingProvider) {
+    this.provider = provider;
+  }
+
+  static async start(settings: Settings): Promise<ClientsRelay> {
+    const started = new ClientsRelay(await RefreshingProvider.start());
+    await started.restart(settings);
+    return started;
+  }
+
+  /** Starts again, with nothing remembered. */
+  async restart(settings: Settings): Promise<void> {
+    await this.#close();
+    const { clientId, clientSecret } = this.provider.registration;
+    const endpoints = Object.entries(this.provider.flags).map((pair) => pair.join(': '));
+    const texts: Record<string, string> = {
+      'config.yaml': `
+base-url: ${baseUrl}
+key-file: ./key
+${settings.relay ?? ''}
+providers:
+  provider:
+    client-id: ${clientId}
+    client-secret: ${clientSecret}
+    ${endpoints.join('\n    ')}
+    ${settings.provider ?? ''}
+front-ends:
+${settings.frontEnds}`,
+      './key': keyLine,
+      ...settings.files,
+    };
+    const { config } = readConfig({
+      flags: {},
+      environment: { LOGIN_RELAY_CONFIG: 'config.yaml' },
+      readFile(path) {
+        const text = texts[path];
+        if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
+        return { text, readableByOthers: false };
+      },
+    });
+    const relay = await createRelay(
+      config,
+      pino({}, { write: (line: string) => this.log.push(line) }),
+      { now: () => Date.now() + this.ahead, ...settings.surroundings },
+    );
+    const server = createServer(relay.listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    this.port = (server.address() as AddressInfo).port;
+    this.#close = async () => {
+      relay.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.#close();
+    await this.provider.stop();
+  }
+
+  browser(): FakeBrowser {
+    return new FakeBrowser(() => this);
+  }
+
+  async send(sending: Sending): Promise<Answer> {
+    return await request(this.port, sending);
+  }
+
+  /** Sends a form or JSON to an endpoint of the registration. */
+  async post(
+    endpoint: string,
+    body: Parameters | string,
+    headers: readonly (readonly [string, string])[] = [],
+  ): Promise<Answer> {
+    const isJson = typeof body === 'string';
+    const type = isJson ? 'application/json' : 'application/x-www-form-urlencoded';
+    const text = isJson ? body : encoded(body);
+    return await this.send({
+      method: 'POST',
+      path: `${loginPath}/${endpoint}`,
+      headers: [
+        ['Content-Type', type],
+        ['Content-Length', `${Buffer.byteLength(text)}`],
+        ...headers.map(([name, value]): [string, string] => [name, value]),
+      ],
+      body: text,
+    });
+  }
+
+  /** The provider's part of a login, from its authorization request to the answer of the callback. */
+  async grant(browser: FakeBrowser, authorizationRequest: URL): Promise<Answer> {
+    const code = this.provider.authorize(authorizationRequest);
+    const state = authorizationRequest.searchParams.get('state') ?? '';
+    return await browser.open(`${loginPath}/callback?${encoded({ code, state })}`);
+  }
+
+  /** Opens the start of a login. */
+  async open(browser: FakeBrowser, parameters: Parameters): Promise<Answer> {
+    return await browser.open(`${loginPath}?${encoded(parameters)}`);
+  }
+
+  /** Redeems a code. */
+  async redeem(
+    { parameters, codeVerifier }: OAuthStart,
+    code: string,
+    changes: Parameters = {},
+    headers: readonly (readonly [string, string])[] = [],
+  ): Promise<Answer> {
+    const { client_id, redirect_uri } = parameters;
+    const form = { grant_type: 'authorization_code', client_id, redirect_uri, code };
+    return await this.post('token', { ...form, code_verifier: codeVerifier, ...changes }, headers);
+  }
+
+  async refresh(
+    client_id: string,
+    refresh_token: string,
+    headers: readonly (readonly [string, string])[] = [],
+  ): Promise<Answer> {
+    return await this.post(
+      'token',
+      { grant_type: 'refresh_token', client_id, refresh_token },
+      headers,
+    );
+  }
+
+  /** A whole login of a client that needs no consent: its start, and the code that it gets. */
+  async logIn(changes: Parameters): Promise<{ start: OAuthStart; code: string; location: URL }> {
+    const start = oauthStart(changes);
+    const browser = this.browser();
+    const request = locationOf(await this.open(browser, start.parameters));
+    const location = locationOf(await this.grant(browser, request));
+    return { start, code: location.searchParams.get('code') ?? '', location };
+  }
+}
+
+/** The target of a redirect. */
+function locationOf({ status, headers, body }: Answer): URL {
+  const { location } = headers;
+  if (status < 300 || status > 399 || location === undefined) {
+    throw new Error(`no redirect, but ${status}: ${body}`);
+  }
+  return new URL(location);
+}
+
+/** The JSON of an answer. */
+export function jsonOf({ body }: Answer): Readonly<Record<string, unknown>> {
+  return JSON.parse(`${body}`);
+}
+
+/** One relay for the enclosing `describe`. Its provider behaves well before each test. */
+export function clientsRelay(settings: () => Settings | Promise<Settings>): () => ClientsRelay {
+  let started: ClientsRelay | undefined;
+  before('start the relay', async () => {
+    started = await ClientsRelay.start(await settings());
+  });
+  beforeEach(() => {
+    started?.provider.forget();
+    if (started) started.ahead = 0;
+  });
+  after('stop the relay', async () => await started?.stop());
+  return () => {
+    if (started === undefined) throw new Error('the relay has not started');
+    return started;
+  };
+}

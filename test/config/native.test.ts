@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { faultsOfFile, readFileConfig } from './support/read.ts';
+
+const file = (settings: string) => `base-url: https://login.example.com
+key-file: ./key
+providers: { github: { client-id: one, client-secret: two } }
+front-ends:
+  tools: { ${settings} }
+`;
+
+describe('the configuration of a native front end', () => {
+  it('takes loopback addresses with any port, https pages and schemes of apps', () => {
+    const uris = 'http://127.0.0.1:8123/a, "http://[::1]/b", https://example.com/c, com.example:/d';
+    const { config } = readFileConfig(file(`kind: native, redirect-uris: [${uris}]`));
+    const [{ redirectUris, tokenDelivery, frontendUrl }] = config.frontEnds;
+    expect(redirectUris).to.deep.equal([
+      'http://127.0.0.1:*/a',
+      'http://[::1]:*/b',
+      'https://example.com/c',
+      'com.example:/d',
+    ]);
+    expect({ tokenDelivery, frontendUrl }).to.deep.equal({
+      tokenDelivery: 'code',
+      frontendUrl: undefined,
+    });
+  });
+
+  for (const [uri, fault] of [
+    ['javascript:alert(1)', 'must be a URL that starts with https://'],
+    ['JaVaScRiPt:alert(1)', 'must be a URL that starts with https://'],
+    ['data:text/html,x', 'must be a URL that starts with https://'],
+    ['file:///etc/passwd', 'must be a URL that starts with https://'],
+    ['myapp:/callback', 'must be a URL that starts with https://'],
+    ['http://example.com/', 'must start with https://, unless its host is 127.0.0.1'],
+    ['http://127.0.0.2/', 'must start with https://, unless its host is 127.0.0.1'],
+    ['com.example.app://user@host/', 'must be a URL without user name and fragment'],
+    ['com.example.app:/#f', 'must be a URL without user name and fragment'],
+    ['https://*.example.com/', 'must not have a *'],
+    ['http://localhost/?code=1', 'must not have code in its query'],
+  ]) {
+    it(`refuses the redirect URI ${uri}`, () => {
+      const [found, ...others] = faultsOfFile(file(`kind: native, redirect-uris: ["${uri}"]`));
+      expect(found).to.contain(`front-ends.tools.redirect-uris`).and.contain(fault);
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  it('refuses an origin, a page, and another delivery than code', () => {
+    const settings =
+      'kind: native, origin: https://a.example, frontend-url: https://a.example/, token-delivery: query';
+    expect(faultsOfFile(file(settings)).join('\n'))
+      .to.match(/origin .* must not be set with/)
+      .and.match(/frontend-url .* must not be set with/)
+      .and.match(/token-delivery .* must be code with/);
+  });
+
+  it('refuses the scheme of an app at a page, and a page without an origin', () => {
+    expect(
+      faultsOfFile(file('origin: https://a.example, redirect-uris: com.example:/a')).join('\n'),
+    ).to.contain('must be inside');
+    expect(faultsOfFile(file('token-delivery: code')).join('\n')).to.contain('origin is required');
+  });
+});

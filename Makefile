@@ -12,7 +12,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: client binary image test-binary test-restarts test-systemd bench-start release test-release
-.PHONY: test-rolling
+.PHONY: test-rolling test-generators
 .PHONY: soak cross-talk test-faults test-browsers test-programs test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-costs fuzz-properties
 
@@ -61,21 +61,20 @@ $(cms): test/slow/cms/package.json test/slow/cms/package-lock.json $(installed)
 	@$(install) --prefix test/slow/cms
 	@touch $@
 
-examples := examples/node_modules/.package-lock.json
-$(examples): examples/package.json examples/package-lock.json $(installed)
-	@$(install) --prefix examples
-	@touch $@
+# Installs the examples from a relay, builds and drives them. Needs the package registry.
+test-generators: $(installed)
+	@$(mocha) test/slow/front-end/examples.generator.ts
 
 # Runs the tests of `make test` that it leaves out on a machine without their programs.
 test-programs: $(installed)
 	@$(mocha) $$(grep -rlE --include='*.test.ts' --exclude-dir=slow 'needs(Programs|Root)?\(' test)
 
 # Runs the tests that take longer, or need browsers, balancers or packages.
-test-slow: $(installed) $(cms) $(examples)
+test-slow: $(installed) $(cms)
 	@$(mocha) --parallel --jobs 2 --ignore '**/node_modules/**' 'test/slow/**/*.test.ts'
 
 # Run it with -j2 on two cores: most tests wait for processes. The longest targets come first.
-test-all: test-slow test test-newcomers test-binary test-browsers ## run all tests
+test-all: test-slow test test-newcomers test-binary test-browsers test-generators ## run all tests
 
 check: $(installed) ## check types, lint, and unused code
 	@$(tsc)

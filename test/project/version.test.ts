@@ -7,7 +7,6 @@ import { projectRoot } from '../harness/project/run.ts';
 const places: Readonly<Record<string, readonly RegExp[]>> = {
   'package-lock.json': [/^ {2}"version": "(.*)"/gm, /"name": "login-relay",\s+"version": "(.*)"/g],
   'client/package.json': [/^ {2}"version": "(.*)"/gm],
-  'examples/package-lock.json': [/"name": "login-relay-client",\s+"version": "(.*)"/g],
   'CHANGELOG.md': [/^# Changelog\n\n## (\S+) \((?:unreleased|\d{4}-\d\d-\d\d)\)$/gm],
   'README.md': [/login-relay_(.*)-1_amd64\.deb/g],
   'docs/install.md': [

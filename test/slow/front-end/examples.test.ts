@@ -12,11 +12,9 @@ import {
 import { useLoginSite } from '../../harness/relay/login-site.ts';
 import { loggedIn, logIn, shows } from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
-import { builtExample, needsExamples } from './support/example-pages.ts';
 import { sendFrom } from './support/site.ts';
 
 const { describe } = needsChromium();
-const { describe: describeBuilt } = needsExamples();
 
 const example = (path: string) =>
   readFileSync(new URL(`../../../examples/${path}`, import.meta.url), 'utf8');
@@ -27,18 +25,13 @@ const plain = onePage((relay) =>
 );
 
 const apps = [
-  { name: 'the README’s page', path: '/', pages: onePage(readmePage), suite: describe },
-  { name: 'the container’s page', path: '/', pages: onePage(containerPage), suite: describe },
-  { name: 'plain', path: '/', login: 'index.html', pages: plain, suite: describe },
-  ...Object.entries({
-    react: { path: '/profile', login: 'login.js' },
-    vue: { path: '/', login: 'login.js' },
-    svelte: { path: '/', login: 'login.svelte.js' },
-  }).map(([name, app]) => ({ name, ...app, pages: builtExample(name), suite: describeBuilt })),
+  { name: 'the README’s page', path: '/', pages: onePage(readmePage) },
+  { name: 'the container’s page', path: '/', pages: onePage(containerPage) },
+  { name: 'plain', path: '/', login: 'index.html', pages: plain },
 ];
 
-for (const { name, path, pages, suite, ...app } of apps) {
-  suite(`${name} in Chromium`, function () {
+for (const { name, path, pages, ...app } of apps) {
+  describe(`${name} in Chromium`, function () {
     this.timeout(60_000);
     const openPage = useBrowser();
     const site = useClientSite('tokens', pages);
@@ -64,9 +57,7 @@ for (const { name, path, pages, suite, ...app } of apps) {
     const { login } = { login: undefined, ...app };
     if (login === undefined) return;
     it('has 15 lines at most about the login', () => {
-      const code = example(`${name}/${login}`)
-        .split(/<\/?script.*>/)
-        .at(login === 'index.html' ? 1 : 0);
+      const code = example(`${name}/${login}`).split(/<\/?script.*>/)[1];
       const lines = code?.split('\n').filter((line) => /^(?! *\/\*\*).*\S/.test(line)) ?? [];
       expect(lines.length).to.be.within(8, 15);
     });

@@ -128,9 +128,7 @@ describe('the operations manual', () => {
   });
 
   it('explains only existing outcomes', () => {
-    const outcomes = tableUnder('| outcome | what to do |').flatMap(([cell]) =>
-      names(cell),
-    );
+    const outcomes = tableUnder('| outcome | what to do |').flatMap(([cell]) => names(cell));
     expect(new Set(outcomes).size).to.equal(outcomes.length);
     expect(['ok', ...failureCodes]).to.include.members(outcomes);
   });
@@ -140,9 +138,7 @@ describe('the operations manual', () => {
     const ofOtherAddresses = ['not_found', 'not_ready'];
     const ofNoBrowser = ['host_unusable', 'bad_request', 'request_timeout'];
     const others: readonly string[] = [...ofLookups, ...ofOtherAddresses, ...ofNoBrowser];
-    const explained = tableUnder('| outcome | what to do |').flatMap(([cell]) =>
-      names(cell),
-    );
+    const explained = tableUnder('| outcome | what to do |').flatMap(([cell]) => names(cell));
     const possible = failureCodes.filter((code) => !others.includes(code));
     expect(explained).to.have.members(['ok', ...possible]);
   });

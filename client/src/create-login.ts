@@ -40,7 +40,7 @@ const nobody = {
   fetch: async () => unauthorized(),
   token: nothing,
   user: nothing,
-  logout: nothing,
+  logout: async () => {},
   onChange: () => nothing,
 } as unknown as Login;
 

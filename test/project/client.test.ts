@@ -52,6 +52,8 @@ describe('the browser client', () => {
       cwd: projectRoot,
       timeout: 15_000,
     });
-    expect(stdout).to.equal('null null null null\n401 null\ncreateLogin: relay is undefined\n');
+    expect(stdout).to.equal(
+      'null null null null\n401 undefined\ncreateLogin: relay is undefined\n',
+    );
   });
 });

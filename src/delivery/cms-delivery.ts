@@ -20,7 +20,7 @@ export function cmsDelivery(backend: string, origin: string): Delivery {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
     const messages = { origin, greeting: `authorizing:${backend}`, result };
-    return popupPage(asciiJson(messages), failure, ctx.state.requestId);
+    return popupPage(asciiJson(messages), origin, failure, ctx.state.requestId);
   };
   return {
     redirects: false,
@@ -90,7 +90,12 @@ const popupPolicy = pagePolicy(script);
  *
  * @param messages the origin, the greeting and the result as JSON, without characters that HTML or a script knows
  */
-function popupPage(messages: string, failure: RelayError | undefined, requestId: string): string {
+function popupPage(
+  messages: string,
+  origin: string,
+  failure: RelayError | undefined,
+  requestId: string,
+): string {
   const heading = failure ? failureHeading(failure.code) : 'Back to the CMS';
   const handedOver = failure ? 'The CMS shows this, too.' : 'You are logged in there.';
   const main = html`<h1>${heading}</h1>
@@ -98,7 +103,7 @@ ${failure ? html`<p>${failure.detail}</p>` : ''}
 <p data-note id="waiting">Waiting for the CMS…</p>
 <p data-note id="handed-over" hidden>${handedOver} You can close this window.</p>
 <p data-note id="no-opener" hidden>${noOpener}</p>
-<p data-note id="no-answer" hidden>${noAnswer}</p>
+<p data-note id="no-answer" hidden>${noAnswer(origin)}</p>
 <noscript><p>This page needs JavaScript.</p></noscript>
 <small>Request ID: ${requestId}</small>`;
   const scripts = html`<script type="application/json" id="messages">${{ markup: messages }}</script>
@@ -110,5 +115,5 @@ ${failure ? html`<p>${failure.detail}</p>` : ''}
 const noOpener =
   'This window has lost the page that opened it, so the CMS gets no answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page or the provider sends Cross-Origin-Opener-Policy: same-origin, which separates the two windows.';
 
-const noAnswer =
-  'The CMS does not answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page has another origin than the relay expects, or base_url in its config.yml is not the origin of this window.';
+const noAnswer = (origin: string) =>
+  `The CMS does not answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page is not at ${origin}, where the relay expects it, or base_url in its config.yml is not the origin of this window.`;

@@ -1,6 +1,12 @@
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { findRedirectUri, type RedirectUri } from '../origins/redirect-uri.ts';
+import {
+  examplePage,
+  findRedirectUri,
+  originOf,
+  type RedirectUri,
+} from '../origins/redirect-uri.ts';
+import { isLoopback } from '../urls.ts';
 import type { Query } from './query.ts';
 
 /** A base64url SHA-256. @see RFC 7636 §4.2 */
@@ -31,8 +37,20 @@ export function registeredRedirectUri(query: Query, registered: readonly Redirec
   const onlyOne = registered.length === 1 ? registered[0] : undefined;
   const given = query['redirect_uri'] || onlyOne;
   const found = typeof given === 'string' ? findRedirectUri(given, registered) : undefined;
-  if (found === undefined) throw new RelayError('redirect_uri_unknown');
+  if (found === undefined) throw unknownRedirectUri(registered);
   return found;
+}
+
+/** Names the origins where pages may be, if all are on this machine: their developers read it, and nobody else. */
+function unknownRedirectUri(registered: readonly RedirectUri[]): RelayError {
+  const { code, detail } = new RelayError('redirect_uri_unknown');
+  const origins = new Set(registered.map(originOf));
+  const areHere = registered.every((uri) => isLoopback(new URL(examplePage(uri))));
+  if (origins.size === 0 || !areHere) return new RelayError(code);
+  const places = [...origins].join(', ');
+  return new RelayError(code, {
+    detail: `${detail} The pages of this front end are at ${places}.`,
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
+import type { RequestState } from '../http/context.ts';
 import type { CountedLimit } from '../limits.ts';
 
 type Warner = Pick<Logger, 'warn'>;
@@ -50,6 +51,36 @@ export function warnOfForeignOrigins(
       );
     }
     return next();
+  };
+}
+
+/**
+ * Warns of logins that pages of other origins start, as their `Referer` says. The login does not come back to such a
+ * page, which is often the right one at another port.
+ *
+ * @param configuredOriginOf the origin of the front end with this name
+ */
+export function warnOfForeignPages(
+  logger: Warner,
+  isFrontEnd: (origin: string) => boolean,
+  configuredOriginOf: (frontEnd: string) => string | undefined,
+  now?: () => number,
+): Middleware<RequestState> {
+  const atTimes = occasionally(now);
+  return async (ctx, next) => {
+    try {
+      await next();
+    } finally {
+      const { origin = 'null' } = URL.parse(ctx.get('Referer')) ?? {};
+      const isForeign = origin !== 'null' && originForm.test(origin) && !isFrontEnd(origin);
+      // Of a start that names no front end, nothing can be compared.
+      const configuredOrigin = configuredOriginOf(ctx.state.frontEnd ?? '');
+      if (isForeign && configuredOrigin !== undefined) {
+        atTimes(origin, () =>
+          logger.warn({ origin, configuredOrigin }, 'login started by a page of another origin'),
+        );
+      }
+    }
   };
 }
 

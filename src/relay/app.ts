@@ -6,7 +6,7 @@ import { RelayError } from '../errors.ts';
 import type { GrantMemory } from '../grants/grants.ts';
 import { ignoreBody } from '../http/body.ts';
 import { loggedAddresses } from '../http/client-address.ts';
-import type { RequestState } from '../http/context.ts';
+import { inOrder, type RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { errorResponder } from '../http/error-responder.ts';
 import { rateLimit, rateLimitKeyBehind } from '../http/rate-limit.ts';
@@ -15,7 +15,11 @@ import { allow, limitHeaders, originForm, requireHost } from '../http/request-gu
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
-import { warnOfForeignOrigins, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
+import {
+  warnOfForeignOrigins,
+  warnOfForeignPages,
+  warnOfOtherHosts,
+} from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
@@ -50,6 +54,9 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const apiPaths = createApiPaths(config, sessionAccess, limited);
   const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
+  const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const { origin: ownOrigin } = new URL(baseUrl);
+  const isKnownPage = (origin: string) => origin === ownOrigin || hasOrigin(origin);
   const names = { registration: served.length > 1, frontEnd: frontEnds.length > 1 };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   const findRegistration = registrationsAreNamed
@@ -73,7 +80,10 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     baseUrl,
     limited,
     now,
-    watchHosts: warnOfOtherHosts(logger, baseUrl),
+    watchStarts: inOrder(
+      warnOfOtherHosts(logger, baseUrl),
+      warnOfForeignPages(logger, isKnownPage, (name) => byName.get(name)?.origin),
+    ),
   });
   // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
   const mayRead = (origin: string, path: string) => {

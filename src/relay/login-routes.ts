@@ -27,8 +27,8 @@ export interface LoginDependencies {
   /** The rate limit, if there is one. */
   readonly limited: readonly Middleware[];
   readonly now: Clock;
-  /** Warns of logins that start under another host name than the base URL's. */
-  readonly watchHosts: Middleware;
+  /** Warns of logins that start under another host name than the base URL's, or from another page. */
+  readonly watchStarts: Middleware<RequestState>;
 }
 
 /**
@@ -89,7 +89,7 @@ function enter({ state }: Context, { registration, frontEnds }: ServedRegistrati
 }
 
 function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
-  const { watchHosts, limited, now } = dependencies;
+  const { watchStarts, limited, now } = dependencies;
   const { registration, frontEnds, states, grants, issuer } = served;
   const { name, protection } = registration;
   const path = `/auth/${name}`;
@@ -99,7 +99,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
       allow('GET'),
       deliverCmsFailures(chosen),
       refusePrefetch,
-      ...(protection === undefined ? [] : [watchHosts]),
+      ...(protection === undefined ? [] : [watchStarts]),
       startLogin(registration, chosen, frontEnds.first.answerInPlace),
     );
     const ofCms = cmsTokenEndpoint(chosen, refresh);

@@ -139,6 +139,7 @@ describe('the start of a login with an OAuth request', () => {
       expect(page.headers).not.to.have.property('location');
       const { detail: shown, links } = expectFailurePage(page, 400);
       expect(shown).to.match(/client_id|redirect_uri/);
+      expect(shown).not.to.include('pages of this front end');
       // A login of the contract would put a token into the address, but this page expects a code.
       expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
     });
@@ -188,6 +189,24 @@ describe('an OAuth request to a relay with --state-check off', () => {
   it('goes back with unauthorized_client', async () => {
     const answer = await openStart(new FakeBrowser(underTest), oauthStart());
     expectErrorAt(redirectUri, answer, 'unauthorized_client');
+  });
+});
+
+describe('a relay for pages on this machine', () => {
+  const configuredOrigin = 'http://localhost:5173';
+  const underTest = relayUnderTest({ origin: configuredOrigin });
+
+  it('tells a page at another port, and the operator, where the front end is', async () => {
+    const referer = 'http://localhost:5174/posts/1?draft=secret';
+    const { parameters } = oauthStart({ redirect_uri: 'http://localhost:5174/' });
+    const headers: [string, string][] = [...navigation, ['Referer', referer]];
+    const answer = await underTest().send({ path: `${loginPath}?${encoded(parameters)}`, headers });
+    const { detail } = expectFailurePage(answer, 400);
+    expect(detail).to.include('The pages of this front end are at http://localhost:5173.');
+    const msg = 'login started by a page of another origin';
+    const line = await underTest().process.logLine((one) => one['msg'] === msg);
+    const origins = { origin: 'http://localhost:5174', configuredOrigin };
+    expect(line).to.include({ level: 'warn', ...origins });
   });
 });
 

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { warnOfForeignOrigins } from '../../src/observability/occasional-warnings.ts';
+import {
+  warnOfForeignOrigins,
+  warnOfForeignPages,
+} from '../../src/observability/occasional-warnings.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 
 /** A log, its clock in milliseconds, and its lines. */
@@ -71,3 +74,41 @@ describe('the log of foreign origins', () => {
     expect(lines.map((line) => Object(line).origin)).to.deep.equal(origins);
   });
 });
+
+describe('the log of foreign pages', () => {
+  it('names the origin of the page that started a login, and the configured one, once a minute', async () => {
+    const lines: unknown[] = [];
+    const logger = { warn: (line: unknown) => lines.push(line) };
+    const configuredOrigin = 'http://localhost:5173';
+    const warn = warnOfForeignPages(
+      logger as never,
+      (origin) => origin === configuredOrigin,
+      (frontEnd) => (frontEnd === 'app' ? configuredOrigin : undefined),
+      () => 0,
+    );
+    const start = (referer: string, frontEnd = 'app') => {
+      const ctx = koaContext({ referer });
+      const failing = async () => {
+        ctx.state.frontEnd = frontEnd;
+        throw new Error('the redirect_uri is unknown');
+      };
+      return expectRejected(async () => await warn(ctx, failing));
+    };
+    await start('http://localhost:5174/page?code=secret');
+    await start('http://localhost:5174/');
+    expect(lines).to.deep.equal([{ origin: 'http://localhost:5174', configuredOrigin }]);
+    for (const referer of ['', 'about:client', `${configuredOrigin}/`, 'https://a\u001b.example']) {
+      await start(referer);
+    }
+    await start('https://evil.example/', 'unknown');
+    expect(lines).to.have.lengthOf(1);
+  });
+});
+
+async function expectRejected(act: () => Promise<unknown>): Promise<void> {
+  const failed = await act().then(
+    () => false,
+    () => true,
+  );
+  expect(failed, 'the failure of the start goes on').to.equal(true);
+}

@@ -102,6 +102,8 @@ describe('the popup of a CMS in Chromium', () => {
     const path = site().publish(cmsPage(site().relay, '') + insist);
     const { page, popup } = await logIn(site().attacker + path);
     await givesUp(popup);
+    const { origin } = new URL(site().frontEnd);
+    await popup.getByText(`the admin page is not at ${origin}, where`).waitFor();
     await screenshot(popup, 'cms-popup-no-answer');
     expect(await scrollsSideways(popup)).to.equal(false);
     expect(await messagesOf(page)).to.deep.equal([]);

@@ -36,6 +36,8 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   /** Whether there was a connection before. */
   let isKnown = false;
   let lostAt = performance.now();
+  /** How often something may have been lost. */
+  let losses = 0;
   let reason = 'unknown';
 
   /** Runs a command, whether or not the server is there. */
@@ -76,23 +78,29 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     return answers.every((answer) => answer !== undefined);
   }
 
-  async function comeBack(): Promise<void> {
-    while (!isOver) {
-      const isBack = await probe().catch((error: unknown) => {
-        reason = codeOf(error);
-        return false;
-      });
-      if (isBack) break;
+  /** @returns whether the server is there, and knows what this relay knows */
+  async function tryAgain(): Promise<boolean> {
+    const before = losses;
+    const isBack = await probe().catch((error: unknown) => {
+      reason = codeOf(error);
+      return false;
+    });
+    if (!isBack) {
+      // What was sent may be lost, and the connection with it: wait for no reply.
+      if (reason === 'timeout') await connection.close();
       await sleep(probePause * (1 + Math.random()), undefined, { ref: false });
+      return false;
     }
-    if (isOver) return;
-    // What this relay knows comes first, in case the server has lost it.
     await Promise.all(returns.flatMap((commands) => commands()).map(ask));
-    if (isKnown) {
-      // The other relays write what they know, too.
-      await sleep(settleTime, undefined, { ref: false });
-      observer.back((performance.now() - lostAt) / 1000);
-    }
+    // The other relays write what they know, too.
+    if (isKnown) await sleep(settleTime, undefined, { ref: false });
+    return losses === before;
+  }
+
+  async function comeBack(): Promise<void> {
+    while (!isOver && !(await tryAgain()));
+    if (isOver) return;
+    if (isKnown) observer.back((performance.now() - lostAt) / 1000);
     isKnown = true;
     isThere = true;
     for (const wake of waiting.splice(0)) wake();
@@ -117,6 +125,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   }
 
   connection.onLoss((error) => {
+    losses += 1;
     if (error instanceof Error) reason = codeOf(error);
     lose();
   });
@@ -152,7 +161,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
 }
 
 /** Each command that the relay uses, on a key of its own. */
-const probes: readonly (readonly string[])[] = [
+export const probes: readonly (readonly string[])[] = [
   ['SET', probeName, '1', 'NX', 'GET', 'PX', '10000'],
   [
     'EVAL',
@@ -173,9 +182,9 @@ function failureOf(code: string): LinkFailure {
 }
 
 /** The code of an error, which is never a secret: an errno, or the first word of the server's error. */
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'lost';
   const code = 'code' in error ? error.code : undefined;
   const [word] = error.message.split(' ');
-  return [code, word].find((one) => /^[A-Z]+$/.test(`${one}`))?.toString() ?? 'lost';
+  return [code, word].find((one) => /^([A-Z_]+|timeout)$/.test(`${one}`))?.toString() ?? 'lost';
 }

@@ -4,6 +4,7 @@ import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine, examineAll } from '../../check/examine.ts';
 import { findingsOn } from '../../check/finding.ts';
 import { type CheckReport, reportAsText } from '../../check/report.ts';
+import { checkSharedMemory } from '../../check/shared-memory.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { placedTexts } from '../../config/file/config-file.ts';
 import { isMissingFile, type ReadFile } from '../../config/files.ts';
@@ -65,6 +66,7 @@ export async function diagnose(
     ...reading.warnings.map((message) => warning(message)),
     ...reading.unseen.map(({ message, fix }) => notChecked(message, fix)),
     ...checkCmsBaseUrl(reading.config),
+    ...(await checkSharedMemory(reading)),
     ...examined,
   ];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,17 +16,30 @@ export class MemoryServer {
   readonly port: number;
   readonly directory: string;
   readonly #words: readonly string[];
+  readonly #config: string | undefined;
   #process: ChildProcess | undefined;
 
-  private constructor(port: number, words: readonly string[]) {
+  private constructor(port: number, words: readonly string[], config?: string) {
     this.port = port;
     this.directory = mkdtempSync(join(tmpdir(), 'login-relay-memory-'));
     this.#words = words;
+    this.#config = config;
   }
 
   /** @param words further options, such as `--maxmemory 1` */
   static async start(...words: string[]): Promise<MemoryServer> {
     const server = new MemoryServer(await freePort(), words);
+    await server.start();
+    return server;
+  }
+
+  /** Starts a Sentinel that watches the primary `main`. */
+  static async sentinelOf(primary: MemoryServer): Promise<MemoryServer> {
+    const config = `sentinel monitor main 127.0.0.1 ${primary.port} 2
+sentinel down-after-milliseconds main 1000
+sentinel failover-timeout main 5000
+`;
+    const server = new MemoryServer(await freePort(), [], config);
     await server.start();
     return server;
   }
@@ -44,12 +57,20 @@ export class MemoryServer {
     const own = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--dir', this.directory];
     const nothingKept = ['--save', '', '--appendonly', 'no', '--daemonize', 'no'];
     const words = [...own, ...nothingKept, '--unixsocket', this.socket, ...this.#words];
-    this.#process = spawn(memoryProgram, words, { stdio: 'ignore' });
+    this.#process = spawn(memoryProgram, this.#config === undefined ? words : this.#sentinel(own), {
+      stdio: 'ignore',
+    });
     await eventually(async () => {
       const socket = connect(this.socket);
       await once(socket, 'connect');
       socket.destroy();
     });
+  }
+
+  #sentinel(words: readonly string[]): string[] {
+    const file = join(this.directory, 'sentinel.conf');
+    writeFileSync(file, `unixsocket ${this.socket}\n${this.#config}`);
+    return [file, '--sentinel', ...words];
   }
 
   /** Ends it at once. What it remembers is lost. */

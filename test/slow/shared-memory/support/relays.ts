@@ -80,6 +80,12 @@ export class Relays {
     await before.stop();
   }
 
+  /** Ends a relay at once. */
+  async kill(relay: Relay): Promise<void> {
+    this.#relays = this.#relays.filter((one) => one !== relay);
+    await relay.process.stop('SIGKILL');
+  }
+
   /** A page whose every request goes to the next relay. */
   async page(): Promise<OAuthPage> {
     return new OAuthPage(this, this.provider, await newProofKey());

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConfigReading } from '../config/config.ts';
+import { createConnection } from '../memory/connection.ts';
+import { codeOf, probes } from '../memory/link.ts';
+import { type Finding, findingsOn } from './finding.ts';
+
+/** Milliseconds for everything. */
+const patience = 5_000;
+
+const meanings: Readonly<Record<string, string>> = {
+  NOAUTH: 'asks for a password',
+  NOPERM: 'does not let this user run all commands that relays need',
+  OOM: 'is full',
+  READONLY: 'cannot be written: it is a replica',
+  WRONGPASS: 'refuses the user or the password',
+  timeout: 'does not answer',
+};
+
+/** Connects to the memory that relays share, and tries each command. */
+export async function checkSharedMemory({ config, readings }: ConfigReading): Promise<Finding[]> {
+  if (config.memory === undefined) return [];
+  const { ok, warning, problem } = findingsOn('shared memory');
+  const { describe } = readings.relay;
+  const connection = await createConnection(config.memory);
+  let failure: unknown;
+  connection.onLoss((error) => {
+    failure ??= error;
+  });
+  const tried = async () => {
+    await connection.open();
+    const begun = performance.now();
+    for (const words of probes) await connection.run(words);
+    const milliseconds = Math.ceil((performance.now() - begun) / probes.length);
+    const about = `${JSON.stringify(await connection.run(['HELLO']))}`;
+    const [version, role] = ['version', 'role'].map((key) => fieldOf(about, key));
+    const policy = await connection.run(['INFO', 'memory']).catch(() => '');
+    const evicts = /maxmemory_policy:(allkeys-\w+)/.exec(`${policy}`)?.[1];
+    const answers = ok(`version ${version}, ${role}, answers in ${milliseconds} ms`);
+    const forgets = `it may forget logouts when it is full (${evicts})`;
+    return evicts ? [answers, warning(forgets, 'set maxmemory-policy noeviction')] : [answers];
+  };
+  try {
+    return await Promise.race([tried(), sleep(patience, undefined, { ref: false }).then(fail)]);
+  } catch (error) {
+    const code = codeOf(failure ?? error);
+    const fix = `correct ${describe('sharedMemory')} or its user, password or certificates`;
+    return [problem(`${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The value of a field, in the form that an old or a new server gives it. */
+function fieldOf(json: string, key: string): string {
+  return new RegExp(`"${key}"[:,]"([\\w.]+)"`).exec(json)?.[1] ?? 'unknown';
+}
+
+function fail(): never {
+  throw new Error('timeout');
+}

@@ -1,0 +1,194 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { tokensOf } from '../../harness/login/oauth-page.ts';
+import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
+import { secretFile } from '../../harness/relay/relay-under-test.ts';
+import { certificateFiles } from '../../harness/system/certificate-files.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { freePort } from '../../harness/system/free-port.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
+import { MemoryServer, memoryProgram } from './support/memory-server.ts';
+import { Relays, slowly } from './support/relays.ts';
+
+const { describe } = needsPrograms(memoryProgram);
+const password = 'correct horse battery staple';
+
+/** Lets six tabs refresh at two relays. @returns the number of calls that they made */
+async function refreshAtTwo(relays: Relays): Promise<number> {
+  const page = await relays.page();
+  const { refreshToken } = await page.logIn();
+  const before = relays.provider.credentials('refresh').length;
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => page.refresh(refreshToken)));
+  for (const answer of answers) tokensOf(answer);
+  return relays.provider.credentials('refresh').length - before;
+}
+
+async function expectShared(flags: Flags): Promise<void> {
+  const relays = await Relays.start(2, flags);
+  try {
+    slowly(relays.provider);
+    expect(await refreshAtTwo(relays)).to.equal(1);
+    for (const { process: relay } of relays.each) {
+      expect(relay.logLines.map(({ msg }) => msg)).to.not.include('shared memory is away');
+    }
+  } finally {
+    await relays.stop();
+  }
+}
+
+/** What `login-relay check` says of the shared memory. */
+async function checked(flags: Flags): Promise<string> {
+  const { stdout } = await runRelay({
+    words: ['check', '--json'],
+    flags: {
+      origin: 'http://localhost:5173',
+      'client-id': 'client-1',
+      'client-secret-file': await secretFile('secret'),
+      'key-file': await secretFile('the line of a key file with 32 characters or more'),
+      'authorize-url': 'http://127.0.0.1:1/authorize',
+      'token-url': 'http://127.0.0.1:1/token',
+      'user-url': 'http://127.0.0.1:1/user',
+      ...flags,
+    },
+  });
+  const findings: { subject: string; verdict: string; message: string }[] =
+    JSON.parse(stdout).findings;
+  const found = findings.filter(({ subject }) => subject === 'shared memory');
+  return found.map(({ verdict, message }) => `${verdict}: ${message}`).join('\n');
+}
+
+describe('relays reach their shared memory', function () {
+  this.timeout(90_000);
+  const servers: MemoryServer[] = [];
+  const start = async (...words: string[]): Promise<MemoryServer> => {
+    const server = await MemoryServer.start(...words);
+    servers.push(server);
+    return server;
+  };
+  afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
+
+  it('over TCP', async () => {
+    const server = await start();
+    const flags = { 'shared-memory': server.address };
+    await expectShared(flags);
+    expect(await checked(flags)).to.match(/^ok: version [\d.]+, master, answers in \d+ ms$/);
+  });
+
+  it('through a Unix socket', async () => {
+    const server = await start('--port', '0');
+    await expectShared({ 'shared-memory': `unix:${server.socket}` });
+  });
+
+  it('with a user who may use nothing else, and whom the manual gives all rights that relays need', async () => {
+    const server = await start();
+    const rights = await manualRights();
+    const words = rights.replace('PASSWORD', password.replaceAll(' ', '')).split(' ');
+    await server.run(words);
+    await server.run(['SET', 'of-others', 'secret']);
+    const flags = {
+      'shared-memory': `redis://relay@127.0.0.1:${server.port}`,
+      'shared-memory-password-file': await secretFile(password.replaceAll(' ', '')),
+    };
+    await expectShared(flags);
+    expect(await checked(flags)).to.match(/^ok: /);
+    await server.run(['ACL', 'SETUSER', 'relay', '-eval']);
+    expect(await checked(flags)).to.match(
+      /^problem: does not let this user run all commands.*NOPERM/,
+    );
+  });
+
+  it('with a password, and say what is wrong with another one', async () => {
+    const server = await start('--requirepass', password);
+    const passwordFile = await secretFile(password);
+    const flags = { 'shared-memory': server.address, 'shared-memory-password-file': passwordFile };
+    expect(await checked(flags)).to.match(/^ok: /);
+    expect(await checked({ 'shared-memory': server.address })).to.match(/NOAUTH/);
+    const wrong = { ...flags, 'shared-memory-password-file': await secretFile('wrong') };
+    expect(await checked(wrong)).to.match(
+      /^problem: refuses the user or the password \(WRONGPASS\)/,
+    );
+    const relays = await Relays.start(1, wrong);
+    const line = await relays.at(0).process.logLine(({ msg }) => msg === 'shared memory is away');
+    expect(line).to.have.property('reason', 'WRONGPASS');
+    expect(relays.at(0).process.stdout).to.not.include('wrong');
+    await relays.stop();
+  });
+
+  it('over TLS, if they know its authority', async () => {
+    const { cert, key, authority, remove } = await certificateFiles('localhost');
+    const tlsPort = `${await freePort()}`;
+    const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
+    const server = await start('--port', '0', '--tls-port', tlsPort, ...tls);
+    const flags = {
+      'shared-memory': `rediss://localhost:${tlsPort}`,
+      'shared-memory-ca': await secretFile(authority),
+    };
+    await expectShared(flags);
+    expect(await checked(flags)).to.match(/^ok: /);
+    const unknown = { 'shared-memory': `rediss://localhost:${tlsPort}` };
+    expect(await checked(unknown)).to.match(
+      /^problem: cannot be reached \((SELF_SIGNED|UNABLE_TO)/,
+    );
+    await remove();
+    await server.stop();
+  });
+
+  it('in a Cluster', async () => {
+    const server = await start('--cluster-enabled', 'yes');
+    await server.run(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
+    await eventually(async () => {
+      const [info] = await server.run(['CLUSTER', 'INFO']);
+      expect(`${info}`).to.include('cluster_state:ok');
+    });
+    const flags = { 'shared-memory': `redis+cluster://127.0.0.1:${server.port}` };
+    await expectShared(flags);
+    expect(await checked(flags)).to.match(/^ok: /);
+  });
+
+  it('through Sentinel, also after a failover', async () => {
+    const primary = await start();
+    const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
+    const sentinels = await Promise.all([1, 2, 3].map(() => MemoryServer.sentinelOf(primary)));
+    servers.push(...sentinels);
+    await eventually(async () => {
+      const [info] = (await sentinels[0]?.run(['SENTINEL', 'REPLICAS', 'main'])) ?? [];
+      expect(JSON.stringify(info)).to.include(`${replica.port}`);
+    });
+    const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    const flags = { 'shared-memory': `redis+sentinel://${hosts}/main` };
+    expect(await checked(flags)).to.match(/^ok: .*master/);
+    const relays = await Relays.start(2, flags);
+    try {
+      slowly(relays.provider);
+      expect(await refreshAtTwo(relays)).to.equal(1);
+      await primary.kill();
+      const back = relays.each.map(({ process: relay }) =>
+        relay.logLine(({ msg }) => msg === 'shared memory is back'),
+      );
+      await Promise.all(back);
+      expect(await refreshAtTwo(relays)).to.equal(1);
+      const names = (await replica.content()).map(({ key }) => key);
+      expect(names.some((name) => name.includes(':r:'))).to.equal(true);
+    } finally {
+      await relays.stop();
+    }
+  });
+
+  it('only if it can be written', async () => {
+    const primary = await start();
+    const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
+    await eventually(async () => {
+      const [info] = await replica.run(['INFO', 'replication']);
+      expect(`${info}`).to.include('master_link_status:up');
+    });
+    expect(await checked({ 'shared-memory': replica.address })).to.equal(
+      'problem: cannot be written: it is a replica (READONLY)',
+    );
+  });
+});
+
+/** The command of the manual that makes the user of the relays. */
+async function manualRights(): Promise<string> {
+  const manual = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  return /^ACL SETUSER .*$/m.exec(manual)?.[0] ?? expect.fail('the manual has no rights');
+}

@@ -65,7 +65,7 @@ export function createRefreshes(home: Home) {
   /** By the refresh token of the result. */
   const latest = createRecent<Ended>(repeatTime, most, now);
   /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
-  const toRevoke = createMarks({ now }, 'e', most);
+  const toRevoke = createMarks(home, 'e', most);
   const refusals = createRecent<RelayError>(lifetime, most, now);
   /** The calls of a login, by its newest refresh token. */
   const calls = createRecent<{ readonly count: number; readonly since: number }>(
@@ -127,10 +127,12 @@ export function createRefreshes(home: Home) {
         countCall(key);
         return { scope, response: await call({ refreshToken, scope }) };
       },
-      isAnswer: (left) =>
-        left.failure !== undefined ||
+      // As in one process: no other failure is repeated, and only those who wait share the rest.
+      isAnswer: (left, hasWaited) =>
+        left.failure === 'refresh_refused' ||
         isRotation(left, refreshToken) ||
-        (left.response !== undefined && left.scope === scope),
+        (hasWaited && left.failure !== undefined) ||
+        (hasWaited && left.response !== undefined && left.scope === scope),
       keep(left) {
         const always = isRotation(left, refreshToken);
         const isLong = always || left.failure === 'refresh_refused';
@@ -138,7 +140,7 @@ export function createRefreshes(home: Home) {
       },
     });
     const { response } = found.left;
-    if (!found.isOwn || response === undefined) return learn(refresh, found);
+    if (found.how !== 'led' || response === undefined) return learn(refresh, found);
     // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
     const refreshed = { ...response, refreshToken: response.refreshToken ?? refreshToken };
     const ended = { scope, response: refreshed, at: now() };
@@ -227,10 +229,10 @@ export function createRefreshes(home: Home) {
         if (current === undefined && isRepeatable && ended !== undefined) {
           if (home.shared === undefined || asked === key) return aged(ended, now());
           asked = key;
+          if (await toRevoke.isMarked(key)) await toRevoke.mark(key, lifetime);
           const found = await home.shared.peek(kind, key, lifetime);
-          if (found === undefined) continue;
-          if (found !== 'locked' && found.left.response === undefined)
-            await toRevoke.mark(key, lifetime);
+          const isNewer = found === 'locked' || found?.left.response !== undefined;
+          if (!isNewer) continue;
         }
         const refreshed = await (current?.response ?? start(newest, call));
         if (refreshed !== undefined) return refreshed;
@@ -254,9 +256,10 @@ export function createRefreshes(home: Home) {
         const found = await lead(home, kind, key, {
           call: async () => ({}),
           isAnswer: (left) => isRotation(left, newest.refreshToken),
-          keep: () => ({ lifetime, always: true }),
+          // Nothing but an end to the lock.
+          keep: () => ({ lifetime: 1, always: false }),
         }).catch(() => undefined);
-        if (found === undefined || found.isOwn) return last?.response;
+        if (found === undefined || found.how === 'led') return last?.response;
         learn(newest, found);
       }
     },

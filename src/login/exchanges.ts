@@ -33,15 +33,16 @@ export function createExchanges(home: Home) {
     ): Promise<TokenResponse> =>
       join(login, async () => {
         if (begun.isBegunHere(login)) throw finished();
-        const { left } = await lead(home, 'y', login, {
+        const { left, how } = await lead(home, 'y', login, {
           call: async () => ({
             response: await begun.run(login, exchange, () => {
               throw finished();
             }),
           }),
-          isAnswer: () => true,
+          isAnswer: (left, hasWaited) => hasWaited || left.response !== undefined,
           keep: () => ({ lifetime: waitersTime, always: true }),
         });
+        if (how === 'repeated') throw finished();
         if (left.response !== undefined) return left.response;
         throw new RelayError(left.failure ?? 'state_finished');
       }),

@@ -116,7 +116,7 @@ export async function lead(
   call: SharedCall,
 ): Promise<Found> {
   if (shared !== undefined) return await shared.lead(kind, key, call);
-  return { left: await call.call(), age: 0, isOwn: true };
+  return { left: await call.call(), age: 0, how: 'led' };
 }
 
 const mostCounters = 65_536;

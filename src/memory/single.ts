@@ -38,7 +38,7 @@ const leftSchema = v.object({
   failure: v.optional(v.picklist(failureCodes)),
 });
 
-/** What a call has left for others: its response or its failure; neither if there was no call. */
+/** What a call has left for others: its response or its failure. */
 export interface Left {
   /** The scope that was asked for. */
   readonly scope?: string | undefined;
@@ -49,8 +49,12 @@ export interface Left {
 /** A call that one relay makes for all. */
 export interface SharedCall {
   call(): Promise<Left>;
-  /** Whether what another call has left is the answer. Otherwise, the call is made. */
-  isAnswer(left: Left): boolean;
+  /**
+   * Whether what another call has left is the answer. Otherwise, the call is made.
+   *
+   * @param hasWaited whether this relay has asked while that call was in flight
+   */
+  isAnswer(left: Left, hasWaited: boolean): boolean;
   /** Milliseconds for which others find it, and whether it counts even if the lock is no longer held. */
   keep(left: Left): { readonly lifetime: number; readonly always: boolean };
 }
@@ -60,8 +64,8 @@ export interface Found {
   readonly left: Left;
   /** Milliseconds since then. */
   readonly age: number;
-  /** Whether this relay has made the call itself. */
-  readonly isOwn: boolean;
+  /** Whether this relay has made the call itself, or has waited for another one. Otherwise, it was there before. */
+  readonly how: 'led' | 'waited' | 'repeated';
 }
 
 /** How a relay came to the result of a call. */
@@ -93,11 +97,11 @@ export function createSingle(
     return left;
   }
 
-  /** What is at a name, with its age by the clock of the server. */
-  async function found(name: string, left: Left, lifetime: number): Promise<Found> {
+  /** The age of a value, by the clock of the server. */
+  async function ageOf(name: string, lifetime: number): Promise<number> {
     const answer = await link.run(['PTTL', name]);
     const rest = answer === undefined ? 0 : Number(answer.reply);
-    return { left, age: Math.max(0, lifetime - rest), isOwn: false };
+    return Math.max(0, lifetime - rest);
   }
 
   /** @throws {RelayError} `memory_away` if another relay may be at it */
@@ -115,7 +119,7 @@ export function createSingle(
    */
   async function awaitTurn(name: string, lock: string, { isAnswer, keep }: SharedCall) {
     const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
-    for (let pause = shortestPause, isFirst = true; ; isFirst = false) {
+    for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
       const answer = await link.runPatiently(take);
       if (answer === undefined) return goAlone(name);
       // This relay's own lock, if the server was late.
@@ -128,9 +132,9 @@ export function createSingle(
       }
       foreign.delete(name);
       const left = reply === null ? undefined : open(name, reply);
-      if (left !== undefined && isAnswer(left)) {
-        observe(isFirst ? 'repeated' : 'waited');
-        return await found(name, left, keep(left).lifetime);
+      if (left !== undefined && isAnswer(left, how === 'waited')) {
+        observe(how);
+        return { left, age: await ageOf(name, keep(left).lifetime), how };
       }
       const isFree = reply === null || left === undefined;
       const taken = isFree ? answer : await link.run(replacing(name, `${reply}`, lock, lockTime));
@@ -163,7 +167,7 @@ export function createSingle(
       if (answer === undefined || answer.reply === null) return undefined;
       if (isLock(answer.reply)) return 'locked';
       const left = open(name, answer.reply);
-      return left && (await found(name, left, lifetime));
+      return left && { left, age: await ageOf(name, lifetime), how: 'repeated' };
     },
     /**
      * Makes a call that no other relay makes at the same time, or gives what another one has left.
@@ -185,7 +189,7 @@ export function createSingle(
       try {
         const left = await shared.call();
         await finish(left);
-        return { left, age: 0, isOwn: true };
+        return { left, age: 0, how: 'led' };
       } catch (error) {
         await finish({ failure: error instanceof RelayError ? error.code : 'internal_error' });
         throw error;

@@ -6,8 +6,8 @@ import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { certificateFiles } from '../../harness/system/certificate-files.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { freePort } from '../../harness/system/free-port.ts';
+import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { MemoryServer, memoryProgram } from './support/memory-server.ts';
 import { Relays, slowly } from './support/relays.ts';
 
 const { describe } = needsPrograms(memoryProgram);

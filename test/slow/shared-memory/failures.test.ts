@@ -5,8 +5,8 @@ import { OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { expectSessionFailure, sessionOf } from '../../harness/login/session-page.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import { eventually } from '../../harness/system/eventually.ts';
+import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { MemoryServer, memoryProgram } from './support/memory-server.ts';
 import { Relays, slowly, withSessions } from './support/relays.ts';
 import { TcpProxy } from './support/tcp-proxy.ts';
 

@@ -11,8 +11,8 @@ import {
 import { type OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { expectSessionFailure, sessionOf } from '../../harness/login/session-page.ts';
 import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
+import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { MemoryServer, memoryProgram } from './support/memory-server.ts';
 import { Relays, slowly, withSessions } from './support/relays.ts';
 
 const tabs = Array.from({ length: 20 });
@@ -130,7 +130,6 @@ describe('three relays that share a memory', () => {
     const tokens = new Set(locations.map(({ searchParams }) => searchParams.get('access_token')));
     expect(tokens.size).to.equal(1);
     expect(relays().provider.accepts([...tokens][0] ?? '')).to.equal(true);
-    await new Promise((resolve) => setTimeout(resolve, 2100));
     expect((await open()).status).to.equal(400);
     expect(relays().provider.credentials('token')).to.have.lengthOf(1);
   });

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
-import { eventually } from '../../../harness/system/eventually.ts';
-import { freePort } from '../../../harness/system/free-port.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 
 /** The program: Redis, or another one that speaks its protocol. */
 export const memoryProgram = process.env['MEMORY_SERVER'] ?? 'redis-server';

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { RelayError } from '../../src/errors.ts';
+import { createRefreshes } from '../../src/grants/refreshes.ts';
+import { createConnection } from '../../src/memory/connection.ts';
+import { createCounters, createMarks, createOnce, type Home } from '../../src/memory/home.ts';
+import { createLink } from '../../src/memory/link.ts';
+import { createSharedMemory, type SharedMemory } from '../../src/memory/shared.ts';
+import type { RefreshGrant } from '../../src/oauth/token-request.ts';
+import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
+
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 40);
+const minute = 60_000;
+const relays = 3;
+const keys = [randomBytes(32)] as const;
+
+/** What a relay remembers with. */
+function memoriesOf(home: Home, run: string) {
+  const counters = createCounters(home, `counter ${run}`, 60);
+  return {
+    marks: createMarks(home, 'm', 100),
+    once: createOnce(home, 'o', minute, 100),
+    counters,
+    refreshes: createRefreshes(home),
+  };
+}
+
+type Memories = ReturnType<typeof memoriesOf>;
+
+/** A provider with rotation and reuse detection, which fails at times. */
+class Provider {
+  calls = 0;
+  #newest = 0;
+  #isRevoked = false;
+  readonly #fails: ReadonlySet<number>;
+
+  constructor(fails: readonly number[]) {
+    this.#fails = new Set(fails);
+  }
+
+  readonly answer = async ({ refreshToken, scope }: RefreshGrant) => {
+    this.calls += 1;
+    const { calls } = this;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    if (this.#fails.has(calls)) throw new RelayError('provider_unreachable');
+    this.#isRevoked ||= !refreshToken.endsWith(` ${this.#newest}`);
+    if (this.#isRevoked) throw new RelayError('refresh_refused');
+    this.#newest += 1;
+    return {
+      accessToken: `access ${this.#newest}`,
+      tokenType: 'bearer',
+      // So short that no result is repeated for its own refresh token.
+      expiresIn: 60,
+      refreshToken: refreshToken.replace(/ \d+$/, ` ${this.#newest}`),
+      refreshExpiresIn: undefined,
+      scope,
+    };
+  };
+}
+
+const small = fc.nat({ max: 3 });
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom('mark', 'isMarked', 'unmark', 'count', 'once', 'fail'),
+    key: small,
+  }),
+  /** Tabs that refresh at once with the same token: the newest one, or the one before. */
+  fc.record({
+    kind: fc.constant('refresh'),
+    tabs: fc.integer({ min: 1, max: 6 }),
+    age: fc.nat({ max: 1 }),
+  }),
+  fc.record({ kind: fc.constant('revoke') }),
+);
+
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+/** What the relays answer to a history. @param at the relay of each request */
+async function answersOf(
+  run: string,
+  history: readonly Step[],
+  fails: readonly number[],
+  at: (turn: number) => Memories,
+): Promise<unknown[]> {
+  const provider = new Provider(fails);
+  const tokens = [`${run} 0`];
+  const owner = { registration: 'provider', frontEnd: 'app', scope: undefined };
+  let turn = 0;
+  const next = () => {
+    turn += 1;
+    return at(turn);
+  };
+
+  async function answerTo(one: Step): Promise<unknown> {
+    if (one.kind === 'revoke') {
+      const ended = await next().refreshes.end({ ...owner, refreshToken: tokens.at(-1) ?? '' });
+      return ended?.accessToken;
+    }
+    if ('tabs' in one) {
+      const before = provider.calls;
+      const refreshToken = tokens.at(-1 - one.age) ?? tokens[0] ?? '';
+      const got = await Promise.all(
+        Array.from({ length: one.tabs }, () =>
+          next()
+            .refreshes.join({ ...owner, refreshToken }, provider.answer)
+            .catch(codeOf),
+        ),
+      );
+      for (const result of got) {
+        if (typeof result === 'object' && !tokens.includes(result.refreshToken)) {
+          tokens.push(result.refreshToken);
+        }
+      }
+      const results = got.map((one) => (typeof one === 'object' ? one.accessToken : one));
+      return { results: results.sort(), calls: provider.calls - before };
+    }
+    const key = `${run} ${'key' in one ? one.key : ''}`;
+    const { marks, once, counters } = next();
+    if (one.kind === 'mark') return await marks.mark(key, minute);
+    if (one.kind === 'isMarked') return await marks.isMarked(key);
+    if (one.kind === 'unmark') return await marks.unmark(key);
+    if (one.kind === 'count') return (await counters.add(key, 1)).count;
+    const work = async (spend: () => void) => {
+      if (one.kind === 'fail') throw new RelayError('provider_unreachable');
+      spend();
+      return 'done';
+    };
+    return await once.run(key, work, () => 'again').catch(codeOf);
+  }
+
+  const answers: unknown[] = [];
+  for (const one of history) answers.push(await answerTo(one));
+  return answers;
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof RelayError ? error.code : String(error);
+}
+
+function answerAlike(
+  start: () => Promise<{ address: string; stop(): Promise<void> }>,
+): () => Promise<void> {
+  return async () => {
+    const server = await start();
+    const shared: SharedMemory[] = [];
+    try {
+      for (let relay = 0; relay < relays; relay += 1) {
+        const link = createLink(await createConnection({ address: server.address }), {
+          command: () => {},
+          garbage: () => expect.fail('garbage'),
+          away: (reason) => expect.fail(reason),
+          back: () => {},
+        });
+        await link.untilBack();
+        const memory = createSharedMemory(link, () => {});
+        memory.configure(keys, 1000);
+        shared.push(memory);
+      }
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(step, { maxLength: 12 }),
+          fc.array(fc.integer({ min: 1, max: 10 }), { maxLength: 2 }),
+          async (history, fails) => {
+            const run = randomBytes(8).toString('hex');
+            const alone = memoriesOf({ now: Date.now }, run);
+            const together = shared.map((one) => memoriesOf({ now: Date.now, shared: one }, run));
+            const [expected, given] = await Promise.all([
+              answersOf(run, history, fails, () => alone),
+              answersOf(run, history, fails, (turn) => together[turn % relays] ?? alone),
+            ]);
+            expect(given).to.deep.equal(expected);
+          },
+        ),
+        { numRuns },
+      );
+    } finally {
+      await Promise.all(shared.map((one) => one.close()));
+      await server.stop();
+    }
+  };
+}
+
+describe('three relays that share a memory', function () {
+  this.timeout(60_000);
+
+  it('answer any history of requests as one relay does', answerAlike(MemoryServerHere.start));
+
+  needsPrograms(memoryProgram).it(
+    'answer any history of requests as one relay does, with a real server',
+    answerAlike(() => MemoryServer.start()),
+  );
+});

@@ -4,12 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import { bundleClient, packageFiles } from './client-bundle.ts';
 
 const module = await bundleClient();
 writeFileSync('client/client.js', module);
-writeFileSync('client/client.js.gz', gzipSync(module, { level: 9 }));
+writeFileSync('client/client.js.br', brotliCompressSync(module));
 
 const folder = mkdtempSync(join(tmpdir(), 'login-relay-client-'));
 for (const [name, text] of await packageFiles()) writeFileSync(join(folder, name), text);

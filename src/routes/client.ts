@@ -4,12 +4,12 @@ import type { Middleware } from 'koa';
 
 const hour = 3600;
 const module = readFileSync(new URL('../../client/client.js', import.meta.url));
-const compressed = readFileSync(new URL('../../client/client.js.gz', import.meta.url));
+const brotli = readFileSync(new URL('../../client/client.js.br', import.meta.url));
 const types = readFileSync(new URL('../../client/client.d.ts', import.meta.url));
 const npmPackage = readFileSync(new URL('../../client/client.tgz', import.meta.url));
 
 /** `GET /client.js`: the browser client, for pages of any origin. */
-export const clientModule = clientFile('text/javascript; charset=utf-8', module, compressed);
+export const clientModule = clientFile('text/javascript; charset=utf-8', module, brotli);
 
 /** `GET /client.d.ts`: the types of the browser client. */
 export const clientTypes = clientFile('text/plain; charset=utf-8', types);
@@ -20,9 +20,9 @@ export const clientPackage = clientFile('application/gzip', npmPackage);
 /**
  * Serves a file that changes only with the release.
  *
- * @param gzipped the same, for those who accept it
+ * @param compressed the same with Brotli, for those who accept it
  */
-function clientFile(type: string, content: Buffer, gzipped?: Buffer): Middleware {
+function clientFile(type: string, content: Buffer, compressed?: Buffer): Middleware {
   const name = hash('sha256', content, 'base64url');
   return async (ctx) => {
     // Caches keep it for all pages, and some ignore Vary. So the answer never names an origin.
@@ -34,10 +34,10 @@ function clientFile(type: string, content: Buffer, gzipped?: Buffer): Middleware
     ctx.set('Cache-Control', `public, max-age=${hour}`);
     ctx.set('Vary', 'Accept-Encoding');
     ctx.set('Content-Type', type);
-    if (gzipped && ctx.acceptsEncodings('gzip', 'identity') === 'gzip') {
-      ctx.set('Content-Encoding', 'gzip');
-      ctx.set('ETag', `"${name}-gzip"`);
-      ctx.body = gzipped;
+    if (compressed && ctx.acceptsEncodings('br', 'identity') === 'br') {
+      ctx.set('Content-Encoding', 'br');
+      ctx.set('ETag', `"${name}-br"`);
+      ctx.body = compressed;
     } else {
       ctx.set('ETag', `"${name}"`);
       ctx.body = content;

@@ -1,4 +1,5 @@
 import type { ConfigReading, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import type { Provider } from '../providers/provider.ts';
 import { frontEndsOf, registrationsOf } from '../relay/registration-config.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
@@ -18,7 +19,7 @@ const atOnce = 20;
  * @param withFrontEnd whether to ask for the pages of the front end, too
  * @param registration by default, the first one
  * @param frontEnd by default, the first one
- * @returns the provider, too, unless its issuer did not describe it
+ * @returns the provider, too, by the name of its registration, unless its issuer did not describe it
  */
 export async function examine(
   reading: ConfigReading,
@@ -48,19 +49,22 @@ export async function examine(
     atProvider ? [...checkScope(atProvider), ...checkTokens(atProvider)] : [],
     ...ofEndpoints,
   ].flat();
-  return { findings, provider };
+  const { pathName } = context.config;
+  return { findings, described: new Map(provider && [[pathName, provider]]) };
 }
 
 /**
  * Examines every registration and every front end of a configuration file, in its order. Each finding
  * names the one that it is about.
  */
-export async function examineAll(reading: ConfigReading): Promise<Finding[]> {
+export async function examineAll(reading: ConfigReading): ReturnType<typeof examine> {
   const { config } = reading;
+  const described = new Map<string, Provider>();
   const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
     const [frontEnd] = frontEndsOf(config, registration);
-    const { findings } = await examine(reading, false, registration, frontEnd);
-    return about(registration.name, findings);
+    const examined = await examine(reading, false, registration, frontEnd);
+    for (const [name, provider] of examined.described) described.set(name, provider);
+    return about(registration.name, examined.findings);
   });
   const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
     const [registration] = registrationsOf(config, frontEnd);
@@ -68,7 +72,8 @@ export async function examineAll(reading: ConfigReading): Promise<Finding[]> {
     return about(frontEnd.name, await checkFrontEnd(context));
   });
   // At once, because each may wait until the time for a call is over.
-  return (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
+  const findings = (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
+  return { findings, described };
 }
 
 /** The results in order. A thousand addresses that do not answer must not take hours. */

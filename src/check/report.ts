@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 import type { CmsConfig } from './cms.ts';
-import type { EffectiveOption } from './effective-options.ts';
 import type { Finding } from './finding.ts';
 import { wrap } from './wrap.ts';
 
 /** The result of `login-relay check`. */
 export interface CheckReport {
-  readonly options: readonly EffectiveOption[];
+  /** The configuration in effect, as a configuration file; null if it has faults. */
+  readonly configuration: string | null;
   /** What to register at the provider; null if the configuration has faults. */
   readonly callbackUrl: string | null;
   /** The same for each registration of a configuration file. */
@@ -18,38 +18,24 @@ export interface CheckReport {
 
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
 export function reportAsText(report: CheckReport): string {
-  const { options, callbackUrl, callbackUrls = {}, cms = [], findings } = report;
-  const shown =
-    options.length > 0 ? optionLines(options) : ['  login-relay config print shows it.'];
-  const lines = [styleText('bold', 'Configuration'), ...shown];
-  if (callbackUrl !== null) lines.push('', `Callback URL to register: ${callbackUrl}`);
+  const { configuration, callbackUrl, callbackUrls = {}, cms = [], findings } = report;
+  const lines: string[] = [];
+  if (configuration !== null) lines.push(title('Configuration'), indented(configuration), '');
+  if (callbackUrl !== null) lines.push(`Callback URL to register: ${callbackUrl}`, '');
   const urls = Object.entries(callbackUrls).map(([name, url]) => `  ${name}  ${url}`);
-  if (urls.length > 0) lines.push('', 'Callback URLs to register:', ...urls);
+  if (urls.length > 0) lines.push('Callback URLs to register:', ...urls, '');
   for (const { frontEnd, registration, backend } of cms) {
-    lines.push('', `config.yml of the CMS ${frontEnd}, for a login at ${registration}:`);
-    lines.push(backend.trimEnd().replaceAll(/^/gm, '  '));
+    lines.push(`config.yml of the CMS ${frontEnd}, for a login at ${registration}:`);
+    lines.push(indented(backend), '');
   }
   const merged = mergeEqual(findings);
-  lines.push('', styleText('bold', 'Checks'), ...merged.flatMap(findingLines));
+  lines.push(title('Checks'), ...merged.flatMap(findingLines));
   lines.push('', summary(merged), '');
   return lines.join('\n');
 }
 
-function optionLines(options: readonly EffectiveOption[]): string[] {
-  const shown = options.filter(({ source }) => source !== 'none');
-  const name = ({ flag, variable }: EffectiveOption) => flag ?? variable;
-  const width = Math.max(...shown.map((option) => name(option).length));
-  return shown.map((option) => {
-    const value = option.value ?? '(cannot be used)';
-    const source = styleText('dim', `(${sourceInWords(option)})`);
-    return `  ${name(option).padEnd(width)}  ${value}  ${source}`;
-  });
-}
-
-function sourceInWords({ flag, source, variable }: EffectiveOption): string {
-  if (source === 'environment' && flag !== null) return variable;
-  return source === 'credential' ? 'systemd credential' : source;
-}
+const title = (text: string) => styleText('bold', text);
+const indented = (text: string) => text.trimEnd().replaceAll(/^(?=.)/gm, '  ');
 
 const labels = {
   ok: { text: 'ok', colour: 'green' },

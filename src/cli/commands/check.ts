@@ -1,14 +1,11 @@
 import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms.ts';
-import { loginConfig } from '../../check/context.ts';
-import { effectiveOptions } from '../../check/effective-options.ts';
 import { examine, examineAll } from '../../check/examine.ts';
 import { findingsOn } from '../../check/finding.ts';
 import { type CheckReport, reportAsText } from '../../check/report.ts';
 import { checkSharedMemory } from '../../check/shared-memory.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
-import { placedTexts } from '../../config/file/config-file.ts';
+import { printFile } from '../../config/file/print.ts';
 import { isMissingFile, type ReadFile } from '../../config/files.ts';
-import { createReadings } from '../../config/readings.ts';
 import { options } from '../../config/settings/settings.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { ConfigError } from '../../start-errors.ts';
@@ -52,25 +49,29 @@ export async function diagnose(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = [...chosen, ...error.faults.map((fault) => problem(fault))];
-    const faults = placedTexts();
-    const { relay } = createReadings({ ...sources, readFile, faults, warnings: faults }, undefined);
-    const options = isFromFile ? [] : effectiveOptions(relay, undefined, undefined);
-    return { report: { options, callbackUrl: null, findings }, code: 2 };
+    return { report: { configuration: null, callbackUrl: null, findings }, code: 2 };
   }
-  const { findings: examined, ...shown } = isFromFile
-    ? await examineFile(reading)
-    : await examineOptions(reading);
-  const cms = cmsConfigs(reading.config);
+  const { config, readings } = reading;
+  const examined = isFromFile ? await examineAll(reading) : await examine(reading);
+  const urls = config.registrations.map(({ name, redirectUri }) => [name, redirectUri]);
+  const callbacks = isFromFile
+    ? { callbackUrl: null, callbackUrls: Object.fromEntries(urls) }
+    : { callbackUrl: config.registrations[0].redirectUri };
+  const configuration = printFile(readings, config, examined.described);
+  const cms = cmsConfigs(config);
   const findings = [
     ...chosen,
     ...reading.warnings.map((message) => warning(message)),
     ...reading.unseen.map(({ message, fix }) => notChecked(message, fix)),
-    ...checkCmsBaseUrl(reading.config),
+    ...checkCmsBaseUrl(config),
     ...(await checkSharedMemory(reading)),
-    ...examined,
+    ...examined.findings,
   ];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
-  return { report: { ...shown, ...(cms.length > 0 && { cms }), findings }, code };
+  return {
+    report: { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings },
+    code,
+  };
 }
 
 /** Whether no flag or variable of the relay is given. An empty variable for the file says that there is none. */
@@ -78,18 +79,4 @@ function isEmpty({ flags, environment }: OptionSources): boolean {
   const { config, ...others } = options;
   if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;
   return Object.values(others).every(({ variable }) => !environment[variable]);
-}
-
-async function examineOptions(reading: ConfigReading): Promise<CheckReport> {
-  const { findings, provider } = await examine(reading);
-  const login = loginConfig(reading.config);
-  const options = effectiveOptions(reading.readings.relay, login, provider);
-  return { options, callbackUrl: login.redirectUri, findings };
-}
-
-async function examineFile(reading: ConfigReading): Promise<CheckReport> {
-  const findings = await examineAll(reading);
-  const { registrations } = reading.config;
-  const urls = registrations.map(({ name, redirectUri }) => [name, redirectUri]);
-  return { options: [], callbackUrl: null, callbackUrls: Object.fromEntries(urls), findings };
 }

@@ -67,11 +67,6 @@ export class Result {
       .filter(({ verdict }) => verdict === 'warning' || verdict === 'problem')
       .map(({ verdict, subject, message, fix }) => `${verdict}: ${subject}: ${message} → ${fix}`);
   }
-
-  /** The setting of a flag or variable. */
-  setting(name: string) {
-    return this.report.options.find(({ flag, variable }) => [flag, variable].includes(name));
-  }
 }
 
 /** Runs `login-relay check --json`. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { bundle, type Site, useSite } from './site.ts';
+import { bundle, type Site, type SiteOptions, useSite } from './site.ts';
 
 const folder = join(import.meta.dirname, '../pages');
 
@@ -11,14 +11,16 @@ const folder = join(import.meta.dirname, '../pages');
  *
  * @param mode `session`: the page is on the relay's site, and the relay keeps the tokens
  * @param pages serves other pages, for a relay at this address
+ * @param more of the site
  */
 export function useClientSite(
   mode: 'tokens' | 'session',
   pages: (relayUrl: string) => Promise<RequestListener> = (relayUrl) => clientPages(relayUrl, mode),
+  more: Pick<SiteOptions, 'flags' | 'balance'> = {},
 ): () => Site {
   const hasSessions = mode === 'session';
   const flags = hasSessions ? { 'token-delivery': mode } : {};
-  return useSite({ isShared: hasSessions, pages, flags });
+  return useSite({ isShared: hasSessions, pages, flags, ...more });
 }
 
 async function clientPages(relay: string, mode: 'tokens' | 'session'): Promise<RequestListener> {

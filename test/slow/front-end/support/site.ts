@@ -19,18 +19,23 @@ export interface Site {
   readonly provider: CertifiedProvider;
 }
 
-interface SiteOptions {
+export interface SiteOptions {
   /** Whether front end and relay are one site in a browser's eyes. */
   readonly isShared?: boolean;
   /** Whether the relay is on https. */
   readonly https?: boolean;
   /** The front end, for a relay at this address. */
   readonly pages: (relayUrl: string) => RequestListener | Promise<RequestListener>;
-  readonly flags?: Flags;
+  readonly flags?: Flags | (() => Flags);
+  /** Puts several relays behind a balancer on this port. Default: there is one relay. */
+  readonly balance?: (
+    port: number,
+    relays: readonly number[],
+  ) => Promise<{ close(): Promise<void> }>;
 }
 
 /** One site for the `describe` that this is called in. */
-export function useSite({ isShared, https, pages, flags }: SiteOptions): () => Site {
+export function useSite({ isShared, https, pages, flags, balance }: SiteOptions): () => Site {
   const startRelay = useRelays();
   const hostOf = (name: string) => (isShared ? 'localhost' : `${name}.localhost`);
   let site: Site | undefined;
@@ -46,19 +51,30 @@ export function useSite({ isShared, https, pages, flags }: SiteOptions): () => S
     const served = await serve(await pages(relayUrl));
     servings.push(provider, served, ...(proxy ? [proxy] : []));
     const frontEnd = `http://${hostOf('front-end')}:${served.port}`;
-    const relay = await startRelay({
+    const keyFile = await secretFile('the-key-of-these-tests-and-no-others');
+    const settings = {
       client,
       flags: {
-        port: `${port}`,
+        port: balance ? '0' : `${port}`,
         origin: frontEnd,
         'base-url': relayUrl,
         issuer: provider.issuer,
         // Without it, there is no refresh token (OpenID Connect Core §11).
         'authorize-params': 'prompt=consent',
-        'key-file': await secretFile('the-key-of-these-tests-and-no-others'),
-        ...flags,
+        'key-file': keyFile,
+        ...(typeof flags === 'function' ? flags() : flags),
       },
-    });
+    };
+    const relay = await startRelay(settings);
+    if (balance) {
+      const others = await Promise.all([startRelay(settings), startRelay(settings)]);
+      servings.push(
+        await balance(
+          port,
+          [relay, ...others].map((one) => one.port),
+        ),
+      );
+    }
     site = { frontEnd, relayUrl, relay, provider };
   });
   after('stop the front end and the provider', async () => {

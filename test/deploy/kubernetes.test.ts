@@ -35,13 +35,19 @@ const modules: Readonly<Record<keyof Manifests, string>> = {
 const kustomization = parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'));
 const settings = parse(readFileSync(join(folder, 'config.yaml'), 'utf8'));
 const notManifests = ['kustomization.yaml', 'config.yaml'];
-const files = readdirSync(folder).filter((name) => !notManifests.includes(name));
-const manifests: { kind: keyof Manifests }[] = files.flatMap((file) =>
-  // Kubernetes reads YAML 1.1, in which 0440 is octal.
-  parseAllDocuments(readFileSync(join(folder, file), 'utf8'), { version: '1.1', merge: true }).map(
-    (document) => document.toJS(),
-  ),
+const files = readdirSync(folder).filter(
+  (name) => name.endsWith('.yaml') && !notManifests.includes(name),
 );
+const manifests = files.flatMap(manifestsIn);
+const ofMemory = manifestsIn('shared-memory/server.yaml');
+
+function manifestsIn(file: string): { kind: keyof Manifests }[] {
+  // Kubernetes reads YAML 1.1, in which 0440 is octal.
+  const text = readFileSync(join(folder, file), 'utf8');
+  return parseAllDocuments(text, { version: '1.1', merge: true }).map((document) =>
+    document.toJS(),
+  );
+}
 
 function all<Kind extends keyof Manifests>(kind: Kind): Manifests[Kind][] {
   // The first test checks these types with the compiler.
@@ -56,7 +62,7 @@ function only<Kind extends keyof Manifests>(kind: Kind): Manifests[Kind] {
 
 describe('the Kubernetes manifests', () => {
   it('have only fields of the Kubernetes API, with the right types', async () => {
-    const statements = manifests.map((manifest, index) => {
+    const statements = [...manifests, ...ofMemory].map((manifest, index) => {
       const module = modules[manifest.kind];
       const type = `import('kubernetes-types/${module}.d.ts').${manifest.kind}`;
       return `export const manifest${index}: ${type} = ${JSON.stringify(manifest)};`;

@@ -5,3 +5,8 @@ export type Clock = () => number;
 export function secondsOf(now: Clock): number {
   return Math.floor(now() / 1000);
 }
+
+/** Milliseconds since a moment on the clock of `performance`, with two decimals. */
+export function elapsedSince(start: number): number {
+  return Math.round((performance.now() - start) * 100) / 100;
+}

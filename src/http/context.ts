@@ -39,9 +39,9 @@ export type Context = ParameterizedContext<RequestState>;
 export function inOrder(
   ...middleware: readonly Middleware<RequestState>[]
 ): Middleware<RequestState> {
-  return middleware.reduceRight((following, one) => (ctx, next) => {
-    return one(ctx, async () => following(ctx, next));
-  });
+  return middleware.reduceRight(
+    (following, one) => (ctx, next) => one(ctx, () => following(ctx, next)),
+  );
 }
 
 /** The pattern or the name of the route of a request. @returns undefined if no route matches */

@@ -32,17 +32,15 @@ export function refuseFrames(ctx: Context, next: Next): Promise<void> {
 /** A host with an optional port. @see RFC 3986 §3.2.2 */
 const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
 
-/** Refuses a request with more headers than the server keeps. */
-export function limitHeaders({ req }: Context, next: Next): Promise<void> {
+/**
+ * Refuses a request with more headers than the server keeps, and an HTTP/1.1 request without exactly one Host header of
+ * the right form. @see RFC 9112 §3.2
+ */
+export function checkHeaders({ req }: Context, next: Next): Promise<void> {
   // Names and values alternate.
-  if (req.rawHeaders.length <= 2 * limits.headers) return next();
-  throw new RelayError('headers_too_large');
-}
-
-/** Refuses an HTTP/1.1 request without exactly one Host header of the right form. @see RFC 9112 §3.2 */
-export function requireHost({ req }: Context, next: Next): Promise<void> {
-  if (req.httpVersion !== '1.1' || hasOneHost(req)) return next();
-  throw new RelayError('host_unusable');
+  if (req.rawHeaders.length > 2 * limits.headers) throw new RelayError('headers_too_large');
+  if (req.httpVersion === '1.1' && !hasOneHost(req)) throw new RelayError('host_unusable');
+  return next();
 }
 
 function hasOneHost({ headers, rawHeaders }: Context['req']): boolean {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type CountRequest, createRequestCount, ownAddressBehind } from '../http/rate-limit.ts';
 import type { Home } from '../memory/home.ts';
-import { createRecent } from '../recent.ts';
+import { createLasting } from '../recent.ts';
 import { createExchanges } from './exchanges.ts';
 import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
 
@@ -12,7 +12,7 @@ export function createLoginMemory(home: Home) {
   return {
     exchanges: createExchanges(home),
     /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
-    goodTokens: createRecent<true>(3_600_000, 4096, home.now),
+    goodTokens: createLasting<true>(4096, home.now),
     refusedExchanges: createRefusedExchanges(
       home,
       'exchange',

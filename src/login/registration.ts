@@ -72,8 +72,9 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
   );
   const request = derivedFrom(source, (provider) => authorizationRequest(registered, provider));
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
+  const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
   const issued = (token: TokenResponse): TokenResponse => {
-    goodTokens.set(keyOfToken(token.accessToken), true);
+    rememberGood(keyOfToken(token.accessToken));
     return token;
   };
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
@@ -152,7 +153,7 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
       const key = keyOfToken(accessToken);
       try {
         const record = await endpoints.lookUpUser(accessToken, observe, clientGone);
-        goodTokens.set(key, true);
+        rememberGood(key);
         return record;
       } catch (error) {
         if (error instanceof RelayError && error.code === 'token_invalid') goodTokens.delete(key);

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { createLasting, createRecent } from '../recent.ts';
+import { createLasting } from '../recent.ts';
 import type { SharedMemory } from './shared.ts';
 import { type Found, memoryAway, type SharedCall } from './single.ts';
 
@@ -130,11 +130,7 @@ const mostCounters = 65_536;
  */
 export function createCounters({ now, shared }: Home, kind: string, seconds: number) {
   const lifetime = seconds * 1000;
-  const counters = createRecent<{ count: number; readonly end: number }>(
-    lifetime,
-    mostCounters,
-    now,
-  );
+  const counters = createLasting<{ count: number; readonly end: number }>(mostCounters, now);
   const ownSeed = randomBytes(16).toString('hex');
   return {
     counterOf(address: string): string {
@@ -146,7 +142,7 @@ export function createCounters({ now, shared }: Home, kind: string, seconds: num
       const known = counters.get(counter);
       const counted = known ?? { count: 0, end: now() + lifetime };
       counted.count += by;
-      if (known === undefined && by > 0) counters.set(counter, counted);
+      if (known === undefined && by > 0) counters.set(counter, counted, lifetime);
       const here = { count: counted.count, wait: counted.end - now() };
       const everywhere = await shared?.count('n', `${kind} ${counter}`, by, lifetime);
       return everywhere === undefined || everywhere.count < here.count ? here : everywhere;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
+import { elapsedSince } from '../clock.ts';
 import type { FailureCode } from '../errors.ts';
 import { type RequestState, routeOf } from '../http/context.ts';
 import { paths } from '../paths.ts';
@@ -80,7 +81,7 @@ export function recordRequests(
     function onClose(): void {
       closed = {
         status: ctx.res.headersSent ? ctx.res.statusCode : clientClosedRequest,
-        durationMs: performance.now() - start,
+        durationMs: elapsedSince(start),
         outcome: ctx.state.failure ?? (isAnswered(ctx.res) ? 'ok' : 'client_gone'),
       };
       record();
@@ -113,13 +114,7 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
       excusedBefore = true;
       logger.warn(excusedWarning);
     }
-    const { durationMs, provider } = record;
-    const line = {
-      ...record,
-      durationMs: rounded(durationMs),
-      provider: provider && callOf(provider),
-    };
-    logger[levelOf(record)](line, 'request');
+    logger[levelOf(record)](record, 'request');
   };
 }
 
@@ -134,13 +129,4 @@ function levelOf(record: RequestRecord) {
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
   const failedLogin = route?.startsWith('/auth/') && hasFailed(record);
   return failedLogin || isBrokenOff ? 'warn' : 'info';
-}
-
-/** The call as the log shows it: `sent` is for the relay itself. */
-function callOf({ sent: _, ...call }: UpstreamCall): Omit<UpstreamCall, 'sent'> {
-  return { ...call, durationMs: rounded(call.durationMs) };
-}
-
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 100) / 100;
 }

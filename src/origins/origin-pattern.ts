@@ -50,13 +50,11 @@ export function exampleOf(pattern: OriginPattern): string {
 /** Tells whether any of many patterns allows an origin. The time does not depend on their number. */
 export function matchesAny(patterns: Iterable<OriginPattern>): (origin: string) => boolean {
   const known = new Set(patterns);
-  return (origin) => {
-    // The only patterns that can allow it.
-    const candidates = [
-      origin,
-      origin.replace(/^https:\/\/[^.]*/, 'https://*'),
-      origin.replace(/(:\d+)?$/, anyPort),
-    ];
-    return candidates.some((pattern) => known.has(pattern) && matches(pattern, origin));
-  };
+  const allows = (pattern: OriginPattern, origin: string) =>
+    known.has(pattern) && matches(pattern, origin);
+  // The only patterns that can allow it.
+  return (origin) =>
+    allows(origin, origin) ||
+    allows(origin.replace(/^https:\/\/[^.]*/, 'https://*'), origin) ||
+    allows(origin.replace(/(:\d+)?$/, anyPort), origin);
 }

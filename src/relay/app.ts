@@ -11,7 +11,7 @@ import { cors } from '../http/cors.ts';
 import { errorResponder } from '../http/error-responder.ts';
 import { rateLimit, rateLimitKeyBehind } from '../http/rate-limit.ts';
 import type { Readiness } from '../http/readiness.ts';
-import { allow, limitHeaders, originForm, requireHost } from '../http/request-guards.ts';
+import { allow, checkHeaders, originForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
@@ -99,8 +99,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(ignoreBody);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
-  app.use(limitHeaders);
-  app.use(requireHost);
+  app.use(checkHeaders);
   app.use(originForm);
   app.use(warnOfForeignOrigins(logger, hasOrigin, onlyOrigin));
   app.use(cors(mayRead));

@@ -51,8 +51,7 @@ export function addLoginRoutes(
   );
 
   function routesOf(path: string) {
-    const [, name] = /^\/auth\/([^/]+)/.exec(path) ?? [];
-    return name === undefined ? byPath.get(path) : byName.get(name);
+    return byPath.get(path) ?? byName.get(/^\/auth\/([^/]+)/.exec(path)?.[1] ?? '');
   }
 
   if (withCms.length > 0) {

@@ -41,9 +41,9 @@ export function redeemCode(
     const token = await redeemedCodes.redeem({ ...owner, providerCode: code }, (sent) =>
       registration.limitExchange(ctx.req, async () => {
         registration.expectRoom();
-        return await registration.exchangeCode({ code, codeVerifier }, (call) => {
+        return await registration.exchangeCode({ code, codeVerifier }, (call, isSent) => {
           ctx.state.providerCall = call;
-          if (!call.sent) return;
+          if (!isSent) return;
           sent();
           ctx.state.codeMayBeSpent = true;
         });

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import got from 'got';
+import { elapsedSince } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { Attempt, type Call, type Head } from './attempt.ts';
@@ -40,7 +41,8 @@ export function createUpstreamClient(
     },
     followRedirect: false,
     throwHttpErrors: false,
-    retry: { limit: 0 },
+    // got copies each list of its options for each call.
+    retry: { limit: 0, methods: [], statusCodes: [], errorCodes: [] },
     request: openRequest,
   });
   const pooled = instance.extend({ agent: pool.pooled });
@@ -176,8 +178,8 @@ function startProgress(
       const how = isDecided
         ? { outcome: 'answered' as const }
         : { outcome, ...(error && { error }) };
-      const durationMs = performance.now() - start;
-      observe({ endpoint, sent, ...how, ...(status && { status }), durationMs });
+      const durationMs = elapsedSince(start);
+      observe({ endpoint, ...how, ...(status && { status }), durationMs }, sent);
     },
   };
 }

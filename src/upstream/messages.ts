@@ -47,15 +47,10 @@ export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
   readonly body: Readable;
 }
 
-/** The result of one call. Without `sent`, it is what a log may know of it. */
+/** The result of one call, as a log may know of it. */
 export interface UpstreamCall {
   readonly endpoint: Endpoint;
   readonly outcome: 'answered' | FailureCode;
-  /**
-   * Whether the provider may have seen a byte of the request. If not, what the request would have spent
-   * is unspent. A call that is refused as `overloaded` is not observed at all.
-   */
-  readonly sent: boolean;
   /** The provider's status, if it answered. */
   readonly status?: number;
   /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
@@ -63,5 +58,9 @@ export interface UpstreamCall {
   readonly durationMs: number;
 }
 
-/** Called with every call once it has ended. */
-export type ObserveCall = (call: UpstreamCall) => void;
+/**
+ * Called with every call once it has ended. A call that is refused as `overloaded` is not observed at all.
+ *
+ * @param isSent whether the provider may have seen a byte of the request. If not, what it would have spent is unspent
+ */
+export type ObserveCall = (call: UpstreamCall, isSent: boolean) => void;

@@ -91,7 +91,6 @@ describe('the steps that the demo shows', () => {
       outcome: 'answered',
       status: 401,
       durationMs: 1,
-      sent: true,
     } as const;
     steps.observe(record({ ...start, route: '/auth/provider/:frontEnd' }));
     steps.observe(record({ ...lookup, status: 401, outcome: 'token_invalid', provider }));

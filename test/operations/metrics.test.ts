@@ -43,7 +43,7 @@ describe('the metrics of several registrations', () => {
 
   it('have a label for each, from 0 on', async () => {
     const metrics = createMetrics(situationOf(registrations));
-    const provider = { endpoint: 'token', outcome: 'answered', sent: true, durationMs: 1 } as const;
+    const provider = { endpoint: 'token', outcome: 'answered', durationMs: 1 } as const;
     metrics.observe({
       ...recordOf('client_refused', 400),
       route: '/auth/staff/callback',

@@ -40,7 +40,9 @@ describe('a call', () => {
     const headers = { 'content-type': 'text/plain' };
     const request = { endpoint: 'token', method: 'POST', url, headers, body: 'spent' } as const;
     const seen: [string, boolean][] = [];
-    await client.call(request, ({ outcome, sent }) => seen.push([outcome, sent])).catch(() => {});
+    await client
+      .call(request, ({ outcome }, isSent) => seen.push([outcome, isSent]))
+      .catch(() => {});
     return seen[0] ?? ['not observed', false];
   }
 

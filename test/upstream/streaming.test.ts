@@ -19,7 +19,7 @@ describe('a streamed call', () => {
   let server: Serving;
   let client: UpstreamClient;
   let listener: RequestListener;
-  let seen: UpstreamCall[];
+  let seen: (UpstreamCall & { readonly isSent: boolean })[];
 
   beforeEach(async () => {
     seen = [];
@@ -44,7 +44,7 @@ describe('a streamed call', () => {
       clientGone: new AbortController().signal,
       ...changes,
     };
-    return by.stream(request, (call) => seen.push(call));
+    return by.stream(request, (call, isSent) => seen.push({ ...call, isSent }));
   }
 
   const upload = (content: Readable, length?: number) => ({ content, length });
@@ -58,7 +58,7 @@ describe('a streamed call', () => {
     expect(headers['x-a']).to.equal('1');
     expect(await text(body)).to.equal('GET /a?b');
     expect(seen).to.have.length(1);
-    expect(seen[0]).to.include({ endpoint: 'api', outcome: 'answered', status: 203, sent: true });
+    expect(seen[0]).to.include({ endpoint: 'api', outcome: 'answered', status: 203, isSent: true });
     expect(client.inFlight()).to.equal(0);
   });
 
@@ -152,7 +152,7 @@ describe('a streamed call', () => {
   it('fails if nothing listens', async () => {
     await server.close();
     expect(await outcomeOf(stream())).to.equal('provider_unreachable');
-    expect(seen[0]).to.include({ outcome: 'provider_unreachable', sent: false });
+    expect(seen[0]).to.include({ outcome: 'provider_unreachable', isSent: false });
     expect(seen[0]?.error).to.equal('ECONNREFUSED');
     expect(client.inFlight()).to.equal(0);
   });

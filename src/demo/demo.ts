@@ -32,8 +32,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
       createDemoProvider({ issuer: port.url, brand, client, pkceRequired: true, onError }),
     );
     const { pages } = site;
-    const addresses = { relayUrl: relay.url, provider: name, pictureOrigin: port.url };
-    site.port.serve(createFrontEnd({ ...addresses, pages, steps }));
+    site.port.serve(createFrontEnd({ relayUrl: relay.url, provider: name, pages, steps }));
   }
   const configuration = configurationFile(relay, sites, own);
   const config = readDemoConfig(configuration, sites);

@@ -24,15 +24,13 @@ export interface FrontEndOptions {
   /** The name of the provider in the relay's paths. */
   readonly provider: string;
   readonly pages: readonly Delivery[];
-  /** The only origin besides the relay's that they may load pictures from. */
-  readonly pictureOrigin: string;
   /** The requests to the relay, which the pages show. */
-  readonly steps?: Steps;
+  readonly steps: Steps;
 }
 
 /** Serves a front end of the demo: a page for each delivery, and their files. */
 export function createFrontEnd(options: FrontEndOptions): RequestListener {
-  const { relayUrl, pages, pictureOrigin, steps } = options;
+  const { relayUrl, pages, steps } = options;
   const relayOrigin = new URL(relayUrl).origin;
   const served = new Map(Object.entries(files));
   for (const page of pages) served.set(page.path, pageOf(page, options));
@@ -43,7 +41,7 @@ export function createFrontEnd(options: FrontEndOptions): RequestListener {
       `script-src 'self' ${relayOrigin}`,
       "style-src 'self'",
       `connect-src 'self' ${relayOrigin}`,
-      `img-src data: ${pictureOrigin}`,
+      'img-src data:',
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
@@ -56,22 +54,14 @@ export function createFrontEnd(options: FrontEndOptions): RequestListener {
   return (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
     const file = served.get(path);
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (path === '/steps' && steps !== undefined && request.method === 'GET') {
+    if (path === '/steps') {
       response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
       steps.follow(response);
     } else if (file === undefined) {
       response.writeHead(404, { ...headers, 'Content-Type': 'text/plain' }).end('Not found\n');
-    } else if (!isRead) {
-      response.writeHead(405, { ...headers, Allow: 'GET, HEAD' }).end();
     } else {
-      const content = Buffer.from(file);
-      response.writeHead(200, {
-        ...headers,
-        'Content-Type': `${mediaTypeOf(path)}; charset=utf-8`,
-        'Content-Length': content.length,
-      });
-      response.end(request.method === 'HEAD' ? undefined : content);
+      const type = `${mediaTypeOf(path)}; charset=utf-8`;
+      response.writeHead(200, { ...headers, 'Content-Type': type }).end(file);
     }
   };
 }
@@ -84,7 +74,7 @@ function mediaTypeOf(path: string): string {
 /** The HTML of a page. */
 function pageOf(
   { name, path: ownPath, lead, guide, script, settings }: Delivery,
-  { relayUrl, provider, pages, steps }: FrontEndOptions,
+  { relayUrl, provider, pages }: FrontEndOptions,
 ): string {
   const tokenDelivery = `${settings['token-delivery'] ?? 'query'}`;
   const links = pages.map(({ path, title }) => {
@@ -97,16 +87,10 @@ function pageOf(
 <meta name="client-id" content="${name}">
 <meta name="token-delivery" content="${tokenDelivery}">`.markup,
     script,
-    links: pages.length > 1 ? `<nav aria-label="Deliveries">\n${links.join('\n')}\n</nav>` : '',
-    steps: steps === undefined ? '' : stepsPanel,
+    links: links.join('\n'),
     lead: escapeHtml(lead),
     guide: escapeHtml(guide),
     relay: escapeHtml(relayUrl),
   };
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? '');
 }
-
-const stepsPanel = `<aside aria-labelledby="what-happens">
-<h2 id="what-happens">What happens</h2>
-<ol id="steps"><li class="none">Each request to the relay appears here.</li></ol>
-</aside>`;

@@ -22,8 +22,6 @@ export interface DemoProviderOptions {
     readonly redirectUri: string;
     /** Shown on the login page. */
     readonly name?: string;
-    /** The client's start page. Pages that cannot continue a login link to it. */
-    readonly homeUrl?: string;
   };
   /** Whether a request without a PKCE challenge is refused (default false). @see RFC 7636 */
   readonly pkceRequired?: boolean;
@@ -36,13 +34,12 @@ const hour = 60 * minute;
 
 /**
  * An OpenID provider in memory that accepts any name, for the demo and for tests.
- * Its user record (`/me`, scope `openid profile`) has `login`, `name`, `avatar_url` and `html_url`.
+ * Its user record (`/me`, scope `openid profile`) has `login` and `name`.
  * It gives refresh tokens, and takes each once. It keeps no login session: each authorization request shows the login page.
  */
 export function createDemoProvider(options: DemoProviderOptions): RequestListener {
   const { issuer, brand = 'Demo provider', client, onError = () => {} } = options;
-  const { name: clientName = client.clientId, homeUrl } = client;
-  const pages = createProviderPages({ brand, clientName, homeUrl });
+  const pages = createProviderPages(brand, client.name ?? client.clientId);
   const provider = new Provider(issuer, configurationOf(options, pages));
   provider.use(answerFailures(pages, onError));
   provider.use(loginRoutes(provider, pages));
@@ -52,7 +49,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
 }
 
 function configurationOf(
-  { issuer, client, pkceRequired = false }: DemoProviderOptions,
+  { client, pkceRequired = false }: DemoProviderOptions,
   pages: ProviderPages,
 ): Configuration {
   const policy = basePolicy();
@@ -73,7 +70,7 @@ function configurationOf(
     clientAuthMethods: ['client_secret_post'],
     responseTypes: ['code'],
     scopes: ['openid'],
-    claims: { openid: ['sub'], profile: ['login', 'name', 'avatar_url', 'html_url'] },
+    claims: { openid: ['sub'], profile: ['login', 'name'] },
     pkce: { required: () => pkceRequired },
     jwks: { keys: [newSigningKey()] },
     cookies: {
@@ -109,17 +106,15 @@ function configurationOf(
       RefreshToken: 24 * hour,
       Session: hour,
     },
-    findAccount: (_ctx, id) => ({ accountId: id, claims: () => claimsOf(id, issuer) }),
+    findAccount: (_ctx, id) => ({ accountId: id, claims: () => claimsOf(id) }),
     loadExistingGrant: grantEverything,
-    renderError: (ctx, { error, error_description: description }) => {
+    renderError: (ctx, { error, error_description: description = '' }) => {
       ctx.type = 'html';
+      const what = `${error}: ${description}`;
       ctx.body =
         error === 'server_error'
           ? pages.broken()
-          : pages.message(
-              'This request cannot be served',
-              description ? `${error}: ${description}` : error,
-            );
+          : pages.message('This request cannot be served', what);
     },
   };
 }
@@ -146,15 +141,9 @@ async function grantEverything({ oidc }: KoaContextWithOIDC) {
   return grant;
 }
 
-function claimsOf(id: string, issuer: string) {
+function claimsOf(id: string) {
   const name = nameOf(id);
-  return {
-    sub: id,
-    login: name.toLowerCase().replaceAll(' ', '-'),
-    name,
-    avatar_url: `${issuer}/picture.svg`,
-    html_url: `${issuer}/`,
-  };
+  return { sub: id, login: name.toLowerCase().replaceAll(' ', '-'), name };
 }
 
 function newSigningKey() {

@@ -10,7 +10,7 @@ type Site = ReturnType<typeof sitesOf>[number];
 
 /** Distributes the ports among the front ends and the providers. */
 export function sitesOf({ relay, provider, frontEnd, second }: DemoPorts) {
-  const providerAt = (port: OpenPort, name: string, brand: string, home: OpenPort) => ({
+  const providerAt = (port: OpenPort, name: string, brand: string) => ({
     port,
     /** Its name in the relay's paths. */
     name,
@@ -21,20 +21,19 @@ export function sitesOf({ relay, provider, frontEnd, second }: DemoPorts) {
       clientSecret: randomBytes(32).toString('base64url'),
       redirectUri: `${relay.url}/auth/${name}/callback`,
       name: 'the relay’s demo',
-      homeUrl: home.url,
     },
   });
   const demo = {
     port: frontEnd,
     pages: Object.values<Delivery>(deliveries),
     // The name that the documents use in paths: `/auth/provider`.
-    provider: providerAt(provider, 'provider', 'Demo provider', frontEnd),
+    provider: providerAt(provider, 'provider', 'Demo provider'),
   };
   if (second === undefined) return [demo];
   const intranet = {
     port: second.frontEnd,
     pages: [{ ...deliveries.oauth, name: 'intranet' }],
-    provider: providerAt(second.provider, 'staff', 'Staff provider', second.frontEnd),
+    provider: providerAt(second.provider, 'staff', 'Staff provider'),
   };
   return [demo, intranet];
 }

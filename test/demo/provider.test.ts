@@ -10,7 +10,6 @@ const client = {
   clientSecret: 'a-secret-of-forty-characters-0123456789x',
   redirectUri: 'http://localhost:1/callback',
   name: 'A <b>client</b>',
-  homeUrl: 'http://localhost:2/?a=1&b=2',
 };
 
 describe('demo provider', () => {
@@ -152,9 +151,8 @@ describe('demo provider', () => {
 
     it('a login that another browser started', async () => {
       const loginPage = await startLogin(newBrowser());
-      const { status, body } = await newBrowser().submit(loginPage, { name: 'ada' });
+      const { status } = await newBrowser().submit(loginPage, { name: 'ada' });
       expect(status).to.equal(400);
-      expect(`${body}`).to.contain('href="http://localhost:2/?a=1&amp;b=2"');
     });
 
     for (const [what, more] of [

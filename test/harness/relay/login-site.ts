@@ -12,6 +12,7 @@ import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
+import { Steps } from '../../../src/demo/steps.ts';
 import { request } from '../client/request.ts';
 import { type HttpsProxy, startHttpsProxy } from '../provider/https-proxy.ts';
 import { createRelayHere } from './relay-in-process.ts';
@@ -196,7 +197,7 @@ export class LoginSite {
         relayUrl: this.relay,
         provider: 'provider',
         pages: [{ ...deliveries.contract, name: 'app', path: '/' }],
-        pictureOrigin: this.provider,
+        steps: new Steps(),
       });
     }
     return (_request, response) => sendPage(response, frontEnd(this.relay));

@@ -153,6 +153,7 @@ export type LoginErrorCode =
   | 'internal_error'
   | 'issuer_mismatch'
   | 'issuer_missing'
+  | 'access_unchecked'
   | 'lookup_failed'
   | 'lookup_forbidden'
   | 'lookup_postponed'

@@ -33,6 +33,10 @@ export class RelayError extends Error {
   readonly oauthError: OAuthError;
   /** The provider's error code, if it sent one. */
   readonly providerError: ProviderErrorCode | undefined;
+  /** Who may not log in, for the person alone: pages show it. */
+  readonly person: string | undefined;
+  /** Which of the rules refuses the person. */
+  readonly refusedBy: number | undefined;
 
   /**
    * @param code decides status, detail and headers
@@ -45,6 +49,8 @@ export class RelayError extends Error {
       detail?: string | undefined;
       headers?: Readonly<Record<string, string>>;
       providerError?: ProviderErrorCode | undefined;
+      person?: string | undefined;
+      refusedBy?: number;
     } = {},
   ) {
     super(code);
@@ -55,14 +61,16 @@ export class RelayError extends Error {
     this.headers = { ...failure.headers, ...more.headers };
     this.oauthError = failure.oauthError ?? oauthErrorOf(this.status);
     this.providerError = more.providerError;
+    this.person = more.person;
+    this.refusedBy = more.refusedBy;
   }
 
   /** The same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
     const { detailOnceSpent } = failureOf(this.code);
     if (detailOnceSpent === undefined) return this;
-    const { code, headers, providerError } = this;
-    return new RelayError(code, { detail: detailOnceSpent, headers, providerError });
+    const { code, status, headers, providerError } = this;
+    return new RelayError(code, { status, detail: detailOnceSpent, headers, providerError });
   }
 }
 

@@ -42,6 +42,8 @@ export function checkConfigFile(text: string, values: readonly string[] = []): v
       const again: FileEntry | undefined = printed[kind]?.[index];
       assert.equal(again?.name, entry.name);
       checkSettings(entry, again);
+      assert.equal(again?.allow !== undefined, entry.allow !== undefined);
+      if (entry.allow) checkSettings(entry.allow, again?.allow);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from '../start-errors.ts';
+import { allowOf, checkAllow } from './checks/allow.ts';
 import { checkApis } from './checks/apis.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
@@ -77,6 +78,7 @@ export function readConfig(
   const areRefreshTokensOff = frontEnds.every((reading) => refreshTokensOf(reading) === 'off');
   checkRefreshTokens(relay, areRefreshTokensOff);
   const providers = registrations.map((reading) => readProvider(reading, baseUrl));
+  checkAllow(registrations, providers, frontEnds);
   const keyFile = readKeyFile(relay);
   const stateChecks = registrations.map((reading) =>
     readStateCheck(reading, describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name)),
@@ -121,6 +123,8 @@ export function readConfig(
       redirectUri: `${baseUrl}/auth/${reading.name}/callback`,
       provider: checked(providers[index]),
       stateCheck: checked(stateChecks[index]),
+      /** Who may log in. Undefined: everybody. */
+      allow: allowOf(reading.allow),
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: file?.providers !== undefined,

@@ -62,7 +62,8 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
     baseUrl,
     version,
   });
-  const provider = { ...filled, ...atOtherEndpoints(given), ...given };
+  const isNamed = sourceOf('provider') !== undefined;
+  const provider = { ...filled, ...atOtherEndpoints(given, isNamed), ...given };
   warnOfSecretInUrl(preset, provider, reading);
   return { known: Object.freeze(provider) };
 }
@@ -81,8 +82,13 @@ function withoutPreset(
 }
 
 /** Drops what the preset knows of its own endpoints, if others are configured. */
-function atOtherEndpoints({ authorizeUrl, tokenUrl }: GivenProvider): Partial<Provider> {
+function atOtherEndpoints(
+  { authorizeUrl, tokenUrl, userUrl }: GivenProvider,
+  isNamed: boolean,
+): Partial<Provider> {
+  const isOther = authorizeUrl !== undefined || userUrl !== undefined;
   return {
+    ...(isOther && !isNamed && { access: undefined, accountPrompt: undefined }),
     ...(authorizeUrl !== undefined && {
       issuer: undefined,
       refreshRequest: undefined,

@@ -111,7 +111,9 @@ export function createReading(
     const texts = given(name)?.texts ?? (otherwise === undefined ? [] : [otherwise]);
     if (texts.length === 0) return undefined;
     if (texts.length > 1 && !repeatable) return fault(name, 'is given more than once');
-    const result = v.safeParse(schema, texts.join(' '), { abortPipeEarly: true });
+    const result = v.safeParse(schema, texts.join(repeatable === 'lines' ? '\n' : ' '), {
+      abortPipeEarly: true,
+    });
     return result.success ? result.output : fault(name, messageOf(result.issues[0]));
   }
 

@@ -1,5 +1,5 @@
 import { didYouMean, suggestion } from './fault.ts';
-import type { ConfigFile, FileSettings } from './file/config-file.ts';
+import type { ConfigFile, FileEntry, FileSettings } from './file/config-file.ts';
 import { createReading, type Naming, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
 import {
@@ -14,11 +14,15 @@ import {
 export interface RegistrationReading extends Reading {
   /** The word in its paths. Empty: it has a fault. */
   readonly name: string;
+  /** Who may log in. Undefined: everybody. */
+  readonly allow: Reading | undefined;
 }
 
 /** The settings of a front end. */
 export interface FrontEndReading extends Reading {
   readonly name: string;
+  /** Who may log in here. Undefined: whoever may log in at the registration. */
+  readonly allow: Reading | undefined;
   /** The names of the registrations that it may use: by default, all. */
   readonly registrations: readonly string[];
   /** The settings of each entry of its `proxy`. */
@@ -38,10 +42,11 @@ export function createReadings(shared: Shared, file: ConfigFile | undefined): Re
   const ofRelay: Values = valuesAt('relay', relay);
   const read = (entry: FileSettings) =>
     createReading(shared, file, namesAt(entry.level), entry, ofRelay);
+  const namedBy = ({ name, allow }: FileEntry) => ({ name, allow: allow && read(allow) });
   const { providers, frontEnds } = file ?? {};
   const registrations = providers
-    ? mapped(providers, (entry) => ({ ...read(entry), name: entry.name }))
-    : ([{ ...relay, name: relay.values.pathName ?? '' }] as const);
+    ? mapped(providers, (entry) => ({ ...read(entry), ...namedBy(entry) }))
+    : ([{ ...relay, name: relay.values.pathName ?? '', allow: undefined }] as const);
   const names = registrations.map(({ name }) => name);
   return {
     relay,
@@ -49,10 +54,10 @@ export function createReadings(shared: Shared, file: ConfigFile | undefined): Re
     frontEnds: frontEnds
       ? mapped(frontEnds, (entry) => {
           const reading = withDelivery(read(entry));
-          const { name, apis } = entry;
-          return { ...reading, name, apis: apis.map(read), registrations: usable(reading, names) };
+          const registrations = usable(reading, names);
+          return { ...reading, ...namedBy(entry), apis: entry.apis.map(read), registrations };
         })
-      : [{ ...relay, name: 'app', apis: [], registrations: names }],
+      : [{ ...relay, name: 'app', allow: undefined, apis: [], registrations: names }],
   };
 }
 
@@ -88,6 +93,7 @@ export function namingOf(
     providers: find(registrations, registration),
     'front-ends': find(frontEnds, frontEnd),
     proxy: relay,
+    allow: relay,
   };
   const ownerOf = (name: SettingName) => owners[settings[name].level];
   return {

@@ -6,7 +6,7 @@ import type { FrontEndRequest } from '../login/front-end-request.ts';
 import type { States } from '../login/state.ts';
 import { type Query, withParameters } from '../oauth/query.ts';
 import { isOAuthRequest } from '../oauth/start-parameters.ts';
-import { html, htmlPage, pagePolicy } from './html.ts';
+import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
 
 /** The addresses that the failure page links to. */
 interface Targets {
@@ -35,8 +35,10 @@ export function failurePage(targets: Targets): AnswerFailure {
       return;
     }
     const again = loginAgainUrl(ctx, route, targets);
+    const isRefused = failure.code === 'access_refused' && again !== undefined;
+    const link = isRefused ? withParameters(again, { prompt: 'select_account' }) : again;
     ctx.set('Content-Security-Policy', pagePolicy());
-    answerWith(ctx, failure, page(failure, again, targets, ctx.state.requestId));
+    answerWith(ctx, failure, page(failure, link, targets, ctx.state.requestId));
     ctx.type = 'html';
   };
 }
@@ -68,13 +70,22 @@ export function failureHeading(code: FailureCode): string {
 
 const headings: Readonly<Partial<Record<FailureCode, string>>> = {
   access_denied: 'Login cancelled',
+  access_refused: 'No access',
   state_finished: 'Login already finished',
   state_expired: 'Login expired',
   not_found: 'Page not found',
 };
 
+const loginAgain = (code: FailureCode) =>
+  code === 'access_refused' ? 'Log in with another account' : 'Log in again';
+
+/** Says to a person who they are, if the failure is about that. */
+export function personIn(person: string | undefined): Markup {
+  return person === undefined ? html`` : html`<p>You are logged in as <b>${person}</b>.</p>`;
+}
+
 function page(
-  { code, detail }: RelayError,
+  { code, detail, person }: RelayError,
   again: string | undefined,
   { frontendUrl, origin }: Targets,
   requestId: string,
@@ -83,11 +94,12 @@ function page(
   // Otherwise the links would lead to another front end than the one that is gone.
   const isGone = code === 'front_end_gone';
   const links = [
-    again && html`<a href="${again}">Log in again</a>`.markup,
+    again && html`<a href="${again}">${loginAgain(code)}</a>`.markup,
     frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`.markup,
   ].filter((link) => link !== undefined);
   const nav = { markup: isGone || links.length === 0 ? '' : `<nav>${links.join(' ')}</nav>` };
   const main = html`<h1>${heading}</h1>
+${personIn(person)}
 <p>${detail}</p>
 ${nav}
 <small>Request ID: ${requestId}</small>`;

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Allow } from '../access/allow.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
@@ -23,6 +24,7 @@ interface FrontEndSettings {
   readonly frontendUrl: string | undefined;
   readonly redirectUris: readonly RedirectUri[];
   readonly scope: string | undefined;
+  readonly allow: Allow | undefined;
   readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
   /** Undefined: it gets no refresh tokens. */
@@ -74,6 +76,8 @@ export class FrontEnd {
   readonly tokenDelivery: FrontEndSettings['tokenDelivery'];
   /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
   readonly scope: string | undefined;
+  /** Who may log in here, of those who may log in at the registration. Undefined: all. */
+  readonly allow: Allow | undefined;
   /** The pages that an OAuth request may name. */
   readonly redirectUris: readonly RedirectUri[];
   /** Whether it may start logins with OAuth requests. */
@@ -101,6 +105,7 @@ export class FrontEnd {
     this.origins = originsOf(settings);
     this.tokenDelivery = tokenDelivery;
     this.scope = scope;
+    this.allow = settings.allow;
     this.redirectUris = redirectUris;
     this.takesOAuth = ['query', 'fragment', 'code'].includes(tokenDelivery);
     // A session never gives its refresh token to the page, whatever pages get.

@@ -31,7 +31,7 @@ export function redirectDelivery(
         return;
       }
       const parameters = {
-        error: failure.code,
+        error: failure.code === 'access_refused' ? failure.oauthError : failure.code,
         error_description: failure.detail,
         request_id: ctx.state.requestId,
         state,

@@ -33,6 +33,22 @@ export const loginFailures = {
     detail: 'The provider did not authorize the login. Start the login again.',
     oauthError: 'access_denied',
   },
+  access_refused: {
+    status: 403,
+    detail: 'This account may not use this application. Log in with another account.',
+    oauthError: 'access_denied',
+  },
+  access_ended: {
+    detail: 'This account may no longer use this application. Log in with another account.',
+    oauthError: 'invalid_grant',
+  },
+  access_unchecked: {
+    status: 502,
+    detail:
+      'It could not be checked whether this account may use this application: the provider did not say. Try again in a moment.',
+    detailOnceSpent:
+      'It could not be checked whether this account may use this application: the provider did not say. Start the login again in a moment.',
+  },
   prefetch_refused: {
     status: 503,
     detail: 'A prefetch cannot start or finish a login. Open the address itself.',

@@ -5,6 +5,7 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { keyOf } from '../recent.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
 import { createGenerations } from './generations.ts';
+import { keepRefreshes } from './kept-refreshes.ts';
 import { createNonces, createProofs } from './proofs.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
@@ -17,7 +18,7 @@ export function createGrantMemory(home: Home) {
     generations: createGenerations(home),
     proofs: createProofs(home),
     redeemedCodes: createRedeemedCodes(home),
-    refreshes: createRefreshes(home),
+    refreshes: keepRefreshes(createRefreshes(home), home),
     revocations: createRevocations(home),
   };
 }

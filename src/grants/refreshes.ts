@@ -19,7 +19,7 @@ const mostCalls = 60;
 const callsTime = 600_000;
 
 /** A refresh token of the provider, and the client that it was issued to. */
-interface RefreshTokenOwner {
+export interface RefreshTokenOwner {
   readonly registration: string;
   readonly frontEnd: string;
   /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
@@ -36,9 +36,9 @@ export type Refreshed = TokenResponse & { readonly refreshToken: string };
 /** The refreshes of this process that are in flight or that ended within a minute. */
 export type Refreshes = ReturnType<typeof createRefreshes>;
 
-type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
+export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
 /** Whether the provider has not refused an access token since it issued it. */
-type IsGood = (accessToken: string) => boolean;
+export type IsGood = (accessToken: string) => boolean;
 
 interface InFlight {
   readonly scope: string | undefined;
@@ -46,7 +46,7 @@ interface InFlight {
   readonly response: Promise<Refreshed | undefined>;
 }
 
-interface Ended {
+export interface Ended {
   readonly scope: string | undefined;
   readonly response: Refreshed;
   /** Milliseconds since 1970. */
@@ -274,13 +274,13 @@ function isRotation({ response }: Left, refreshToken: string): boolean {
 }
 
 /** Without the scope: a refresh token is spent whatever the scope was. */
-function keyOfRefresh(token: RefreshTokenOwner): string {
+export function keyOfRefresh(token: RefreshTokenOwner): string {
   const { registration, frontEnd, thumbprint, refreshToken } = token;
   return keyOf(registration, frontEnd, thumbprint, refreshToken);
 }
 
 /** The response as it is true at a later time. */
-function aged({ response, at }: Ended, now: number): Refreshed {
+export function aged({ response, at }: Ended, now: number): Refreshed {
   const age = Math.max(0, now - at) / 1000;
   const left = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));

@@ -20,6 +20,10 @@ export interface RequestState {
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string | undefined;
   providerCall?: UpstreamCall;
+  /** Whether the person may log in, if somebody asks. */
+  access?: 'allowed' | 'refused' | 'unchecked' | undefined;
+  /** The `allow` of the configuration that refuses the person. */
+  refusedBy?: string | undefined;
   /** The provider's own error code, from its token response or from the address of the callback. */
   providerError?: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */

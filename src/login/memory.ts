@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { createAccessMemory } from '../access/access.ts';
 import { type CountRequest, createRequestCount, ownAddressBehind } from '../http/rate-limit.ts';
 import type { Home } from '../memory/home.ts';
 import { createLasting } from '../recent.ts';
@@ -10,6 +11,7 @@ export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
 export function createLoginMemory(home: Home) {
   return {
+    access: createAccessMemory(home),
     exchanges: createExchanges(home),
     /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
     goodTokens: createLasting<true>(4096, home.now),

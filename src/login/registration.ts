@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { createAccess } from '../access/access.ts';
+import type { Allow } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
@@ -32,6 +34,8 @@ interface RegisteredClient {
   readonly clientSecret: Secret;
   readonly redirectUri: string;
   readonly stateCheck: 'browsers' | 'always' | 'off';
+  /** Who may log in. Undefined: everybody. */
+  readonly allow: Allow | undefined;
 }
 
 /** What a registration needs besides. */
@@ -47,6 +51,8 @@ interface RegistrationContext {
   readonly states: States;
   readonly memory: LoginMemory;
   readonly limits: RefusalLimits;
+  /** Milliseconds that all questions about one person may take together. */
+  readonly accessTime: number;
   readonly now: Clock;
 }
 
@@ -77,6 +83,11 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     rememberGood(keyOfToken(token.accessToken));
     return token;
   };
+  const access = createAccess(by.memory.access, endpoints, {
+    provider: source.current,
+    audience: derivedFrom(source, by.audienceAt),
+    timeout: by.accessTime,
+  });
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
   return {
     ...endpoints,
@@ -104,6 +115,9 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     }) => request()(login),
     /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
     expectRoom: () => client.expectRoom('token'),
+    /** Who may log in. Undefined: everybody. */
+    allow: registered.allow,
+    expectAllowed: access.expectAllowed,
     /** The exchanges of this process, one per login. */
     exchanges,
     /**

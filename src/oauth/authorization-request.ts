@@ -50,6 +50,21 @@ function union(scope: string | undefined, more: string | undefined): string | un
 }
 
 /**
+ * Asks the provider to let the person choose another account.
+ *
+ * @param prompt what does so; undefined: nothing
+ * @see OpenID Connect Core 1.0 §3.1.2.1
+ */
+export function withPrompt(authorizationRequestUrl: string, prompt: string | undefined): string {
+  if (prompt === undefined) return authorizationRequestUrl;
+  const url = new URL(authorizationRequestUrl);
+  const others = url.searchParams.get('prompt')?.split(' ') ?? [];
+  const words = [...others.filter((word) => word !== 'none' && word !== prompt), prompt];
+  url.searchParams.set('prompt', words.join(' '));
+  return url.href;
+}
+
+/**
  * Adds the parameters of one login to the authorization request.
  *
  * @param authorizationRequestUrl as {@link authorizationRequest} gives it: it has a query

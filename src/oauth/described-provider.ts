@@ -45,6 +45,8 @@ export function providerOf(
     ...refreshOf(metadata),
     revocation: given.revocation ?? revocationOf(metadata, context),
     logoutUrl: optionalEndpoint('logoutUrl', metadata, context),
+    // Every provider of OpenID Connect has it. @see OpenID Connect Core 1.0 §15.1
+    accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
   };

@@ -6,12 +6,15 @@ import { isUtf8 } from 'node:buffer';
  * @returns undefined if the bytes are anything else: not UTF-8, not JSON, an array, null, a scalar
  */
 export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  const value = parseJson(bytes);
+  return isObject(value) ? value : undefined;
+}
+
+/** Parses the bytes of a response as JSON. @returns undefined if they are not UTF-8, or not JSON */
+export function parseJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) return undefined;
   try {
-    const value: unknown = JSON.parse(
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(),
-    );
-    return isObject(value) ? value : undefined;
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
   } catch {
     return undefined;
   }

@@ -143,6 +143,12 @@ export function createMetrics(situation: () => Situation) {
     'Callbacks that ended without a token, by failure.',
     { reason: 'client_refused' },
   );
+  const accesses = counter(
+    'login_relay_access_total',
+    'Logins and refreshes of people of whom it was asked whether they may log in, by answer.',
+    ['answer', 'registration'],
+  );
+  accesses.inc({ answer: 'allowed' }, 0);
   const excusedCallbacks = counter(
     'login_relay_callbacks_excused_total',
     'Callbacks that were excused from the state check.',
@@ -172,8 +178,9 @@ export function createMetrics(situation: () => Situation) {
   };
 
   function observeCall(record: RequestRecord): void {
-    const { provider, providerError } = record;
+    const { provider, providerError, access } = record;
     const label = registrationLabel(record);
+    if (access !== undefined) accesses.inc({ answer: access, ...label });
     if (provider !== undefined) {
       const called = { endpoint: provider.endpoint, outcome: provider.outcome, ...label };
       calls.inc({ ...called, status: statusClass(provider.status) });

@@ -34,6 +34,8 @@ type SharedFields =
   | 'registration'
   | 'frontEnd'
   | 'providerError'
+  | 'access'
+  | 'refusedBy'
   | 'excused'
   | 'grant'
   | 'stack';
@@ -60,7 +62,7 @@ export function recordRequests(
     function record(): void {
       if (closed === undefined || !isHandled) return;
       const { requestId, registration, frontEnd } = ctx.state;
-      const { providerCall, providerError, excused, grant, stack } = ctx.state;
+      const { providerCall, providerError, access, refusedBy, excused, grant, stack } = ctx.state;
       const line: RequestRecord = {
         requestId,
         clientAddress: address,
@@ -71,6 +73,8 @@ export function recordRequests(
         ...closed,
         provider: providerCall,
         providerError,
+        access,
+        refusedBy,
         excused,
         grant,
         stack,

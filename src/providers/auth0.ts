@@ -1,3 +1,4 @@
+import { openidAccess } from './openid.ts';
 import type { Preset } from './provider.ts';
 
 export const auth0: Preset = {
@@ -19,4 +20,10 @@ export const auth0: Preset = {
     takes: 'refresh_token',
   },
   logoutUrl: 'https://{host}/v2/logout',
+  accountPrompt: 'login',
+  access: {
+    ...openidAccess,
+    // Only an action of the tenant adds a claim.
+    groups: { fields: [] },
+  },
 };

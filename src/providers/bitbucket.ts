@@ -16,4 +16,5 @@ export const bitbucket: Preset = {
     repositoryScopes: ['repository:write', 'repository:admin'],
     apiRoot: 'https://api.bitbucket.org/2.0',
   },
+  access: { users: { fields: ['account_id'] } },
 };

@@ -1,3 +1,4 @@
+import { giteaAccess } from './gitea.ts';
 import type { Preset } from './provider.ts';
 
 export const codeberg: Preset = {
@@ -11,4 +12,5 @@ export const codeberg: Preset = {
   clientAuthentication: 'body',
   pkce: true,
   refreshTokens: 'always',
+  access: giteaAccess,
 };

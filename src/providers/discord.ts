@@ -14,4 +14,11 @@ export const discord: Preset = {
   revocation: { url: 'https://discord.com/api/oauth2/token/revoke', request: 'rfc7009' },
   issuer: 'https://discord.com',
   requestHeaders: { 'user-agent': 'DiscordBot ({baseUrl}, {version})' },
+  // https://docs.discord.com/developers/resources/user
+  access: {
+    users: { fields: ['id'], name: 'username' },
+    organizations: { from: '@me/guilds', fields: ['id'], scope: 'guilds' },
+    emails: { fields: ['email'], verified: 'verified', scope: 'email' },
+    groups: 'Discord has servers: allow their ids by organizations',
+  },
 };

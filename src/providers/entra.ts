@@ -15,4 +15,22 @@ export const entra: Preset = {
   refreshTokens: 'always',
   refreshRequest: { scope: 'offline_access' },
   logoutUrl: 'https://login.microsoftonline.com/{tenant}/oauth2/v2.0/logout',
+  accountPrompt: 'select_account',
+  // https://learn.microsoft.com/en-us/graph/api/user-list-transitivememberof
+  access: {
+    users: { from: '../v1.0/me?$select=id', fields: ['id'], ignoresCase: true, scope: 'User.Read' },
+    emails:
+      'Microsoft does not say that an address is verified, and administrators of any tenant can set it',
+    emailDomains:
+      'Microsoft does not say that an address is verified. Set provider-tenant to your own tenant',
+    organizations: 'set provider-tenant to your own tenant',
+    groups: {
+      from: '../v1.0/me/transitiveMemberOf?$select=id&$top=100',
+      items: 'value',
+      next: '@odata.nextLink',
+      fields: ['id'],
+      ignoresCase: true,
+      scope: 'User.Read|GroupMember.Read.All|Directory.Read.All',
+    },
+  },
 };

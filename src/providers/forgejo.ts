@@ -1,3 +1,4 @@
+import { giteaAccess } from './gitea.ts';
 import type { Preset } from './provider.ts';
 
 export const forgejo: Preset = {
@@ -12,4 +13,5 @@ export const forgejo: Preset = {
   clientAuthentication: 'body',
   pkce: true,
   refreshTokens: 'always',
+  access: giteaAccess,
 };

@@ -1,4 +1,21 @@
-import type { Preset } from './provider.ts';
+import type { AccessAnswers, Preset } from './provider.ts';
+
+// https://docs.gitea.com/api/, which Forgejo has too
+export const giteaAccess: AccessAnswers = {
+  users: { fields: ['id'], name: 'login' },
+  organizations: {
+    ask: 'orgs/:organization/members/:login',
+    scope: 'read:organization|write:organization',
+  },
+  teams: {
+    from: 'user/teams?limit=50',
+    fields: ['organization.username', 'name'],
+    ignoresCase: true,
+    scope: 'read:organization|write:organization',
+  },
+  emails: { from: 'user/emails', fields: ['email'], verified: 'verified' },
+  groups: 'it has organizations and teams',
+};
 
 export const gitea: Preset = {
   name: 'gitea',
@@ -12,4 +29,5 @@ export const gitea: Preset = {
   clientAuthentication: 'body',
   pkce: true,
   refreshTokens: 'always',
+  access: giteaAccess,
 };

@@ -1,3 +1,4 @@
+import { githubAccess } from './github.ts';
 import type { Preset } from './provider.ts';
 
 export const githubEnterprise: Preset = {
@@ -24,4 +25,5 @@ export const githubEnterprise: Preset = {
     repositoryScopes: ['repo', 'public_repo'],
     apiRoot: 'https://api.github.com',
   },
+  access: githubAccess,
 };

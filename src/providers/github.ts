@@ -1,4 +1,26 @@
-import type { Preset } from './provider.ts';
+import type { AccessAnswers, Preset } from './provider.ts';
+
+// https://docs.github.com/en/rest/orgs/members, /rest/teams/members, /rest/users/emails
+export const githubAccess: AccessAnswers = {
+  users: { fields: ['id'], name: 'login' },
+  organizations: {
+    ask: 'user/memberships/orgs/:organization',
+    state: 'active',
+    scope: 'read:org|write:org|admin:org',
+  },
+  teams: {
+    ask: 'orgs/:organization/teams/:team/memberships/:login',
+    state: 'active',
+    scope: 'read:org|write:org|admin:org',
+  },
+  emails: {
+    from: 'user/emails?per_page=100',
+    fields: ['email'],
+    verified: 'verified',
+    scope: 'user:email|user',
+  },
+  groups: 'GitHub has organizations and teams',
+};
 
 export const github: Preset = {
   name: 'github',
@@ -24,4 +46,6 @@ export const github: Preset = {
     repositoryScopes: ['repo', 'public_repo'],
     apiRoot: 'https://api.github.com',
   },
+  accountPrompt: 'select_account',
+  access: githubAccess,
 };

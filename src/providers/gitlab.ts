@@ -14,4 +14,21 @@ export const gitlab: Preset = {
   refreshTokens: 'always',
   revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
   cms: { name: 'gitlab', repositoryScopes: ['api'], apiRoot: 'https://gitlab.com/api/v4' },
+  // https://docs.gitlab.com/integration/openid_connect_provider/
+  access: {
+    users: { fields: ['id'], name: 'username' },
+    organizations: 'GitLab has groups',
+    emails: {
+      from: '../../oauth/userinfo',
+      fields: ['email'],
+      verified: 'email_verified',
+      scope: 'openid email',
+    },
+    groups: {
+      from: '../../oauth/userinfo',
+      fields: ['groups'],
+      ignoresCase: true,
+      scope: 'openid',
+    },
+  },
 };

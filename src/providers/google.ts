@@ -21,4 +21,14 @@ export const google: Preset = {
   },
   revocation: { url: 'https://oauth2.googleapis.com/revoke', request: 'token-only' },
   issuer: 'https://accounts.google.com',
+  accountPrompt: 'select_account',
+  access: {
+    users: { fields: ['sub'] },
+    emails: { fields: ['email'], verified: 'email_verified', scope: 'email' },
+    // The domain of a Workspace. An address at a domain proves no account there.
+    // https://developers.google.com/identity/gsi/web/guides/verify-google-id-token
+    emailDomains: { fields: ['hd'], verified: 'email_verified', scope: 'email' },
+    organizations: 'Google has Workspaces: allow their domains by email-domains',
+    groups: 'the user record of Google has no groups',
+  },
 };

@@ -18,4 +18,5 @@ export const keycloak: Preset = {
     request: 'rfc7009',
   },
   logoutUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/logout',
+  accountPrompt: 'login',
 };

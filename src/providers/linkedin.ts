@@ -1,3 +1,4 @@
+import { openidAccess } from './openid.ts';
 import type { Preset } from './provider.ts';
 
 export const linkedin: Preset = {
@@ -12,4 +13,5 @@ export const linkedin: Preset = {
   clientAuthentication: 'body',
   pkce: false,
   refreshTokens: 'by-setting',
+  access: { users: { fields: ['sub'] }, emails: openidAccess.emails },
 };

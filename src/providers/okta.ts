@@ -1,3 +1,4 @@
+import { openidAccess } from './openid.ts';
 import type { Preset } from './provider.ts';
 
 export const okta: Preset = {
@@ -14,4 +15,6 @@ export const okta: Preset = {
   refreshTokens: 'by-setting',
   refreshRequest: { scope: 'offline_access' },
   revocation: { url: 'https://{host}/oauth2/v1/revoke', request: 'rfc7009' },
+  accountPrompt: 'login',
+  access: { ...openidAccess, groups: { ...openidAccess.groups, scope: 'groups' } },
 };

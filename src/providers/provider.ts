@@ -58,6 +58,55 @@ export interface CmsBackend {
   readonly apiRoot: string;
 }
 
+/** The rules of who may log in. */
+export const accessRules = [
+  'users',
+  'organizations',
+  'teams',
+  'emails',
+  'emailDomains',
+  'groups',
+] as const;
+
+/** The name of a rule of who may log in. */
+export type AccessRule = (typeof accessRules)[number];
+
+/** How a provider says what a rule asks. Paths are relative to the user URL: so a token reaches no other host. */
+interface AccessSource {
+  /** The words of the scope that it needs, with `|` between words of which one is enough. */
+  readonly scope?: string;
+}
+
+/** A question about one organization or team. Status 404 is a no. */
+export interface Membership extends AccessSource {
+  /** It may hold `:organization`, `:team` and `:login`. */
+  readonly ask: string;
+  /** The field `state` of a membership that counts. Undefined: status 204 is a yes. */
+  readonly state?: string;
+}
+
+/** Values that the provider says of a person, which are compared with those of the rule. */
+export interface PersonValues extends AccessSource {
+  /** The record or the list of records that has them. Undefined: the user record. */
+  readonly from?: string;
+  /** The field of a record that has the list. */
+  readonly items?: string;
+  /** The field with the address of the next page. Undefined: the Link header has it. @see RFC 8288 */
+  readonly next?: string;
+  /** The fields of a value. Several have slashes between them. */
+  readonly fields: readonly string[];
+  /** A field that must be true. */
+  readonly verified?: string;
+  /** A name of a user who has a number. So a rule of digits is never a name. */
+  readonly name?: string;
+  readonly ignoresCase?: true;
+}
+
+/** What a provider can say of who may log in. A text says why it cannot. */
+export type AccessAnswers = Readonly<
+  Partial<Record<AccessRule, Membership | PersonValues | string>>
+>;
+
 /** What the relay knows of a provider: data, never behaviour. */
 export interface Provider {
   readonly authorizeUrl: string;
@@ -100,6 +149,10 @@ export interface Provider {
   readonly userRejectedWhen?:
     | { readonly field: string; readonly equals: string | boolean }
     | undefined;
+  /** What it says of who may log in (default: the claims of OpenID Connect). */
+  readonly access?: AccessAnswers | undefined;
+  /** The `prompt` that lets people choose another account. @see OpenID Connect Core 1.0 §3.1.2.1 */
+  readonly accountPrompt?: 'select_account' | 'login' | undefined;
   /** How CMSes use it, if they can log in through the relay. */
   readonly cms?: CmsBackend | undefined;
 }

@@ -1,3 +1,4 @@
+import { openidAccess } from './openid.ts';
 import type { Preset } from './provider.ts';
 
 export const slack: Preset = {
@@ -21,4 +22,12 @@ export const slack: Preset = {
   },
   issuer: 'https://slack.com',
   userRejectedWhen: { field: 'ok', equals: false },
+  // https://docs.slack.dev/authentication/sign-in-with-slack/
+  access: {
+    // The id of a user is unique in a workspace only.
+    users: { fields: ['https://slack.com/team_id', 'https://slack.com/user_id'] },
+    organizations: { fields: ['https://slack.com/team_id'] },
+    emails: openidAccess.emails,
+    groups: 'Slack has workspaces: allow their ids by organizations',
+  },
 };

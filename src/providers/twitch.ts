@@ -20,4 +20,5 @@ export const twitch: Preset = {
     takes: 'access_token',
   },
   issuer: 'https://id.twitch.tv/oauth2',
+  access: { users: { fields: ['sub'] } },
 };

@@ -80,6 +80,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       states,
       memory: memory.logins,
       limits: refusalLimits(config, memory.logins),
+      accessTime: config.providerTimeout,
       now,
     }),
     frontEnds: new FrontEnds([first, ...others]),

@@ -95,8 +95,9 @@ export function headerSizeFor({ frontEnds }: Config): number {
 
 /** Milliseconds after which no request in flight makes a call any more. */
 function longestCall({ frontEnds, providerTimeout }: Config): number {
-  // A callback may wait for its turn, then for one call of another login, and then makes its own call.
-  const ofLogins = longestWait + 2 * providerTimeout;
+  // A callback may wait for its turn, then for one call of another login. Then it makes its own call, asks whether the
+  // person may log in, and revokes the token of one who may not.
+  const ofLogins = longestWait + 4 * providerTimeout;
   const hasApis = frontEnds.some(({ apis }) => apis.length > 0);
   return hasApis ? Math.max(ofLogins, limits.apiCallTime) : ofLogins;
 }

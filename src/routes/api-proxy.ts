@@ -46,13 +46,14 @@ export function proxyApi(
   baseUrl: string,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { session, registration } = await access.open(ctx, api.frontEnd);
+    const open = await access.open(ctx, api.frontEnd);
+    const { session, registration } = open;
     if (registration.name !== api.registration) throw new RelayError('api_of_other_provider');
     // The URL in absolute form has another path in front.
     const isPath = ctx.originalUrl === ctx.url;
     const url = isPath ? proxiedUrl(ctx.url, api.path, api.url) : undefined;
     if (url === undefined) throw new RelayError('path_refused');
-    const accessToken = access.tokenOf(session);
+    const accessToken = access.tokenOf(open);
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
     const request: StreamedRequest = {

@@ -72,9 +72,10 @@ async function recordOfSession(
   access: SessionAccess,
   named: Registration | undefined,
 ) {
-  const { session, registration } = await access.open(ctx);
+  const open = await access.open(ctx);
+  const { registration } = open;
   if (named !== undefined && named.name !== registration.name)
     throw new RelayError('session_missing');
-  const accessToken = access.tokenOf(session);
+  const accessToken = access.tokenOf(open);
   return await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
 }

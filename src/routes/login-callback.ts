@@ -11,6 +11,7 @@ import {
   readAuthorizationResponse,
 } from '../oauth/authorization-response.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
+import { admit } from './admission.ts';
 import type { FrontEnds } from './front-ends.ts';
 import { firstGrant } from './token.ts';
 
@@ -36,8 +37,8 @@ export function loginCallback(
       protection?.checkAge(ctx, login);
     }
 
-    const exchange = (grant: CodeGrant, spend: () => void) =>
-      registration.limitExchange(ctx.req, async () => {
+    const exchange = async (grant: CodeGrant, spend: () => void) => {
+      const tokens = await registration.limitExchange(ctx.req, async () => {
         registration.expectRoom();
         spend();
         ctx.state.codeMayBeSpent = true;
@@ -45,6 +46,10 @@ export function loginCallback(
         frontEnd.reportScope(token.scope, provider.scope);
         return token;
       });
+      // Before anything leaves the relay.
+      await admit({ registration, frontEnd }, ctx, tokens);
+      return tokens;
+    };
 
     let wantsExchange = false;
     try {

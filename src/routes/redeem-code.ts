@@ -7,6 +7,7 @@ import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
+import { admit } from './admission.ts';
 import { required } from './front-end-endpoint.ts';
 import { firstGrant, proofOf, type ServeGrant } from './token.ts';
 
@@ -50,6 +51,7 @@ export function redeemCode(
       }),
     );
     frontEnd.reportScope(token.scope, registration.provider().scope);
+    await admit({ registration, frontEnd }, ctx, token).catch(asTokenError);
     return grant(token, thumbprint);
   };
 }
@@ -65,6 +67,12 @@ function isVerifier(verifier: string, login: CodeContent): boolean {
   const proved = Buffer.from(codeChallenge(verifier));
   const asked = Buffer.from(login.codeChallenge);
   return proved.length === asked.length && timingSafeEqual(proved, asked);
+}
+
+/** The token endpoint answers a refusal with 400. @see RFC 8628 §3.5 */
+function asTokenError(error: unknown): never {
+  const isRefused = error instanceof RelayError && error.code === 'access_refused';
+  throw isRefused ? new RelayError('access_refused', { status: 400 }) : error;
 }
 
 function invalid(): RelayError {

@@ -11,6 +11,8 @@ import { type Context, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
+import type { RefreshGrant } from '../oauth/token-request.ts';
+import { admissionTo, failRefresh } from './admission.ts';
 import { required } from './front-end-endpoint.ts';
 import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
 
@@ -60,17 +62,18 @@ export function refreshLogin(
       const lifetime = next.endsAt * 1000 - now();
       return { ...next, generation: await generations.replace(last, lifetime) };
     };
+    const admission = admissionTo({ registration, frontEnd }, ctx);
     if (!('refreshToken' in providerToken)) {
+      await admission?.(providerToken).catch((error: unknown) => failRefresh(error, false));
       const token = { ...again(providerToken, now), scope: login.scope };
       return withRefreshToken(issue, token, await replaced(login), now);
     }
     const { thumbprint } = login;
     const refresh = { ...owner, thumbprint, refreshToken: providerToken.refreshToken, scope };
-    const refreshed = await refreshes.join(
-      refresh,
-      (grant) => registration.refreshToken(grant, recordCall(ctx)),
-      registration.isGood,
-    );
+    const call = (grant: RefreshGrant) => registration.refreshToken(grant, recordCall(ctx));
+    const refreshed = await refreshes
+      .join(refresh, call, registration.isGood, admission)
+      .catch((error: unknown) => failRefresh(error, true));
     const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
     const policy = { ...refreshPolicy, keepsAccessToken };
     const content = nextRefreshToken(policy, login, refreshed, now);

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Allow } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, readQuery } from '../http/context.ts';
@@ -12,13 +13,21 @@ import type { Sessions } from '../session/sessions.ts';
 interface SessionFrontEnd {
   readonly name: string;
   readonly origin: string;
+  /** Who may log in here. Undefined: everybody. */
+  readonly allow: Allow | undefined;
 }
 
 /** A session that a request may use. */
 export interface OpenSession {
   readonly session: SessionContent;
   readonly registration: Registration;
+  readonly frontEnd: SessionFrontEnd;
+  /** When the access token is no longer used without a refresh, in seconds since 1970, if it ends. */
+  readonly tokenEndsAt: number | undefined;
 }
+
+/** Seconds after which it is asked again whether the person may log in. */
+const longestWithoutAnswer = 3600;
 
 const ambiguous =
   'This relay has several front ends with sessions: name one by the parameter client_id.';
@@ -89,9 +98,23 @@ export function createSessionAccess(
     return found?.audience() === audience ? found : undefined;
   }
 
+  function opened(
+    session: SessionContent,
+    registration: Registration,
+    frontEnd: SessionFrontEnd,
+  ): OpenSession {
+    const { accessTokenEndsAt, renewedAt = 0 } = session;
+    const isAsked = registration.allow !== undefined || frontEnd.allow !== undefined;
+    const ends = [accessTokenEndsAt, isAsked ? renewedAt + longestWithoutAnswer : undefined];
+    const known = ends.filter((end) => end !== undefined);
+    const tokenEndsAt = known.length > 0 ? Math.min(...known) : undefined;
+    return { session, registration, frontEnd, tokenEndsAt };
+  }
+
   return {
     sessions,
     now,
+    opened,
     frontEndOf,
     registrationOf,
     /** Whether an origin is that of a front end with sessions. */
@@ -110,14 +133,14 @@ export function createSessionAccess(
         throw new RelayError('session_missing');
       }
       ctx.state.registration = registration.name;
-      return { session, registration };
+      return opened(session, registration, frontEnd);
     },
     /**
      * The access token of a session.
      *
      * @throws {RelayError} `session_token_expired`, or `token_malformed` if no header can carry it
      */
-    tokenOf({ accessToken, accessTokenEndsAt: end }: SessionContent): string {
+    tokenOf({ session: { accessToken }, tokenEndsAt: end }: OpenSession): string {
       const isOver = end !== undefined && now() >= end * 1000;
       if (isOver) throw new RelayError('session_token_expired');
       if (!isCredential(accessToken)) throw new RelayError('token_malformed');

@@ -1,9 +1,11 @@
 import type { Middleware } from 'koa';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
-import type { Refreshes } from '../grants/refreshes.ts';
+import type { KeptRefreshes } from '../grants/kept-refreshes.ts';
 import { type Context, type RequestState, recordCall } from '../http/context.ts';
+import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import { admissionTo, failRefresh } from './admission.ts';
 import type { OpenSession, SessionAccess } from './session-access.ts';
 
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
@@ -22,41 +24,48 @@ export function describeSession(access: SessionAccess): Middleware<RequestState>
  */
 export function refreshSession(
   access: SessionAccess,
-  refreshes: Refreshes,
+  refreshes: KeptRefreshes,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const open = await access.open(ctx);
-    const token = await refreshed(ctx, open, refreshes);
+    const token = await refreshed(ctx, open, refreshes).catch(endSession);
     const session = await access.sessions.renew(ctx, open.session, token);
     // It was logged out in the meantime.
     if (session === undefined) throw new RelayError('session_missing');
-    ctx.body = description({ ...open, session }, access.now);
+    ctx.body = description(access.opened(session, open.registration, open.frontEnd), access.now);
   };
 }
 
 /** @returns undefined if there is nothing to refresh */
 async function refreshed(
   ctx: Context,
-  { session, registration }: OpenSession,
-  refreshes: Refreshes,
+  { session, registration, frontEnd }: OpenSession,
+  refreshes: KeptRefreshes,
 ): Promise<TokenResponse | undefined> {
-  const { refreshToken, frontEnd, audience } = session;
-  if (refreshToken === undefined) return undefined;
-  const refresh = { registration: audience, frontEnd, refreshToken, scope: undefined };
-  const response = refreshes.join(
-    refresh,
-    (grant) => registration.refreshToken(grant, recordCall(ctx)),
-    registration.isGood,
-  );
-  return await response.catch((error: unknown) => {
-    if (!(error instanceof RelayError) || error.code !== 'refresh_refused') throw error;
-    throw new RelayError('session_refused', { providerError: error.providerError });
-  });
+  const { refreshToken, audience } = session;
+  const admission = admissionTo({ registration, frontEnd }, ctx);
+  if (refreshToken === undefined) {
+    await admission?.(session).catch((error: unknown) => failRefresh(error, false));
+    return undefined;
+  }
+  const refresh = { registration: audience, frontEnd: frontEnd.name, refreshToken };
+  const call = (grant: RefreshGrant) => registration.refreshToken(grant, recordCall(ctx));
+  return await refreshes
+    .join({ ...refresh, scope: undefined }, call, registration.isGood, admission)
+    .catch((error: unknown) => failRefresh(error, true));
+}
+
+/** A page only knows that its session is over. */
+function endSession(error: unknown): never {
+  if (!(error instanceof RelayError)) throw error;
+  const { code, detail, providerError } = error;
+  if (code === 'access_ended') throw new RelayError('session_refused', { detail });
+  throw code === 'refresh_refused' ? new RelayError('session_refused', { providerError }) : error;
 }
 
 /** What a page may know of its session. */
-function description({ session, registration }: OpenSession, now: Clock) {
-  const { accessTokenEndsAt: end, refreshToken } = session;
+function description({ session, registration, tokenEndsAt: end }: OpenSession, now: Clock) {
+  const { refreshToken } = session;
   return {
     provider: registration.name,
     expires_in: end === undefined ? undefined : Math.max(0, Math.floor(end - now() / 1000)),

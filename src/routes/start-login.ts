@@ -7,7 +7,7 @@ import { redirect } from '../http/redirect.ts';
 import type { FrontEndRequest } from '../login/front-end-request.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
-import { newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
+import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
 import type { Query } from '../oauth/query.ts';
 import { narrowedScope, scopeForCms } from '../oauth/scope.ts';
 import {
@@ -124,10 +124,12 @@ function startOAuthLogin(start: Start): void {
 
 /** Redirects to an authorization request, with the parameters of this login. */
 function redirectToProvider(
-  { ctx, registration: { protection, provider }, frontEnd }: Start,
-  { url, scope }: { readonly url: string; readonly scope: string | undefined },
+  { ctx, query, registration: { protection, provider }, frontEnd }: Start,
+  { url: usual, scope }: { readonly url: string; readonly scope: string | undefined },
   request: FrontEndRequest,
 ): void {
+  const isOther = query['prompt'] === 'select_account';
+  const url = isOther ? withPrompt(usual, provider().accountPrompt) : usual;
   const nonce = newNonce(scope);
   if (protection === undefined) {
     redirect(ctx, withLoginParameters(url, { nonce }));

@@ -30,6 +30,8 @@ const content = v.object({
   /** Without one, the session ends with its access token. */
   refreshToken: v.optional(v.string()),
   loggedInAt: v.number(),
+  /** Of the login or the last refresh. */
+  renewedAt: v.optional(v.number()),
   /** When the session ends, however often it is refreshed. */
   endsAt: v.number(),
   /** When the session ends unless it is refreshed. */
@@ -68,6 +70,7 @@ export function newSession(
     ...login,
     ...tokensOf(token, now),
     loggedInAt: now,
+    renewedAt: now,
     endsAt: now + (endsWithToken ? Math.min(lifetime, expiresIn) : lifetime),
     idleEndsAt: now + idle,
   };
@@ -85,10 +88,10 @@ export function renewedSession(
   { idle }: SessionLifetimes,
   now: number,
 ): SessionContent {
-  const idleEndsAt = now + idle;
-  if (token === undefined) return { ...session, idleEndsAt };
+  const renewed = { ...session, renewedAt: now, idleEndsAt: now + idle };
+  if (token === undefined) return renewed;
   const { scope = session.scope, refreshToken = session.refreshToken } = token;
-  return { ...session, ...tokensOf({ ...token, scope, refreshToken }, now), idleEndsAt };
+  return { ...renewed, ...tokensOf({ ...token, scope, refreshToken }, now) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { RelayError } from '../errors.ts';
+import { isCredential } from '../oauth/authorization-header.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import {
   parseRevocationResponse,
@@ -20,11 +21,15 @@ import type {
   StreamedRequest,
   StreamedResponse,
   UpstreamRequest,
+  UpstreamResponse,
 } from './messages.ts';
 
 /** The provider, and the relay as its client. */
 export type RegisteredProvider = TokenEndpoint &
   Pick<Provider, 'userUrl' | 'userRejectedWhen' | 'revocation'>;
+
+/** The calls to a provider's endpoints. */
+export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
 
 /** Seconds. */
 const longestRetryAfter = 3600;
@@ -101,6 +106,33 @@ export function createProviderEndpoints(
       const isRejected = rejected && record[rejected.field] === rejected.equals;
       if (isRejected) throw new RelayError('token_invalid');
       return body;
+    },
+    /**
+     * Asks whether a person may log in.
+     *
+     * @param path relative to the user URL; empty: the user record
+     * @param signal cancels the call
+     * @returns an answer with status 200, 204 or 404
+     * @throws {RelayError} `token_invalid`, or a `lookup_…` failure for every other status
+     */
+    async askAccess(
+      accessToken: string,
+      path: string,
+      observe: ObserveCall,
+      signal: AbortSignal,
+    ): Promise<UpstreamResponse> {
+      const endpoint = provider();
+      if (!isCredential(accessToken)) throw new RelayError('lookup_failed');
+      const userUrl = path === '' ? endpoint.userUrl : new URL(path, endpoint.userUrl).href;
+      const request = userRequest({ ...endpoint, userUrl }, accessToken);
+      const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
+      const { status, headers, body } = answer;
+      const isAnswer = status === 200 || (path !== '' && (status === 204 || status === 404));
+      if (!isAnswer) throw refusal(status, headers['retry-after']);
+      const { userRejectedWhen: rejected } = endpoint;
+      const isRejected = rejected && parseJsonObject(body)?.[rejected.field] === rejected.equals;
+      if (path === '' && isRejected) throw new RelayError('token_invalid');
+      return answer;
     },
     /** Passes a request on to the provider's API. */
     async callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {

@@ -1,8 +1,18 @@
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** The endpoint of the provider that a call is for. `api` is the provider's API, which pages use through the relay. */
-export type Endpoint = 'authorize' | 'token' | 'user' | 'metadata' | 'revocation' | 'api';
+/**
+ * The endpoint of the provider that a call is for. `access` says who may log in; `api` is the provider's API, which
+ * pages use through the relay.
+ */
+export type Endpoint =
+  | 'authorize'
+  | 'token'
+  | 'user'
+  | 'access'
+  | 'metadata'
+  | 'revocation'
+  | 'api';
 
 /** Who a transfer belongs to. */
 export interface Holder {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { LoginConfig } from '../../src/check/context.ts';
 import type { OptionName } from '../../src/config/settings/settings.ts';
+import { githubAccess } from '../../src/providers/github.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';
 
@@ -32,6 +33,7 @@ describe('the configuration', () => {
       frontendUrl: 'https://app.example.com/',
       tokenDelivery: 'query',
       apis: [],
+      allow: undefined,
       baseUrl: 'http://localhost:8000',
       errorDelivery: 'json',
       clientId: 'client',
@@ -42,6 +44,8 @@ describe('the configuration', () => {
           userUrl: 'https://api.github.com/user',
           clientAuthentication: 'query',
           pkce: true,
+          access: githubAccess,
+          accountPrompt: 'select_account',
           tokenResponse: { scopeSeparator: ',' },
           refreshTokens: 'by-setting',
           revocation: {

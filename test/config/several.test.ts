@@ -54,6 +54,7 @@ describe('a configuration file with several registrations and front ends', () =>
         scope: undefined,
         refreshTokens: 'bound',
         apis: [],
+        allow: undefined,
       },
       {
         name: 'blog',
@@ -67,6 +68,7 @@ describe('a configuration file with several registrations and front ends', () =>
         scope: 'repo user',
         refreshTokens: 'bound',
         apis: [],
+        allow: undefined,
       },
     ]);
   });

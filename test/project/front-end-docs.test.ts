@@ -38,6 +38,9 @@ const neverACode: readonly FailureCode[] = [
   'credentials_missing',
   'credentials_malformed',
   'credentials_repeated',
+  // Pages get access_denied, invalid_grant or session_refused.
+  'access_refused',
+  'access_ended',
   'user_record_signed',
   'not_found',
   'host_unusable',

@@ -8,6 +8,7 @@ import { numbered } from '../fault.ts';
 import { reportOwnParameters } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { type FrontEndReading, valuesAt } from '../readings.ts';
+import { allowOf } from './allow.ts';
 import { apiConfig } from './apis.ts';
 
 /** The parameters that a delivery adds to the front end's URL. */
@@ -39,7 +40,7 @@ export function checkFrontEnd(reading: Reading, baseUrl: string): void {
 
 /** One page or app that logs its users in. No fault was reported. */
 export function frontEndConfig(reading: FrontEndReading) {
-  const { name, registrations, apis } = reading;
+  const { name, registrations, apis, allow } = reading;
   const { tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
   // Undefined with a file only: flags always describe a page.
   const origin: OriginPattern = reading.values.origin ?? '';
@@ -65,6 +66,8 @@ export function frontEndConfig(reading: FrontEndReading) {
     scope: values.frontEndScope,
     /** Which refresh tokens it gets. */
     refreshTokens: refreshTokensOf(reading),
+    /** Who may log in here, of those who may log in at the registration. Undefined: all. */
+    allow: allowOf(allow),
     /** What its pages may use of providers' APIs, with the access token of their session. */
     apis: apis.map((api) => apiConfig(api, registrations)),
   };

@@ -33,6 +33,7 @@ export interface FileEntry extends FileSettings {
   readonly position: Position;
   /** The entries of `proxy` of a front end. */
   readonly apis: readonly FileSettings[];
+  readonly allow: FileSettings | undefined;
 }
 
 /** A configuration file. */

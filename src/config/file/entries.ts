@@ -27,7 +27,8 @@ export const endpoints: readonly string[] = ['callback', 'token', 'revoke'];
 /** The keys of a level that hold the settings of another one. */
 const mapsIn: Readonly<Partial<Record<Level, readonly string[]>>> = {
   relay: ['providers', 'front-ends'],
-  'front-ends': ['proxy'],
+  providers: ['allow'],
+  'front-ends': ['proxy', 'allow'],
 };
 
 /** What is said of the key of another level. */
@@ -36,6 +37,7 @@ const belongs: Readonly<Record<Level, string>> = {
   providers: 'belongs to a provider: move it into an entry of providers',
   'front-ends': 'belongs to a front end: move it into an entry of front-ends',
   proxy: 'belongs to an API: move it into an entry of proxy, in a front end',
+  allow: 'says who may log in: move it into allow, in a provider or a front end',
 };
 
 /** Reads the map of the whole file. */
@@ -87,10 +89,12 @@ function readEntry(
   const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
   const proxy = pairs.find(({ key }) => key === 'proxy' && level === 'front-ends');
   const apis = proxy ? readApis(proxy, `${described}.proxy`, `${prefix}proxy.`, source) : [];
-  const own = pairs.filter((pair) => pair !== proxy);
+  const allowing = pairs.find(({ key }) => key === 'allow');
+  const allow = allowing && readAllow(allowing, `${prefix}allow`, source);
+  const own = pairs.filter((pair) => pair !== proxy && pair !== allowing);
   const settings = readSettings(own, { level, prefix, position }, source);
   const values = withPreset(level, name, settings.values);
-  return { ...settings, level, name, position, apis, values };
+  return { ...settings, level, name, position, apis, allow, values };
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
@@ -103,6 +107,15 @@ function withPreset(
   const isNamed = choices.some((choice) => values[choice] !== undefined);
   const isPreset = level === 'providers' && acceptedWords(options.provider.schema).includes(name);
   return isNamed || !isPreset ? values : { ...values, provider: [name] };
+}
+
+/** Reads `allow`: a map of rules. Without one, everybody could log in. */
+function readAllow({ value, position }: Pair, prefix: string, source: Source): FileSettings {
+  const { yaml, report } = source;
+  if (!isMap(value)) report(position, `${prefix} is not a map of rules, such as users: [octocat]`);
+  const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
+  if (isMap(value) && pairs.length === 0) report(position, `${prefix} has no rule`);
+  return readSettings(pairs, { level: 'allow', prefix: `${prefix}.`, position }, source);
 }
 
 /** Reads `proxy` of a front end: a list of maps. */
@@ -178,7 +191,7 @@ function reportUnknown(
 
 /** Whether a setting takes a list as well as a single value. */
 export function takesList({ separator, repeatable }: Setting): boolean {
-  return repeatable === true || separator !== undefined;
+  return repeatable !== undefined || separator !== undefined;
 }
 
 /** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */

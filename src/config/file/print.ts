@@ -30,6 +30,7 @@ export function printFile(
   const [ofProviders, ofFrontEnds] = [new YAMLMap(), new YAMLMap()];
   for (const [index, reading] of registrations.entries()) {
     const entry = settingsMap(reading, 'providers');
+    if (reading.allow) entry.set('allow', settingsMap(reading.allow, 'allow'));
     const registration = config?.registrations[index];
     const lines = registration ? ofRegistration(reading, registration, described) : [];
     entry.comment = lines.join('\n') || null;
@@ -39,6 +40,7 @@ export function printFile(
     const entry = settingsMap(reading, 'front-ends');
     const apis = reading.apis.map((api) => settingsMap(api, 'proxy'));
     if (apis.length > 0) entry.set('proxy', sequence(apis));
+    if (reading.allow) entry.set('allow', settingsMap(reading.allow, 'allow'));
     const frontEnd = config?.frontEnds[index];
     entry.comment = (frontEnd ? ofFrontEnd(reading, frontEnd) : []).join('\n') || null;
     ofFrontEnds.set(new Scalar(reading.name), entry);

@@ -47,7 +47,9 @@ function entriesOf(kind: FileEntry['level'], most: number, description: string):
       ...(kind === 'front-ends' && { not: { enum: endpoints } }),
     },
     additionalProperties:
-      kind === 'front-ends' ? entryOf(kind, { proxy: proxySchema() }) : entryOf(kind),
+      kind === 'front-ends'
+        ? entryOf(kind, { proxy: proxySchema(), allow: allowSchema() })
+        : entryOf(kind, { allow: allowSchema() }),
   };
 }
 
@@ -69,6 +71,14 @@ function proxySchema(): JsonSchema {
     minItems: 1,
     maxItems: limits.apisOfFrontEnd,
     items: entryOf('proxy'),
+  };
+}
+
+function allowSchema(): JsonSchema {
+  return {
+    description: 'Who may log in: one match is enough. Default: everybody.',
+    ...entryOf('allow'),
+    minProperties: 1,
   };
 }
 

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 
 /** Where a setting applies: to the whole relay, or to an entry of a map or list in the file. */
-export type Level = 'relay' | 'providers' | 'front-ends' | 'proxy';
+export type Level = 'relay' | 'providers' | 'front-ends' | 'proxy' | 'allow';
 
 /** A setting. File, help, manual, schema and documents all come from its row. */
 export interface Setting {
@@ -15,8 +15,8 @@ export interface Setting {
   readonly default?: string;
   /** What happens without a value, in words, if there is no fixed `default`. */
   readonly otherwise?: string;
-  /** The flag may be given several times; the variable has spaces between its values. */
-  readonly repeatable?: true;
+  /** The flag may be given several times; the variable has spaces between its values. `lines`: values may have spaces. */
+  readonly repeatable?: true | 'lines';
   /** What joins the list of a file to the one text that the flag takes. */
   readonly separator?: ' ' | ',';
   /** The value is a secret, or may be one by mistake. Messages never show it. */

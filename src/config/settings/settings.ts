@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { allowRows } from './allow.ts';
 import { apiRows } from './apis.ts';
 import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
 import { protectionRows, providerRows, requiredProviderRows } from './provider.ts';
@@ -19,10 +20,12 @@ export const options = {
 } as const satisfies Record<string, Option>;
 
 /** Every setting. Flags describe one provider and one front end, so some are for files only. */
-export const settings = { ...options, ...frontEndFileRows, ...apiRows } as const satisfies Record<
-  string,
-  Setting
->;
+export const settings = {
+  ...options,
+  ...frontEndFileRows,
+  ...apiRows,
+  ...allowRows,
+} as const satisfies Record<string, Setting>;
 
 /** The name of an option. Commander uses the same name for the flag's value. */
 export type OptionName = keyof typeof options;
@@ -72,6 +75,7 @@ export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = {
   providers: fileSettingsOf('providers'),
   'front-ends': fileSettingsOf('front-ends'),
   proxy: fileSettingsOf('proxy'),
+  allow: fileSettingsOf('allow'),
 };
 
 function fileSettingsOf(level: Level): FileSetting[] {

@@ -1,0 +1,130 @@
+import { RelayError } from '../errors.ts';
+import { createJoint, type Home } from '../memory/home.ts';
+import { parseJsonObject } from '../oauth/json.ts';
+import type { Provider } from '../providers/provider.ts';
+import { createRecent, keyOf } from '../recent.ts';
+import type { ObserveCall } from '../upstream/messages.ts';
+import type { ProviderEndpoints } from '../upstream/provider-endpoints.ts';
+import type { Allow } from './allow.ts';
+import { type Ask, isAllowed, textIn } from './answers.ts';
+
+/** Milliseconds for which an answer is kept. */
+const answerTime = 60_000;
+const most = 4096;
+
+/** What the provider says of a person. */
+interface Verdict {
+  /** Which `allow` does not match; undefined: all do. */
+  readonly refusedBy: number | undefined;
+  /** Who it is, for the person. */
+  readonly person: string | undefined;
+}
+
+/** What a process remembers of the answers. A reload of the configuration keeps it. */
+export type AccessMemory = ReturnType<typeof createAccessMemory>;
+
+export function createAccessMemory({ now }: Home) {
+  return {
+    verdicts: createRecent<Verdict>(answerTime, most, now),
+    join: createJoint<Verdict>(),
+  };
+}
+
+/** Says who may log in at one registration. */
+export type Access = ReturnType<typeof createAccess>;
+
+/**
+ * @param by.provider gives the present one
+ * @param by.audience that of the registration
+ * @param by.timeout milliseconds that all questions about one person may take together
+ */
+export function createAccess(
+  { verdicts, join }: AccessMemory,
+  { askAccess }: Pick<ProviderEndpoints, 'askAccess'>,
+  by: {
+    readonly provider: () => Provider;
+    readonly audience: () => string;
+    readonly timeout: number;
+  },
+) {
+  async function findOut(
+    accessToken: string,
+    allows: readonly Allow[],
+    observe: ObserveCall,
+  ): Promise<Verdict> {
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), by.timeout);
+    const asked = new Map<string, ReturnType<Ask>>();
+    const ask: Ask = (path) => {
+      const answer = asked.get(path) ?? askAccess(accessToken, path, observe, stop.signal);
+      asked.set(path, answer);
+      return answer;
+    };
+    try {
+      const { status, body } = await ask('');
+      const record = status === 200 ? parseJsonObject(body) : undefined;
+      if (record === undefined) throw new RelayError('provider_answer_unusable');
+      const person = nameOf(record);
+      for (const [index, allow] of allows.entries()) {
+        const isMatch = await isAllowed(allow, by.provider().access, record, ask);
+        if (!isMatch) return { refusedBy: index, person };
+      }
+      return { refusedBy: undefined, person };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    /**
+     * Asks whether the person of an access token may log in. An answer is that of this token and these rules alone.
+     *
+     * @param allows all of them must match
+     * @param observe gets each call to the provider
+     * @throws {RelayError} `access_refused`; `access_unchecked` if the provider did not say; `token_invalid`
+     */
+    async expectAllowed(
+      accessToken: string,
+      allows: readonly Allow[],
+      observe: ObserveCall,
+    ): Promise<void> {
+      const rules = JSON.stringify(allows);
+      const key = keyOf(by.audience(), by.provider().userUrl, accessToken, rules);
+      let verdict = verdicts.get(key);
+      try {
+        verdict ??= await join(key, async () => {
+          const found = await findOut(accessToken, allows, observe);
+          // Not again if it is repeated: it must not outlive its time.
+          verdicts.set(key, found);
+          return found;
+        });
+      } catch (error) {
+        throw error instanceof RelayError && error.code !== 'token_invalid'
+          ? unchecked(error)
+          : error;
+      }
+      const { refusedBy, person } = verdict;
+      if (refusedBy === undefined) return;
+      throw new RelayError('access_refused', { person, refusedBy });
+    },
+  };
+}
+
+/** The failure of a question as the answer to a login or a refresh. */
+function unchecked({ code, headers }: RelayError): RelayError {
+  if (code === 'provider_timeout' || code === 'client_gone') {
+    return new RelayError('access_unchecked', { status: 504 });
+  }
+  const isPostponed = code === 'overloaded' || code === 'lookup_postponed';
+  return new RelayError('access_unchecked', isPostponed ? { status: 503, headers } : {});
+}
+
+const nameFields = ['login', 'username', 'preferred_username', 'email', 'name', 'sub', 'id'];
+const longestName = 100;
+
+/** How a person knows the account. */
+function nameOf(record: Readonly<Record<string, unknown>>): string | undefined {
+  const names = nameFields.map((field) => textIn(record, field));
+  const name = names.find((one) => one !== undefined)?.replaceAll(/\p{C}/gu, '');
+  return name && [...name].slice(0, longestName).join('');
+}

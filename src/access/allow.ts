@@ -1,0 +1,68 @@
+import { openidAccess } from '../providers/openid.ts';
+import {
+  type AccessAnswers,
+  type AccessRule,
+  accessRules,
+  type Membership,
+  type PersonValues,
+} from '../providers/provider.ts';
+
+/** Who may log in: one match of any rule is enough. */
+export type Allow = Readonly<Partial<Record<AccessRule, readonly string[]>>> & {
+  /** The claim of the user record that has the groups. */
+  readonly groupsClaim?: string | undefined;
+};
+
+/** The rules of an `allow`. */
+export function rulesOf(allow: Allow): AccessRule[] {
+  return accessRules.filter((rule) => allow[rule] !== undefined);
+}
+
+/**
+ * How a provider answers a rule.
+ *
+ * @returns why it cannot, if it is a text
+ */
+export function answerTo(
+  rule: AccessRule,
+  { groupsClaim }: Pick<Allow, 'groupsClaim'>,
+  access: AccessAnswers = openidAccess,
+): Membership | PersonValues | string {
+  // Without an answer of its own, a domain is that of a verified address.
+  const answer = access[rule] ?? (rule === 'emailDomains' ? access.emails : undefined);
+  if (answer === undefined) return 'the provider does not say that of a person';
+  if (rule !== 'groups' || typeof answer === 'string' || 'ask' in answer) return answer;
+  if (groupsClaim === undefined) {
+    return answer.fields.length > 0 ? answer : 'its user record has no groups: set groups-claim';
+  }
+  if (answer.from !== undefined) return 'groups-claim does not apply to it';
+  return { ...answer, fields: [groupsClaim] };
+}
+
+/** What a rule names, for people. */
+export const ruleTitles = {
+  users: ['the user', 'the users'],
+  organizations: ['the organization', 'the organizations'],
+  teams: ['the team', 'the teams'],
+  emails: ['the verified address', 'the verified addresses'],
+  emailDomains: ['the e-mail domain', 'the e-mail domains'],
+  groups: ['the group', 'the groups'],
+} as const satisfies Record<AccessRule, readonly [one: string, several: string]>;
+
+/** Who may log in, for people: `the user octocat, or the organization example`. */
+export function describeAllow(allow: Allow): string {
+  const parts = rulesOf(allow).map((rule) => {
+    const names = allow[rule] ?? [];
+    return `${ruleTitles[rule][names.length === 1 ? 0 : 1]} ${names.join(', ')}`;
+  });
+  return parts.join(', or ');
+}
+
+/** The scopes that an `allow` needs, each with the words of which one is enough. */
+export function neededScopes(allow: Allow, access: AccessAnswers | undefined): string[][] {
+  const words = rulesOf(allow).flatMap((rule) => {
+    const answer = answerTo(rule, allow, access);
+    return typeof answer === 'string' ? [] : (answer.scope?.split(' ') ?? []);
+  });
+  return [...new Set(words)].map((word) => word.split('|'));
+}

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { logInTo, oauthStart, redemption, requestToken } from '../harness/login/oauth-front-end.ts';
+import { json, silence } from '../harness/provider/provider-behaviours.ts';
+import { eventually } from '../harness/system/eventually.ts';
+import { givesAway, guardedOrigin, guardedRelay } from './support/guarded-relay.ts';
+
+const everybodyElse = 'allow: { users: [somebody-else] }';
+
+describe('a person who may not log in', () => {
+  const relay = guardedRelay();
+
+  const deliveries = {
+    query: 'token-delivery: query',
+    fragment: 'token-delivery: fragment',
+    'a page': 'token-delivery: query, error-delivery: page',
+    'a redirect': 'token-delivery: query, error-delivery: redirect',
+    session: 'token-delivery: session',
+    cms: 'token-delivery: cms, scope: repo',
+  };
+  for (const [name, frontEnd] of Object.entries(deliveries)) {
+    for (const [place, guarded] of [
+      ['provider', { frontEnd, provider: everybodyElse }],
+      ['front end', { frontEnd: `${frontEnd}, ${everybodyElse}` }],
+    ] as const) {
+      it(`gets nothing by ${name}, refused by the ${place}`, async () => {
+        await relay().guard(guarded);
+        const answer = await relay().logIn();
+        expect(givesAway(answer), `${answer.body}`).to.equal(false);
+        await eventually(async () => {
+          expect(relay().provider.credentials('revocation')).to.have.length(2);
+          expect(relay().lines.find(({ outcome }) => outcome === 'access_refused')).to.include({
+            access: 'refused',
+            refusedBy: place === 'provider' ? 'providers.provider' : 'front-ends.app',
+          });
+        });
+      });
+
+      it(`gets in by ${name} if the rule of the ${place} names them`, async () => {
+        const allowing = JSON.parse(JSON.stringify(guarded).replace('somebody-else', 'ADA'));
+        await relay().guard(allowing);
+        expect(givesAway(await relay().logIn())).to.equal(true);
+        expect(relay().provider.credentials('revocation')).to.deep.equal([]);
+      });
+    }
+  }
+
+  it('gets no token for a code, but access_denied', async () => {
+    await relay().guard({ frontEnd: `token-delivery: code, ${everybodyElse}` });
+    const start = { redirect_uri: `${guardedOrigin}/`, client_id: 'app' };
+    const response = await logInTo(relay().browser(), relay(), oauthStart(start));
+    const answer = await requestToken(relay(), redemption(response, start), [], {
+      origin: guardedOrigin,
+    });
+    expect(answer.status).to.equal(400);
+    expect(JSON.parse(`${answer.body}`)).to.include({ error: 'access_denied' });
+    expect(givesAway(answer)).to.equal(false);
+  });
+
+  it('gets nothing by two callbacks at once, also while the answer of the provider is late', async () => {
+    await relay().guard({ frontEnd: `token-delivery: query, ${everybodyElse}` });
+    let release = () => {};
+    const late = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const record = json({ login: 'ada', id: 1 });
+    relay().answer({ 'GET /user': (response) => void late.then(() => record(response)) });
+    const browser = relay().browser();
+    const callback = await relay().callbackOf(browser);
+    const answers = Promise.all([1, 2, 3].map(() => browser.open(callback)));
+    while (relay().asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    release();
+    for (const answer of await answers) {
+      expect(givesAway(answer)).to.equal(false);
+      expect(answer.status).to.equal(403);
+    }
+  });
+
+  it('gets nothing if the provider never answers', async () => {
+    await relay().guard({
+      frontEnd: `token-delivery: query, ${everybodyElse}`,
+      more: 'provider-timeout: 0.2',
+    });
+    relay().answer({ 'GET /user': silence });
+    const answer = await relay().logIn();
+    expect(answer.status).to.equal(504);
+    expect(givesAway(answer)).to.equal(false);
+  });
+});

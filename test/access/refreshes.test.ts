@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import { RelayError } from '../../src/errors.ts';
+import type { Answer } from '../harness/client/http-client.ts';
+import { logInTo, oauthStart, redemption, requestToken } from '../harness/login/oauth-front-end.ts';
+import {
+  expectSessionFailure,
+  type SessionPage,
+  sessionOf,
+} from '../harness/login/session-page.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { eventually } from '../harness/system/eventually.ts';
+import { givesAway, guardedOrigin, guardedRelay } from './support/guarded-relay.ts';
+
+const hour = 3_600_000;
+const minute = 60_000;
+const allow = 'allow: { organizations: [example] }';
+const membership = 'GET /user/memberships/orgs/example';
+const member = json({ state: 'active' });
+const stranger = json({ message: 'Not Found' }, 404);
+
+function expectTokenOver({ status, headers }: Answer): void {
+  expect(status).to.equal(401);
+  expect(headers['www-authenticate']).to.equal('Bearer error="invalid_token"');
+}
+
+describe('who may log in, at a refresh', () => {
+  const relay = guardedRelay();
+  const refreshesAtProvider = () => relay().provider.credentials('refresh').length;
+
+  /** A relay where the person is a member. */
+  async function guard(frontEnd: string, more = ''): Promise<void> {
+    await relay().guard({ frontEnd: `${frontEnd}, ${allow}`, more });
+    relay().answer({ [membership]: member });
+  }
+
+  async function session(): Promise<SessionPage> {
+    await guard('token-delivery: session');
+    const page = relay().sessionPage();
+    await page.logIn();
+    return page;
+  }
+
+  /** Logs in as an OAuth page. Returns what refreshes its tokens. */
+  async function oauthLogin() {
+    await guard('token-delivery: code', 'refresh-tokens: bearer');
+    const own = { redirect_uri: `${guardedOrigin}/`, client_id: 'app' };
+    const response = await logInTo(relay().browser(), relay(), oauthStart(own));
+    const redeem = redemption(response, own);
+    const sending = { origin: guardedOrigin };
+    const answer = await requestToken(relay(), redeem, [], sending);
+    const { refresh_token: first } = JSON.parse(`${answer.body}`);
+    expect(first, `${answer.body}`).to.be.a('string');
+    return {
+      first: String(first),
+      async refresh(token: string) {
+        const parameters = { grant_type: 'refresh_token', client_id: 'app', refresh_token: token };
+        const refreshed = await requestToken(relay(), parameters, [], sending);
+        return { ...refreshed, json: JSON.parse(`${refreshed.body}`) };
+      },
+    };
+  }
+
+  it('ends the session of somebody who was removed, and revokes the tokens', async () => {
+    const page = await session();
+    relay().answer({ [membership]: stranger });
+    relay().advance(minute);
+    const answer = await page.refresh();
+    expectSessionFailure(answer, 'session_refused', new RelayError('access_ended').detail);
+    expect(givesAway(answer)).to.equal(false);
+    await eventually(async () => {
+      expect(relay().provider.credentials('revocation')).to.have.length(2);
+    });
+  });
+
+  it('ends the refresh tokens of somebody who was removed', async () => {
+    const { first, refresh } = await oauthLogin();
+    relay().answer({ [membership]: stranger });
+    relay().advance(minute);
+    const { status, json: body } = await refresh(first);
+    expect(status).to.equal(400);
+    expect(body).to.include({ error: 'invalid_grant' });
+    // Also for whoever repeats it, and after the person has come back.
+    relay().answer({ [membership]: member });
+    relay().advance(2 * minute);
+    expect((await refresh(first)).json).to.include({ error: 'invalid_grant' });
+  });
+
+  it('is asked within an hour for sessions, also if nothing refreshes them', async () => {
+    const page = await session();
+    relay().provider.mood.expiresIn = undefined;
+    expect((await page.lookUp()).status).to.equal(200);
+    expect(sessionOf(await page.describe()).expires_in).to.be.within(3500, 3600);
+    relay().answer({ [membership]: stranger });
+    relay().advance(hour - minute);
+    expect((await page.lookUp()).status).to.equal(200);
+    relay().advance(minute);
+    expectTokenOver(await page.lookUp());
+    expect((await page.refresh()).status).to.equal(401);
+    expect((await page.lookUp()).status).to.equal(401);
+  });
+
+  it('is asked for sessions and refresh tokens without a refresh token of the provider, too', async () => {
+    await guard('token-delivery: session');
+    relay().provider.mood.rotation = 'none';
+    const page = relay().sessionPage();
+    await page.logIn();
+    relay().advance(minute);
+    expect((await page.refresh()).status).to.equal(200);
+    relay().answer({ [membership]: stranger });
+    relay().advance(minute);
+    expectSessionFailure(
+      await page.refresh(),
+      'session_refused',
+      new RelayError('access_ended').detail,
+    );
+    // The provider does not know the token: no outage, an end.
+    relay().answer({ 'GET /user': json({}, 401) });
+    relay().advance(minute);
+    expectSessionFailure(await page.refresh(), 'session_refused');
+  });
+
+  it('is not asked again within a minute, and the minute does not grow with the questions', async () => {
+    await guard('token-delivery: session');
+    relay().provider.mood.rotation = 'none';
+    const page = relay().sessionPage();
+    await page.logIn();
+    const asked = relay().asked.length;
+    for (let seconds = 0; seconds < 60; seconds += 25) {
+      expect((await page.refresh()).status).to.equal(200);
+      relay().advance(25_000);
+    }
+    expect(relay().asked).to.have.length(asked);
+    expect((await page.refresh()).status).to.equal(200);
+    expect(relay().asked.length).to.be.greaterThan(asked);
+  });
+
+  for (const rotation of ['rotates', 'keeps'] as const) {
+    it(`survives an outage of an hour that lets nobody in: refresh token ${rotation}`, async () => {
+      const page = await session();
+      relay().provider.mood.rotation = rotation;
+      relay().provider.mood.expiresIn = 2 * 3600;
+      relay().answer({ [membership]: json({}, 500) });
+      relay().advance(61 * minute);
+      for (let minutes = 0; minutes < 59; minutes += 19) {
+        expectSessionFailure(await page.refresh(), 'access_unchecked');
+        expectTokenOver(await page.lookUp());
+        relay().advance(19 * minute);
+      }
+      // Later ones only asked again.
+      expect(refreshesAtProvider()).to.equal(1);
+      const other = relay().sessionPage();
+      expect(givesAway(await other.finishLogin())).to.equal(false);
+      relay().answer({ [membership]: member });
+      expect((await page.refresh()).status).to.equal(200);
+      expect(refreshesAtProvider()).to.equal(1);
+      expect((await page.lookUp()).status).to.equal(200);
+      relay().advance(2 * minute);
+      expect((await page.refresh()).status).to.equal(200);
+      expect(relay().provider.violations).to.deep.equal([]);
+    });
+  }
+
+  it('survives an outage in which the access token of the refresh has ended', async () => {
+    const { first, refresh } = await oauthLogin();
+    relay().provider.mood.expiresIn = 300;
+    relay().answer({ [membership]: json({}, 503, { 'Retry-After': '7' }) });
+    const failed = await refresh(first);
+    expect(failed.status).to.equal(503);
+    expect(failed.headers['retry-after']).to.equal('7');
+    expect(failed.json).to.include({ error: 'temporarily_unavailable' });
+    relay().advance(10 * minute);
+    relay().answer({ [membership]: member });
+    const { status, json: body } = await refresh(first);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(body.expires_in).to.be.within(295, 300);
+    expect((await refresh(body.refresh_token)).status).to.equal(200);
+  });
+
+  it('gives the same tokens to two tabs that refresh during an outage', async () => {
+    const { first, refresh } = await oauthLogin();
+    relay().answer({ [membership]: json({}, 500) });
+    const failed = await Promise.all([refresh(first), refresh(first)]);
+    expect(failed.map(({ status }) => status)).to.deep.equal([502, 502]);
+    relay().advance(5 * minute);
+    relay().answer({ [membership]: member });
+    const tabs = await Promise.all([refresh(first), refresh(first)]);
+    expect(tabs.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(tabs[0]?.json.access_token).to.equal(tabs[1]?.json.access_token);
+    expect(refreshesAtProvider()).to.equal(1);
+  });
+
+  it('gives nothing after a logout during an outage, and revokes what the refresh gave', async () => {
+    const page = await session();
+    const copy = page.cookie;
+    relay().answer({ [membership]: json({}, 500) });
+    expect((await page.refresh()).status).to.equal(502);
+    relay().advance(10 * minute);
+    const revoked = relay().provider.credentials('revocation').length;
+    expect((await page.logOut()).status).to.equal(200);
+    expect(relay().provider.credentials('revocation').length).to.equal(revoked + 2);
+    relay().answer({ [membership]: member });
+    const answer = await page.refresh({ cookie: copy });
+    expect(answer.status).to.equal(401);
+    expect(givesAway(answer)).to.equal(false);
+  });
+
+  it('asks by the rules of the moment after a reload, also for a result that is repeated', async () => {
+    const { first, refresh } = await oauthLogin();
+    expect((await refresh(first)).status).to.equal(200);
+    const frontEnd = 'token-delivery: code, allow: { users: [somebody-else] }';
+    await relay().reload({ frontEnd, more: 'refresh-tokens: bearer' });
+    expect((await refresh(first)).json).to.include({ error: 'invalid_grant' });
+  });
+
+  it('asks by the new rules at the redemption of a code from before a reload', async () => {
+    await guard('token-delivery: code');
+    const own = { redirect_uri: `${guardedOrigin}/`, client_id: 'app' };
+    const response = await logInTo(relay().browser(), relay(), oauthStart(own));
+    await relay().reload({ frontEnd: 'token-delivery: code, allow: { users: [somebody-else] }' });
+    const sending = { origin: guardedOrigin };
+    const answer = await requestToken(relay(), redemption(response, own), [], sending);
+    expect(JSON.parse(`${answer.body}`)).to.include({ error: 'access_denied' });
+  });
+
+  it('takes effect for sessions that began before there were rules', async () => {
+    await relay().guard({ frontEnd: 'token-delivery: session' });
+    relay().provider.mood.expiresIn = undefined;
+    const page = relay().sessionPage();
+    await page.logIn();
+    await relay().reload({ frontEnd: 'token-delivery: session, allow: { users: [eve] }' });
+    relay().advance(hour);
+    expectTokenOver(await page.lookUp());
+    expect((await page.refresh()).status).to.equal(401);
+  });
+
+  it('refuses people who were renamed to a name that is not allowed', async () => {
+    await relay().guard({ frontEnd: 'token-delivery: session, allow: { users: [ada] }' });
+    const page = relay().sessionPage();
+    await page.logIn();
+    relay().answer({ 'GET /user': json({ login: 'ada-lovelace', id: 1 }) });
+    relay().advance(minute);
+    expect((await page.refresh()).status).to.equal(401);
+  });
+});

@@ -1,0 +1,108 @@
+import { createAccess, createAccessMemory } from '../../../src/access/access.ts';
+import type { Allow } from '../../../src/access/allow.ts';
+import { RelayError } from '../../../src/errors.ts';
+import { presets } from '../../../src/providers/presets.ts';
+import type { Provider } from '../../../src/providers/provider.ts';
+import { Secret } from '../../../src/secret.ts';
+import { createUpstreamClient } from '../../../src/upstream/client.ts';
+import { createProviderEndpoints } from '../../../src/upstream/provider-endpoints.ts';
+import { type Page, type PageRequest, pageFor, pageRequest } from '../../harness/provider/pages.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
+import { type Serving, serve } from '../../harness/provider/serve.ts';
+
+const timeout = 300;
+
+/** A provider at a preset's paths on this machine, and what asks it who may log in. */
+export class Asking {
+  /** By method and path. Anything else is 404. */
+  pages: Readonly<Record<string, Page>> = {};
+  readonly requests: PageRequest[] = [];
+  readonly #serving: Serving;
+  readonly #client = createUpstreamClient('tests', { timeout, concurrentCalls: 64 });
+  #now = Date.now();
+  readonly #memory = createAccessMemory({ now: () => this.#now });
+
+  static async start(): Promise<Asking> {
+    const serving = await serve((message, response) => {
+      const request = pageRequest(message, '');
+      asking.requests.push(request);
+      (pageFor(request, asking.pages) ?? json({ message: 'Not Found' }, 404))(response, request);
+    });
+    const asking = new Asking(serving);
+    return asking;
+  }
+
+  private constructor(serving: Serving) {
+    this.#serving = serving;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.#serving.port}`;
+  }
+
+  /** The preset with its user URL at this machine; `openid`: a provider with claims alone. */
+  provider(name: string): Provider {
+    const preset = presets.find((one) => one.name === name);
+    const url = preset?.userUrl.replace('{host}', 'host').replace('{tenant}', 'staff');
+    const userUrl = this.origin + (url === undefined ? '/userinfo' : new URL(url).pathname);
+    return { ...presets[0], access: undefined, ...preset, userUrl } as Provider;
+  }
+
+  /** Whether a person may log in: `allowed`, or why not. */
+  async ask(
+    name: string,
+    allow: Allow | readonly Allow[],
+    token = 'a-token',
+    audience = 'audience',
+  ): Promise<string> {
+    const provider = this.provider(name);
+    const registered = {
+      ...provider,
+      clientId: 'client-1',
+      clientSecret: new Secret('secret'),
+      redirectUri: 'https://relay.example/auth/provider/callback',
+    };
+    const endpoints = createProviderEndpoints(this.#client, () => registered);
+    const access = createAccess(this.#memory, endpoints, {
+      provider: () => provider,
+      audience: () => audience,
+      timeout,
+    });
+    try {
+      await access.expectAllowed(token, [allow].flat() as Allow[], () => {});
+      return 'allowed';
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      return `${error.code} ${error.status}`;
+    }
+  }
+
+  /** Lets time pass. */
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  async stop(): Promise<void> {
+    this.#client.close();
+    await this.#serving.close();
+  }
+}
+
+/** One provider for the enclosing `describe`. Nothing is remembered from test to test. */
+export function asksProvider(): () => Asking {
+  let asking: Asking | undefined;
+  before('start the provider', async () => {
+    asking = await Asking.start();
+  });
+  beforeEach(() => {
+    if (asking === undefined) return;
+    asking.advance(61_000);
+    asking.requests.length = 0;
+    asking.pages = {};
+  });
+  after('stop the provider', async () => await asking?.stop());
+  return () => {
+    if (asking === undefined) throw new Error('the provider has not started');
+    return asking;
+  };
+}

@@ -146,9 +146,9 @@ export function createMetrics(situation: () => Situation) {
   const accesses = counter(
     'login_relay_access_total',
     'Logins and refreshes of people of whom it was asked whether they may log in, by answer.',
-    ['answer', 'registration'],
+    ['outcome', 'registration'],
   );
-  accesses.inc({ answer: 'allowed' }, 0);
+  accesses.inc({ outcome: 'allowed' }, 0);
   const excusedCallbacks = counter(
     'login_relay_callbacks_excused_total',
     'Callbacks that were excused from the state check.',
@@ -180,7 +180,7 @@ export function createMetrics(situation: () => Situation) {
   function observeCall(record: RequestRecord): void {
     const { provider, providerError, access } = record;
     const label = registrationLabel(record);
-    if (access !== undefined) accesses.inc({ answer: access, ...label });
+    if (access !== undefined) accesses.inc({ outcome: access, ...label });
     if (provider !== undefined) {
       const called = { endpoint: provider.endpoint, outcome: provider.outcome, ...label };
       calls.inc({ ...called, status: statusClass(provider.status) });

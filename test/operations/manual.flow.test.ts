@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { failureCodes } from '../../src/errors.ts';
 import { providerErrorCodes } from '../../src/provider-error-codes.ts';
+import { GuardedRelay } from '../access/support/guarded-relay.ts';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
@@ -22,6 +23,7 @@ import {
   startRelay,
   withRelay,
 } from '../harness/relay/relay-under-test.ts';
+import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { FullDisk } from '../harness/system/full-disk.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
@@ -91,7 +93,7 @@ describe('the operations manual', () => {
     await server.stop();
     lines.push(...relay.logLines);
     lines.push(await unexpectedError());
-    lines.push(...(await linesOfSeveral()));
+    lines.push(...(await linesOfSeveral()), ...(await linesOfRefused()));
   });
 
   itWithSystemd('documents every field of the log, and no other', async () => {
@@ -190,6 +192,16 @@ front-ends:
   await relay.logLine(({ frontEnd }) => frontEnd === 'blog');
   await relay.stop();
   return relay.logLines;
+}
+
+/** The log of a relay that refuses a person. */
+async function linesOfRefused(): Promise<readonly LogLine[]> {
+  const relay = await GuardedRelay.start();
+  await relay.guard({ frontEnd: 'token-delivery: query, allow: { users: [somebody-else] }' });
+  await relay.logIn();
+  await eventually(async () => expect(relay.lines.at(-1)).to.include({ access: 'refused' }));
+  await relay.stop();
+  return relay.lines;
 }
 
 /** The log line of a request with an unexpected error. */

@@ -77,6 +77,7 @@ describe('a session', () => {
       refreshToken: 'refresh',
       accessTokenEndsAt: noon + 28_800,
       loggedInAt: noon,
+      renewedAt: noon,
       endsAt: noon + 7 * 86_400,
       idleEndsAt: noon + 86_400,
     });

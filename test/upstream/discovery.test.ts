@@ -56,6 +56,7 @@ describe('the provider that discovery returns', () => {
       revocation: undefined,
       logoutUrl: undefined,
       scopesSupported: undefined,
+      accountPrompt: 'login',
       issuer: issuer.origin,
       issRequired: true,
     });

@@ -89,7 +89,10 @@ front-ends:
       readFile: (path) =>
         path === 'guarded.yaml' ? { text: file, readableByOthers: false } : readTextFile(path),
     });
-    const log = pino({}, { write: (line: string) => void this.lines.push(JSON.parse(line)) });
+    const log = pino(
+      { base: null },
+      { write: (line: string) => void this.lines.push(JSON.parse(line)) },
+    );
     const surroundings = { now: () => this.#now(), memory: this.#memory };
     const before = this.#relay;
     this.#relay = await createRelay(config, log, surroundings);

@@ -30,10 +30,9 @@ export function createAccessMemory({ now }: Home) {
   };
 }
 
-/** Says who may log in at one registration. */
-export type Access = ReturnType<typeof createAccess>;
-
 /**
+ * Says who may log in at one registration.
+ *
  * @param by.provider gives the present one
  * @param by.audience that of the registration
  * @param by.timeout milliseconds that all questions about one person may take together

@@ -40,7 +40,7 @@ export function answerTo(
 }
 
 /** What a rule names, for people. */
-export const ruleTitles = {
+const ruleTitles = {
   users: ['the user', 'the users'],
   organizations: ['the organization', 'the organizations'],
   teams: ['the team', 'the teams'],

@@ -1,3 +1,4 @@
+import { checkAccess } from '../../check/access.ts';
 import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms.ts';
 import { examine, examineAll } from '../../check/examine.ts';
 import { findingsOn } from '../../check/finding.ts';
@@ -64,6 +65,7 @@ export async function diagnose(
     ...reading.warnings.map((message) => warning(message)),
     ...reading.unseen.map(({ message, fix }) => notChecked(message, fix)),
     ...checkCmsBaseUrl(config),
+    ...checkAccess(config),
     ...(await checkSharedMemory(reading)),
     ...examined.findings,
   ];

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { checkAccess } from '../../src/check/access.ts';
+import { readFileConfig } from '../config/support/read.ts';
+
+/** What `check` says of a configuration. */
+function said(provider: string, frontEnd = '', clientId = 'a'): readonly string[] {
+  const { config } = readFileConfig(`base-url: https://login.example.com
+key-file: ./key
+providers:
+  p: { client-id: ${clientId}, client-secret: b, ${provider} }
+front-ends:
+  app: { origin: https://app.example.com, ${frontEnd} }
+`);
+  return checkAccess(config).map(({ verdict, message, fix }) =>
+    [verdict, message, fix].join(' | '),
+  );
+}
+
+describe('login-relay check says who may log in', () => {
+  it('in words', () => {
+    const allow = 'allow: { users: [octocat, 583231], organizations: [example] }';
+    expect(said(`provider: github, scope: read:org, ${allow}`)).to.deep.equal([
+      'ok | the users octocat, 583231, or the organization example | ',
+    ]);
+    expect(
+      said('provider: github, allow: { users: [ada] }', 'allow: { users: [ada, eve] }'),
+    ).to.deep.equal(['ok | the user ada; besides, the users ada, eve | ']);
+  });
+
+  it('and which scope is missing, also in the scope of the front end', () => {
+    const allow = 'allow: { teams: [example/editors], email-domains: [example.com] }';
+    const missing =
+      /^problem \| the scope has no read:org, and no user:email, .*add read:org and user:email to scope$/;
+    expect(said(`provider: github, ${allow}`)[1]).to.match(missing);
+    expect(said(`provider: github, scope: read:org user:email, ${allow}`)).to.have.length(1);
+    expect(said(`provider: github, scope: admin:org user, ${allow}`)).to.have.length(1);
+    expect(
+      said(`provider: github, scope: read:org user:email, ${allow}`, 'scope: repo')[1],
+    ).to.match(missing);
+    expect(
+      said(`issuer: https://id.example.com, ${allow.replace('teams: [example/editors], ', '')}`)[1],
+    ).to.match(/^warning .* add email to scope$/);
+  });
+
+  it('but not that a scope is missing for a GitHub App', () => {
+    const allow = 'allow: { organizations: [example] }';
+    expect(said(`provider: github, ${allow}`, '', 'Iv1.abc')[1]).to.match(/permissions/);
+  });
+
+  it('and warns if everybody may use proxy', () => {
+    const session =
+      'token-delivery: session, proxy: [{ path: /api/github/, url: https://api.github.com/ }]';
+    expect(said('provider: github', session)).to.deep.equal([
+      'warning | everybody with an account there may use proxy | say who may log in: set allow',
+    ]);
+    expect(said('provider: github', 'token-delivery: session')).to.deep.equal([]);
+  });
+});

@@ -132,6 +132,16 @@ describe('the Debian package', function () {
       ]);
     });
 
+    it('says the next three commands when it is installed, and not when it is upgraded', () => {
+      const loud = install.replace(quietly, '2>/dev/null');
+      const said = inThrowawaySystem(`${loud} | grep '^  sudo'`, `! ${loud} | grep '^  sudo'`);
+      expect(said.map((line) => line.trim().split(' ').slice(0, 2).join(' '))).to.deep.equal([
+        'sudoedit /etc/login-relay/config.yaml',
+        'sudo install',
+        'sudo systemctl',
+      ]);
+    });
+
     it('restarts a running relay when it is upgraded, and keeps configuration and secret', () => {
       expect(
         inThrowawaySystem(

@@ -50,6 +50,25 @@ const failures: Readonly<
   },
 };
 
+/** Seconds until a token ends. A person who has time lets it be a minute: CMS_TOKEN_SECONDS=60. */
+const tokenLifetime = Number(process.env['CMS_TOKEN_SECONDS'] ?? 4);
+
+async function openPopup(page: Page, cms: CmsName): Promise<Page> {
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('button', { name: buttons[cms] }).click();
+  const popup = await opened;
+  await popup.getByText('Authorize', { exact: true }).waitFor();
+  return popup;
+}
+
+const post = (page: Page, title = 'Hello') => page.getByText(title, { exact: true });
+
+/** Opens a post, and changes its title. */
+async function editTitle(page: Page, from: string, to: string): Promise<void> {
+  await post(page, from).click();
+  await page.getByRole('textbox').first().fill(to);
+}
+
 async function authorize(popup: Page): Promise<void> {
   await popup.getByText('Authorize', { exact: true }).click();
 }
@@ -66,24 +85,14 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
       return page;
     }
 
-    async function openPopup(page: Page): Promise<Page> {
-      const opened = page.waitForEvent('popup');
-      await page.getByRole('button', { name: buttons[cms] }).click();
-      const popup = await opened;
-      await popup.getByText('Authorize', { exact: true }).waitFor();
-      return popup;
-    }
-
-    const posts = (page: Page) => page.getByText('Hello', { exact: true });
-
     it('logs in, and shows the posts', async function () {
       this.timeout('60s');
       const page = await openAdmin();
-      const popup = await openPopup(page);
+      const popup = await openPopup(page, cms);
       const addresses: string[] = [];
       popup.on('framenavigated', (frame) => addresses.push(frame.url()));
       await authorize(popup);
-      await posts(page).waitFor();
+      await post(page).waitFor();
       expect(popup.isClosed()).to.equal(true);
       await screenshot(page, `${cms} shows the posts`);
 
@@ -96,7 +105,7 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
       this.timeout('60s');
       const page = await openAdmin();
       for (const [what, { reason, act }] of Object.entries(failures)) {
-        const popup = await openPopup(page);
+        const popup = await openPopup(page, cms);
         const closed = popup.waitForEvent('close');
         await act(site(), popup);
         await closed;
@@ -104,23 +113,110 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
         await screenshot(page, `${cms} if ${what}`);
         site().forget();
       }
-      await (await openPopup(page)).close();
-      await authorize(await openPopup(page));
-      await posts(page).waitFor();
+      await (await openPopup(page, cms)).close();
+      await authorize(await openPopup(page, cms));
+      await post(page).waitFor();
     });
 
     it('logs in two tabs at once', async function () {
       this.timeout('60s');
       const first = await openAdmin();
       const second = await openAdmin(await first.context().newPage());
-      const popups = [await openPopup(first), await openPopup(second)] as const;
+      const popups = [await openPopup(first, cms), await openPopup(second, cms)] as const;
       await authorize(popups[1]);
-      await posts(second).waitFor();
+      await post(second).waitFor();
       await authorize(popups[0]);
-      await posts(first).waitFor();
+      await post(first).waitFor();
     });
   });
 }
+
+describe('Sveltia CMS whose tokens end', () => {
+  const openPage = useBrowser();
+  const site = useCmsSite('Sveltia CMS');
+
+  /** Logs in with tokens that end. Another popup would be another login. */
+  async function logIn(): Promise<Page> {
+    site().github.tokenLifetime = tokenLifetime;
+    const page = await openPage();
+    await stayHere(page.context());
+    await page.goto(site().admin);
+    await authorize(await openPopup(page, 'Sveltia CMS'));
+    await post(page).waitFor();
+    page.on('popup', () => expect.fail('it asks for a login'));
+    return page;
+  }
+
+  it('goes on editing for five of their lifetimes', async function () {
+    this.timeout(60_000 + 10_000 * tokenLifetime);
+    const page = await logIn();
+    const { github } = site();
+    for (const count of [1, 2, 3, 4, 5]) {
+      const title = `Hello ${count}`;
+      await editTitle(page, count === 1 ? 'Hello' : `Hello ${count - 1}`, title);
+      await github.tokensEnd();
+      const before = github.refreshes;
+      await page.getByRole('button', { name: 'Save' }).first().click();
+      await eventually(async () => expect(`${github.commits.at(-1)}`).to.include(title));
+      expect(github.refreshes).to.be.greaterThan(before);
+    }
+    for (const token of github.tokens) expect(site().log).not.to.contain(token);
+  });
+
+  it('makes one refresh at the provider if ten tabs ask at once', async function () {
+    this.timeout('120s');
+    const page = await logIn();
+    const { github } = site();
+    await page.goto('about:blank');
+    const tabs = await Promise.all(Array.from({ length: 10 }, () => page.context().newPage()));
+    await github.tokensEnd();
+    const refreshes = () => site().log.match(/"grant":"refresh_token"/g)?.length ?? 0;
+    const before = { provider: github.refreshes, relay: refreshes() };
+    const ended = github.refusals;
+    github.tokenLifetime = 3600;
+    // No tab gets the next token before all have met the end of this one.
+    github.patience = eventually(async () => {
+      expect(github.refusals).to.equal(ended + tabs.length);
+    });
+    await Promise.all(tabs.map((tab) => tab.goto(site().admin)));
+    await Promise.all(tabs.map((tab) => post(tab).waitFor({ timeout: 60_000 })));
+    expect(github.refreshes).to.equal(before.provider + 1);
+    expect(refreshes()).to.equal(before.relay + tabs.length);
+  });
+});
+
+describe('Decap CMS whose token ends', () => {
+  const openPage = useBrowser();
+  const site = useCmsSite('Decap CMS');
+
+  it('refuses to save, and offers the text after a reload and a login', async function () {
+    this.timeout('90s');
+    site().github.tokenLifetime = tokenLifetime;
+    const page = await openPage();
+    await stayHere(page.context());
+    await page.goto(site().admin);
+    await authorize(await openPopup(page, 'Decap CMS'));
+    await editTitle(page, 'Hello', 'Hello 2');
+    await site().github.tokensEnd();
+    await page.getByText('Publish', { exact: true }).first().click();
+    await page.getByText('Publish now').first().click();
+    await page.getByText('Bad credentials').waitFor();
+    await screenshot(page, 'Decap CMS says that the token has ended');
+
+    site().github.tokenLifetime = undefined;
+    const offers: string[] = [];
+    page.on('dialog', async (dialog) => {
+      offers.push(dialog.message());
+      await dialog.accept();
+    });
+    await page.reload();
+    await authorize(await openPopup(page, 'Decap CMS'));
+    await eventually(async () => {
+      expect(await page.getByRole('textbox').first().inputValue()).to.equal('Hello 2');
+    });
+    expect(offers.join()).to.match(/local backup was recovered/);
+  });
+});
 
 for (const [cms, backend, scope] of [
   ['Decap CMS', 'gitlab', 'api'],

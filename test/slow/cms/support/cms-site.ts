@@ -53,9 +53,9 @@ export class CmsSite {
   private constructor(cms: CmsName, backend: Backend, blogPort: number, relayPort: number) {
     this.#cms = cms;
     this.#backend = backend;
-    // Sveltia CMS takes no other name without https.
+    // Sveltia CMS takes no other names without https.
     this.blog = `http://localhost:${blogPort}`;
-    this.relay = `http://relay.localhost:${relayPort}`;
+    this.relay = `http://127.0.0.1:${relayPort}`;
   }
 
   get admin(): string {
@@ -71,6 +71,7 @@ export class CmsSite {
   forget(): void {
     this.#clockOffset = 0;
     this.github.tokenEndpoint = 'works';
+    this.github.tokenLifetime = undefined;
   }
 
   async close(): Promise<void> {
@@ -88,6 +89,8 @@ export class CmsSite {
       baseUrl: this.relay,
       origin: this.blog,
       tokenDelivery: 'cms',
+      refreshTokens: 'bearer',
+      providerTimeout: '60',
       scope: scopes[this.#backend],
       provider: this.#backend,
       authorizeUrl: `${provider}/login/oauth/authorize`,
@@ -163,7 +166,7 @@ function page(bundle: string): string {
 /** Keeps a browser on this machine: the CMSes ask for fonts and for the status of GitHub. */
 export async function stayHere(context: BrowserContext): Promise<void> {
   await context.route(
-    (url) => !/(^|\.)localhost$/.test(url.hostname),
+    (url) => !/(^|\.)localhost$|^127\.0\.0\.1$/.test(url.hostname),
     (route) => route.abort(),
   );
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** What the token endpoint does: `down` breaks the connection. */
 type TokenEndpoint = 'works' | 'refuses' | 'down';
@@ -25,12 +26,25 @@ const person = {
  */
 export class FakeGitHub {
   tokenEndpoint: TokenEndpoint = 'works';
+  /** Seconds until a token ends, with a refresh token for the next one. Undefined: it does not end. */
+  tokenLifetime: number | undefined;
+  /** How often a token was refreshed. */
+  refreshes = 0;
+  /** Calls of the API that were refused: their token had ended. */
+  refusals = 0;
+  /** Refreshes are answered after this promise. */
+  patience: Promise<void> | undefined;
+  /** The texts that were committed. */
+  commits: string[] = [];
   /** What the API was asked with a token, as `GET /user`. */
   calls: string[] = [];
   /** The scopes of the logins that were started. */
   scopes: (string | null)[] = [];
   readonly tokens: string[] = [];
-  readonly #codes = new Set<string>();
+  /** Codes and refresh tokens. Each works once. */
+  readonly #grants = new Set<string>();
+  /** When tokens end, in milliseconds since 1970. */
+  readonly #ends = new Map<string, number>();
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
     this.#answer(request, response).catch(() => response.destroy());
@@ -40,7 +54,7 @@ export class FakeGitHub {
     const url = new URL(request.url ?? '', 'http://github.localhost');
     if (url.pathname === '/login/oauth/authorize') this.#authorize(url, response);
     else if (url.pathname === '/login/oauth/access_token') {
-      this.#exchange(url.search || (await text(request)), response);
+      await this.#exchange(url.search || (await text(request)), response);
     } else if (request.method === 'OPTIONS') {
       const asked = request.headers['access-control-request-headers'] ?? '';
       response.writeHead(204, { ...cors, 'Access-Control-Allow-Headers': asked }).end();
@@ -56,39 +70,59 @@ export class FakeGitHub {
       return `${url.searchParams.get('redirect_uri')}?${query}`.replaceAll('&', '&amp;');
     };
     const code = randomBytes(10).toString('hex');
-    this.#codes.add(code);
+    this.#grants.add(code);
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
     response.end(`<!doctype html><title>GitHub</title><h1>Authorize the blog?</h1>
 <a href="${back({ code })}">Authorize</a> <a href="${back({ error: 'access_denied' })}">Cancel</a>`);
   }
 
   /** @param sent the parameters: GitHub takes them in the query, the others in the body */
-  #exchange(sent: string, response: ServerResponse): void {
+  async #exchange(sent: string, response: ServerResponse): Promise<void> {
     if (this.tokenEndpoint === 'down') {
       response.destroy();
       return;
     }
-    const isKnown = this.#codes.delete(new URLSearchParams(sent).get('code') ?? '');
+    const parameters = new URLSearchParams(sent);
+    const refreshToken = parameters.get('refresh_token');
+    if (refreshToken !== null) {
+      this.refreshes += 1;
+      await this.patience;
+    }
+    const isKnown = this.#grants.delete(refreshToken ?? parameters.get('code') ?? '');
     if (this.tokenEndpoint === 'refuses' || !isKnown) {
       send(response, 200, { error: 'bad_verification_code' });
       return;
     }
     const token = `gho_${randomBytes(18).toString('hex')}`;
     this.tokens.push(token);
-    send(response, 200, { access_token: token, token_type: 'bearer' });
+    const lifetime = this.tokenLifetime;
+    const next = lifetime && `ghr_${randomBytes(18).toString('hex')}`;
+    if (next) this.#grants.add(next);
+    this.#ends.set(token, Date.now() + (lifetime ?? Number.POSITIVE_INFINITY) * 1000);
+    const granted = { access_token: token, token_type: 'bearer' };
+    send(response, 200, { ...granted, expires_in: lifetime, refresh_token: next });
+  }
+
+  /** Resolves once all tokens have ended. */
+  async tokensEnd(): Promise<void> {
+    await delay(Math.max(...this.#ends.values()) - Date.now());
   }
 
   async #answerApi(request: IncomingMessage, url: URL, response: ServerResponse): Promise<void> {
     const [, token = ''] = request.headers.authorization?.split(' ') ?? [];
-    if (!this.tokens.includes(token)) {
+    if (Date.now() >= (this.#ends.get(token) ?? 0)) {
+      this.refusals += 1;
       send(response, 401, { message: 'Bad credentials' });
       return;
     }
     const call = `${request.method} ${decodeURIComponent(url.pathname)}`;
     this.calls.push(call);
-    const answer = call.endsWith('/api/graphql')
-      ? answerGraphQl(await text(request))
-      : answerRest(call);
+    const sent = await text(request);
+    const { input } = sent === '' ? {} : (JSON.parse(sent).variables ?? {});
+    for (const { contents } of input?.fileChanges.additions ?? []) {
+      this.commits.push(Buffer.from(contents, 'base64').toString());
+    }
+    const answer = call.endsWith('/api/graphql') ? answerGraphQl(sent) : answerRest(call);
     send(response, answer === undefined ? 404 : 200, answer ?? { message: 'Not Found' });
   }
 }
@@ -124,6 +158,10 @@ function answerGraphQl(sent: string): object | undefined {
   const node = { oid: sha.commit, message: 'First post', author, committedDate: date };
   const commit = { target: { history: { nodes: [node] } } };
   const { query = '' } = JSON.parse(sent);
+  if (query.includes('createCommitOnBranch')) {
+    const saved = { oid: sha.commit, committedDate: date, file_0: { oid: sha.post } };
+    return { data: { createCommitOnBranch: { commit: saved } } };
+  }
   const aliases = [...query.matchAll(/(\w+): (object\(|ref\()/g)].map(([, alias, what]) => [
     alias,
     what === 'ref(' ? commit : { text: post },

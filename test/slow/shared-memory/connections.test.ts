@@ -140,7 +140,13 @@ describe('relays reach their shared memory', function () {
       const [info] = await server.run(['CLUSTER', 'INFO']);
       expect(`${info}`).to.include('cluster_state:ok');
     });
-    const flags = { 'shared-memory': `redis+cluster://127.0.0.1:${server.port}` };
+    const own = password.replaceAll(' ', '');
+    const rights = (await manualRights()).replace('PASSWORD', own);
+    await server.run([...rights.split(' '), '+cluster|slots']);
+    const flags = {
+      'shared-memory': `redis+cluster://relay@127.0.0.1:${server.port}`,
+      'shared-memory-password-file': await secretFile(own),
+    };
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
   });

@@ -37,7 +37,7 @@ const reconnectTime = 150;
 const ports = { server: 6379, socket: 0, sentinel: 26_379, cluster: 6379 } as const;
 
 const form =
-  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[^@:/]*)@)?(?<nodes>[^@/?#]+)(?:\/(?<name>[\w.-]*))?$/;
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[\w.-]+)@)?(?<nodes>[^@/?#]+)(?:\/(?<name>[\w.-]*))?$/;
 
 /**
  * @returns undefined if it is not one of `redis://`, `rediss://`, `unix:/path`, `redis+sentinel://h1,h2/name` and
@@ -51,8 +51,8 @@ export function parseAddress(text: string): Address | undefined {
   const { tls, kind: named, user, nodes: list = '', name = '' } = form.exec(text)?.groups ?? {};
   const kind = named === 'sentinel' || named === 'cluster' ? named : 'server';
   const nodes = list.split(',').flatMap((node) => {
-    const url = URL.parse(`http://${node}`);
-    return url === null || url.pathname !== '/'
+    const url = URL.parse(`redis://${node}`);
+    return url === null || url.pathname !== '' || url.hostname === ''
       ? []
       : [{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || ports[kind]) }];
   });
@@ -61,7 +61,7 @@ export function parseAddress(text: string): Address | undefined {
   const isNamed =
     kind === 'sentinel' ? name !== '' : kind === 'cluster' ? name === '' : /^\d*$/.test(name);
   if (!isWhole || !isNamed) return undefined;
-  return { kind, tls: tls === 's', user: user && decodeURIComponent(user), nodes, name };
+  return { kind, tls: tls === 's', user, nodes, name };
 }
 
 /** Loads the client library, and prepares a connection. */
@@ -81,7 +81,7 @@ export async function createConnection({
     ...(tls ? { tls: true as const, ...(ca !== undefined && { ca }) } : {}),
   };
   const options = {
-    ...(user ? { username: user } : {}),
+    ...(user && { username: user }),
     ...(password && { password: password.reveal() }),
     pingInterval,
     disableOfflineQueue: true,

@@ -122,8 +122,8 @@ export async function lead(
 const mostCounters = 65_536;
 
 /**
- * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter is evicted, and clients
- * cannot choose with whom they share one.
+ * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter
+ * is evicted, and clients cannot choose with whom they share one.
  *
  * @param kind the short name of what is counted
  * @param seconds after which a counter starts anew

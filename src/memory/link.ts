@@ -112,7 +112,8 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     if (isThere || left <= 0) return isThere;
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.push(resolve);
-    await Promise.race([promise, sleep(left, undefined, { ref: false })]);
+    // At the start, nothing else may keep the process alive.
+    await Promise.race([promise, sleep(left)]);
     waiting = waiting.filter((one) => one !== resolve);
     return isThere;
   }

@@ -18,7 +18,7 @@ const given = (flags: Partial<Record<OptionName, string>>, environment = minimal
 describe('--shared-memory', () => {
   for (const [address, kind, nodes, name] of [
     ['redis://127.0.0.1', 'server', ['127.0.0.1:6379'], ''],
-    ['redis://localhost:7000/2', 'server', ['localhost:7000'], '2'],
+    ['redis://localhost:80/2', 'server', ['localhost:80'], '2'],
     ['rediss://relay@memory.example', 'server', ['memory.example:6379'], ''],
     ['redis://[::1]:7000', 'server', ['::1:7000'], ''],
     ['unix:/run/valkey/socket', 'socket', [], '/run/valkey/socket'],
@@ -46,6 +46,9 @@ describe('--shared-memory', () => {
     'redis://',
     'redis://a,b',
     'redis://127.0.0.1:99999',
+    'redis://%@127.0.0.1',
+    'redis://:80',
+    'redis+cluster://a,,b',
     'redis://127.0.0.1/name',
     'redis://127.0.0.1?password=secret',
     'redis+sentinel://localhost',

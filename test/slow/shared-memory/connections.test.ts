@@ -149,6 +149,22 @@ describe('relays reach their shared memory', function () {
     };
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
+    await server.kill();
+    const relays = await Relays.start(2, flags);
+    try {
+      slowly(relays.provider);
+      const logged = (msg: string) =>
+        Promise.all(
+          relays.each.map(({ process: relay }) => relay.logLine((line) => line['msg'] === msg)),
+        );
+      await logged('shared memory is away');
+      await server.start();
+      await server.run([...rights.split(' '), '+cluster|slots']);
+      await logged('shared memory is back');
+      expect(await refreshAtTwo(relays)).to.equal(1);
+    } finally {
+      await relays.stop();
+    }
   });
 
   it('through Sentinel, also after a failover', async () => {

@@ -11,7 +11,6 @@ import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import type { UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
 import { userAgent } from '../version.ts';
-import { checkProxy } from './proxy.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** What the logins of one front end at one registration are configured with. */
@@ -33,25 +32,21 @@ export function loginConfig(
 const concurrentCalls = 64;
 
 /** What all checks of one login share. Advice names settings with `describe`. */
-export type CheckContext = Awaited<ReturnType<typeof createContext>>;
+export type CheckContext = ReturnType<typeof createContext>;
 
 /** Makes the context of the logins of one front end at one registration: by default, the first ones. */
-export async function createContext(
+export function createContext(
   reading: ConfigReading,
   registration: RegistrationConfig = reading.config.registrations[0],
   frontEnd: FrontEndConfig = reading.config.frontEnds[0],
 ) {
   const config = loginConfig(reading.config, registration, frontEnd);
   const { providerTimeout: timeout, proxy } = config;
-  const { findings, proxyError } = await checkProxy(proxy, timeout);
   const client = createUpstreamClient(userAgent, { timeout, concurrentCalls }, proxy);
   return {
     ...reading.namingOf(registration.name, frontEnd.name),
     config,
     client,
-    proxyFindings: findings,
-    /** The system's error code if the outbound proxy cannot be reached; undefined if it can, or there is no proxy. */
-    proxyError,
     [Symbol.dispose]: () => client.close(),
   };
 }

@@ -27,7 +27,7 @@ export async function examine(
   registration?: RegistrationConfig,
   frontEnd?: FrontEndConfig,
 ) {
-  using context = await createContext(reading, registration, frontEnd);
+  using context = createContext(reading, registration, frontEnd);
   const ownAddresses = Promise.all([
     checkBaseUrl(context),
     withFrontEnd ? checkFrontEnd(context) : [],
@@ -44,7 +44,6 @@ export async function examine(
   const findings = [
     checkAddresses(context, provider),
     ...(await ownAddresses),
-    context.proxyFindings,
     ofDiscovery,
     atProvider ? [...checkScope(atProvider), ...checkTokens(atProvider)] : [],
     ...ofEndpoints,
@@ -68,7 +67,7 @@ export async function examineAll(reading: ConfigReading): ReturnType<typeof exam
   });
   const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
     const [registration] = registrationsOf(config, frontEnd);
-    using context = await createContext(reading, registration, frontEnd);
+    using context = createContext(reading, registration, frontEnd);
     return about(frontEnd.name, await checkFrontEnd(context));
   });
   // At once, because each may wait until the time for a call is over.

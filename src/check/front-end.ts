@@ -1,7 +1,6 @@
 import { isHtml, providerInTrouble, redirectTarget } from './answer.ts';
 import { ask, type CheckContext, type LoginConfig } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
-import { checkSession } from './tokens.ts';
 
 /**
  * Requests every page that a login can end at, and the APIs that they use through the relay. The first page is the
@@ -19,7 +18,7 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
   );
   const ofApis = apis.map((api) => checkApi(context, api));
   const [foundOfApis, ...others] = await Promise.all([Promise.all(ofApis), ...ofPages]);
-  return [...others, ...checkSession(context), ...foundOfApis];
+  return [...others, ...foundOfApis];
 }
 
 async function checkPage(

@@ -1,38 +1,15 @@
 import { refreshPolicyOf } from '../relay/registration-config.ts';
-import type { CheckContext, ProviderContext } from './context.ts';
+import type { ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** What says how pages and sessions keep their tokens. It asks nobody. */
 type Known = Pick<ProviderContext, 'config' | 'provider' | 'describe'>;
 
-/**
- * Says whether pages or sessions can renew their tokens, where tokens are revoked, where people log out,
- * and what the delivery leaves open.
- */
+/** Says whether pages or sessions can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
 export function checkTokens(known: Known): Finding[] {
-  const { stateCheck, tokenDelivery } = known.config;
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
-  if (stateCheck === 'off') return [];
-  const last = tokenDelivery === 'session' ? [checkLogout(known)] : checkDelivery(known);
-  return [checkRefresh(known), checkRevocation(known), ...last];
-}
-
-/** Says how long the sessions of a front end last. */
-export function checkSession({ config }: Pick<CheckContext, 'config'>): Finding[] {
-  const { tokenDelivery, sessionLifetime, sessionIdle } = config;
-  if (tokenDelivery !== 'session') return [];
-  const secondsOfHour = 3600;
-  const lifetime = counted(sessionLifetime / (24 * secondsOfHour), 'day');
-  const idle = counted(sessionIdle / secondsOfHour, 'hour');
-  return [
-    findingsOn('session').ok(
-      `lasts ${lifetime} at most, and ${idle} without a refresh; its page gets no token`,
-    ),
-  ];
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  if (known.config.stateCheck === 'off') return [];
+  return [checkRefresh(known), checkRevocation(known), ...checkDelivery(known)];
 }
 
 const refreshTokens = {
@@ -79,15 +56,6 @@ function checkRevocation({ provider: { revocation }, describe }: Known): Finding
   const kinds = { access_token: 'access tokens', refresh_token: 'refresh tokens' };
   const which = revocation.takes === undefined ? 'tokens' : `only ${kinds[revocation.takes]}`;
   return ok(`${which} are revoked, at ${revocation.url}`);
-}
-
-/** Says where people log out of the provider itself. */
-function checkLogout({ provider: { logoutUrl } }: Known): Finding {
-  return findingsOn('logout').ok(
-    logoutUrl === undefined
-      ? 'ends the session at the relay; no logout page of the provider is known'
-      : `ends the session at the relay, and names the logout page of the provider: ${logoutUrl}`,
-  );
 }
 
 function checkDelivery({ config, provider, describe }: Known): Finding[] {

@@ -1,5 +1,5 @@
-import type { Naming } from '../config/reading.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
+import type { CheckContext } from './context.ts';
 
 /** Why an address gave no answer, as text for the operator. */
 export interface Unreached {
@@ -70,29 +70,12 @@ const reasons: Readonly<Record<string, Unreached>> = {
   },
 };
 
-/** Explains the code of a connection that failed. */
-export function explainConnection(code: string | undefined): Unreached {
-  return (
-    reasons[code ?? ''] ?? {
-      message: `the connection failed (${code ?? 'for an unknown reason'})`,
-      fix: 'check the address and the network',
-    }
-  );
-}
-
 /** Explains a call that got no answer. */
 export function explainCall(
   { host, protocol }: URL,
   { outcome, error }: Pick<UpstreamCall, 'outcome'> & { readonly error?: string | undefined },
-  { proxyError, describe }: Pick<Naming, 'describe'> & { readonly proxyError: string | undefined },
+  { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
 ): Unreached {
-  // NO_PROXY may exempt the host. Blame the proxy only if it fails with the same error.
-  if (proxyError !== undefined && error === proxyError && protocol === 'https:') {
-    return {
-      message: `not reached: the proxy does not answer (${host})`,
-      fix: 'fix the proxy, or name the host in NO_PROXY',
-    };
-  }
   const limits: Partial<Record<string, Unreached>> = {
     provider_timeout: {
       message: 'no answer came in time',
@@ -103,6 +86,12 @@ export function explainCall(
       fix: 'check the address: an endpoint answers in a few kilobytes',
     },
   };
-  const reason = limits[outcome] ?? explainConnection(error);
-  return { ...reason, message: `${reason.message} (${host})` };
+  const reason = limits[outcome] ??
+    reasons[error ?? ''] ?? {
+      message: `the connection failed (${error ?? 'for an unknown reason'})`,
+      fix: 'check the address and the network',
+    };
+  const isProxied = protocol === 'https:' && config.proxy['HTTPS_PROXY'] !== undefined;
+  const where = isProxied ? `${host}, or the proxy of HTTPS_PROXY` : host;
+  return { ...reason, message: `${reason.message} (${where})` };
 }

@@ -19,7 +19,7 @@ describe('login-relay check, about the scope', () => {
         subject: 'scope',
         verdict: 'warning',
         message: 'the provider does not list repo, user: it may ignore that, or refuse the login',
-        fix: 'compare --scope (PROVIDER_SCOPE) with openid profile',
+        fix: 'compare --scope (PROVIDER_SCOPE) with scopes_supported in the metadata',
       },
     ]);
   });
@@ -36,16 +36,8 @@ describe('login-relay check, about the scope', () => {
     });
   }
 
-  for (const [name, scopes] of Object.entries({
-    'control characters': ['openid', '\u001b[31m'],
-    'thousands of words': Array.from({ length: 5000 }, (_, index) => `scope${index}`),
-    nothing: [],
-  })) {
-    it(`does not show a list of ${name}`, async () => {
-      const [finding] = await findingsWith(scopes, 'profile');
-      expect(finding?.fix).to.equal(
-        'compare --scope (PROVIDER_SCOPE) with scopes_supported in the metadata',
-      );
-    });
-  }
+  it('shows nothing of the list, which may hold anything', async () => {
+    const [finding] = await findingsWith(['openid', '\u001b[31m'], 'profile');
+    expect(JSON.stringify(finding)).not.to.contain('[31m');
+  });
 });

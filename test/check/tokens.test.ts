@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkSession, checkTokens } from '../../src/check/tokens.ts';
+import { checkTokens } from '../../src/check/tokens.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { type Given, read } from '../config/support/read.ts';
 
@@ -66,7 +66,7 @@ describe('login-relay check, about tokens', () => {
     );
   });
 
-  it('says how sessions are renewed, and where people log out of the provider', () => {
+  it('says how sessions are renewed', () => {
     const flags = {
       tokenDelivery: 'session',
       origin: 'http://localhost:5173',
@@ -76,9 +76,6 @@ describe('login-relay check, about tokens', () => {
     expect(about('refresh', flags)).to.equal(
       'ok refresh: the provider gives refresh tokens; logins ask for them with scope offline_access; without a refresh token, a session ends with its access token',
     );
-    expect(about('logout', flags)).to.match(/names the logout page of the provider: https:/);
-    const { providerTenant: _, ...atGitHub } = { ...flags, provider: 'github' };
-    expect(about('logout', atGitHub)).to.contain('no logout page of the provider is known');
     expect(about('token delivery', flags)).to.equal(undefined);
   });
 
@@ -99,18 +96,5 @@ describe('login-relay check, about tokens', () => {
 
   it('reports nothing if the state check is off, so that there are no OAuth logins', () => {
     expect(findings({ stateCheck: 'off' })).to.deep.equal([]);
-  });
-
-  it('says how long sessions last', () => {
-    const session = { tokenDelivery: 'session', origin: 'http://localhost:5173' };
-    const said = (given: Given['flags']) =>
-      checkSession(read({ flags: { ...session, ...given } })).map(({ message }) => message);
-    expect(said({})).to.deep.equal([
-      'lasts 7 days at most, and 24 hours without a refresh; its page gets no token',
-    ]);
-    expect(said({ sessionLifetime: '1', sessionIdle: '1' })).to.deep.equal([
-      'lasts 1 day at most, and 1 hour without a refresh; its page gets no token',
-    ]);
-    expect(said({ tokenDelivery: 'query' })).to.deep.equal([]);
   });
 });

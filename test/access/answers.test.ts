@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import type { Page } from '../harness/provider/pages.ts';
+import { json, silence } from '../harness/provider/provider-behaviours.ts';
+import { asksProvider } from './support/asking.ts';
+
+const allowed = 'allowed';
+const refused = 'access_refused 403';
+const user = 'GET /user';
+const membership = 'GET /user/memberships/orgs/example';
+const allow = { organizations: ['example'] };
+
+describe('an answer to who may log in', () => {
+  const asking = asksProvider();
+  const ada = { [user]: json({ login: 'ada', id: 1 }) };
+  const member = { ...ada, [membership]: json({ state: 'active' }) };
+
+  it('is kept for a minute', async () => {
+    asking().pages = member;
+    expect(await asking().ask('github', allow)).to.equal(allowed);
+    asking().pages = ada;
+    asking().advance(59_000);
+    expect(await asking().ask('github', allow)).to.equal(allowed);
+    asking().advance(2_000);
+    expect(await asking().ask('github', allow)).to.equal(refused);
+    // A no is kept, too.
+    asking().pages = member;
+    expect(await asking().ask('github', allow)).to.equal(refused);
+    asking().advance(61_000);
+    expect(await asking().ask('github', allow)).to.equal(allowed);
+  });
+
+  it('is not that of another token, registration, preset or rule', async () => {
+    asking().pages = member;
+    expect(await asking().ask('github', allow)).to.equal(allowed);
+    asking().pages = { ...ada, 'GET /api/v3/user': json({ login: 'eve', id: 2 }) };
+    expect(await asking().ask('github', allow, 'another-token')).to.equal(refused);
+    expect(await asking().ask('github', allow, 'a-token', 'another')).to.equal(refused);
+    expect(await asking().ask('github-enterprise', allow)).to.equal(refused);
+    expect(await asking().ask('github', { organizations: ['example2'] })).to.equal(refused);
+    expect(await asking().ask('github', [allow, { users: ['eve'] }])).to.equal(refused);
+    expect(await asking().ask('github', allow)).to.equal(allowed);
+  });
+
+  it('is one for all who ask at once', async () => {
+    asking().pages = member;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => asking().ask('github', allow)),
+    );
+    expect(new Set(answers)).to.deep.equal(new Set([allowed]));
+    expect(asking().requests).to.have.length(2);
+  });
+
+  it('is yes only if all rules of provider and front end have a match', async () => {
+    asking().pages = { ...member, [`${membership}2`]: json({ state: 'pending' }) };
+    const other = { organizations: ['example2'] };
+    expect(await asking().ask('github', [allow, { users: ['ada'] }])).to.equal(allowed);
+    expect(await asking().ask('github', [allow, other])).to.equal(refused);
+    expect(await asking().ask('github', [other, allow])).to.equal(refused);
+    expect(await asking().ask('github', { ...other, users: ['ada'] })).to.equal(allowed);
+  });
+
+  it('is yes by one rule although another one fails, and never no', async () => {
+    asking().pages = { ...ada, [membership]: json({}, 500) };
+    expect(await asking().ask('github', { ...allow, users: ['ada'] })).to.equal(allowed);
+    expect(await asking().ask('github', { ...allow, users: ['eve'] })).to.equal(
+      'access_unchecked 502',
+    );
+  });
+
+  it('comes in the time of one call, however many questions there are', async () => {
+    asking().pages = { ...ada, [membership]: silence };
+    const begun = performance.now();
+    const rules = {
+      organizations: ['example', 'example'],
+      teams: ['example/a', 'example/b'],
+      emails: ['a@example.com'],
+    };
+    expect(await asking().ask('github', rules)).to.equal('access_unchecked 504');
+    expect(performance.now() - begun).to.be.lessThan(5_000);
+  });
+
+  it('does not send the token to another host, whatever a list says', async () => {
+    const pages: string[] = [];
+    const list: Page = (response, { headers, url, query }) => {
+      pages.push(`${headers.host}${url.pathname}`);
+      const next = '<http://evil.example:1/steal?page=2>; rel="next"';
+      json(
+        [{ email: 'x@example.net', verified: true }],
+        200,
+        query.has('page') ? {} : { Link: next },
+      )(response);
+    };
+    asking().pages = { ...ada, 'GET /user/emails': list };
+    expect(await asking().ask('github', { emails: ['ada@example.com'] })).to.equal(refused);
+    const { host } = new URL(asking().origin);
+    expect(pages).to.deep.equal([`${host}/user/emails`, `${host}/user/emails`]);
+  });
+
+  it('is not known from a list without an end', async () => {
+    const endless = json([], 200, { Link: '<?page=2>; rel="next"' });
+    asking().pages = { ...ada, 'GET /user/emails': endless };
+    const emails = { emails: ['ada@example.com'] };
+    expect(await asking().ask('github', emails)).to.equal('access_unchecked 502');
+    expect(asking().requests.length).to.be.lessThan(30);
+  });
+
+  for (const [what, record] of [
+    ['a number that JSON cannot hold', '{"login":"ada","id":9007199254740993}'],
+    ['a number as text with a sign', '{"login":"ada","id":"+9007199254740992"}'],
+    ['a number in another form', '{"login":"ada","id":9.007199254740992e15}'],
+    ['a list', '{"login":"ada","id":["x","9007199254740992x"]}'],
+    ['a name of digits', '{"login":"9007199254740992","id":5}'],
+    ['an inherited field', '{"__proto__":{"id":9007199254740992},"login":"ada"}'],
+    ['nothing', '{"login":"ada"}'],
+    ['null', '{"login":null,"id":null}'],
+  ] as const) {
+    it(`is no for an id that is ${what}`, async () => {
+      asking().pages = {
+        [user]: (response) => response.writeHead(200).end(record),
+      };
+      expect(await asking().ask('github', { users: ['9007199254740992'] })).to.equal(refused);
+    });
+  }
+
+  it('is no for a login name that would leave the path of its question', async () => {
+    for (const login of ['..', '.', '../../example2', 'ada/../eve', 'ada?x=', 'ada#', '']) {
+      asking().advance(61_000);
+      asking().pages = {
+        [user]: json({ login, id: 1 }),
+        '*': json({ state: 'active' }),
+        'GET /orgs/example/teams/editors/memberships/': json({ state: 'active' }),
+      };
+      await asking().ask('github', { teams: ['example/editors'] });
+      const paths = asking().requests.map(({ url }) => url.pathname + url.search);
+      const strange = paths.filter(
+        (path) => !/^\/(user|orgs\/example\/teams\/editors\/memberships\/[^/?#]+)$/.test(path),
+      );
+      expect(strange, login).to.deep.equal([]);
+    }
+  });
+
+  it('is no for a token that no header can carry', async () => {
+    asking().pages = member;
+    expect(await asking().ask('github', allow, 'a\r\nb')).to.equal('access_unchecked 502');
+    expect(asking().requests).to.deep.equal([]);
+  });
+
+  it('is asked with the headers that the provider requires', async () => {
+    asking().pages = { 'GET /api/v10/users/@me': json({ id: '1', username: 'nelly' }) };
+    expect(await asking().ask('discord', { users: ['nelly'] })).to.equal(allowed);
+    expect(asking().requests[0]?.headers['user-agent']).to.match(/^DiscordBot/);
+  });
+});

@@ -1,5 +1,7 @@
 /** A front end, as a configuration file describes it. */
-export type FrontEndSettings = Readonly<Record<string, string | readonly string[]>>;
+export type FrontEndSettings = Readonly<
+  Record<string, string | readonly string[] | { readonly users: readonly string[] }>
+>;
 
 /** A delivery as the demo shows it: a front end, with a page of its own. */
 export interface Delivery {
@@ -38,6 +40,19 @@ export const deliveries = {
     guide: 'docs/front-end.md#sessions',
     script: 'with-client.js',
     settings: { 'token-delivery': 'session' },
+  },
+  access: {
+    name: 'members',
+    path: '/members',
+    title: 'Who may log in',
+    lead: 'Only Ada may log in here. Log in with another name to see what a refused person reads.',
+    guide: 'docs/access.md#what-happens',
+    script: 'with-client.js',
+    settings: {
+      'token-delivery': 'session',
+      'error-delivery': 'page',
+      allow: { users: ['ada'] },
+    },
   },
   contract: {
     name: 'contract',

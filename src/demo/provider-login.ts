@@ -68,6 +68,13 @@ export function nameOf(id: string): string {
   return Buffer.from(id, 'base64url').toString();
 }
 
+/** Lets people choose another account. The login page always does that, but the library does not know the prompt. */
+export const chooseAccount: Middleware = (ctx, next) => {
+  const { prompt, ...query } = ctx.query;
+  if (prompt === 'select_account') ctx.query = query;
+  return next();
+};
+
 /** Answers with a page whatever fails. */
 export function answerFailures(pages: ProviderPages, onError: (error: Error) => void): Middleware {
   return async (ctx, next) => {

@@ -6,7 +6,7 @@ import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.j
 // not marked LTS.
 import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import { answerFailures, loginRoutes, nameOf } from './provider-login.ts';
+import { answerFailures, chooseAccount, loginRoutes, nameOf } from './provider-login.ts';
 import { createProviderPages, type ProviderPages } from './provider-pages.ts';
 
 /** What {@link createDemoProvider} is made from. */
@@ -42,6 +42,7 @@ export function createDemoProvider(options: DemoProviderOptions): RequestListene
   const pages = createProviderPages(brand, client.name ?? client.clientId);
   const provider = new Provider(issuer, configurationOf(options, pages));
   provider.use(answerFailures(pages, onError));
+  provider.use(chooseAccount);
   provider.use(loginRoutes(provider, pages));
   provider.on('server_error', (_ctx, error) => onError(error));
   provider.onerror = onError;

@@ -75,6 +75,20 @@ describe('demo', () => {
     );
   });
 
+  it('shows what a person reads who may not log in, and lets another account in', async () => {
+    await withDemo(async ({ relayUrl, frontEndUrl }) => {
+      const browser = new FakeBrowser(undefined, { frontEnd: frontEndUrl });
+      const loginPage = await browser.visit(`${relayUrl}/auth/provider/members`);
+      const refused = await browser.submit(loginPage, { name: 'Bob' });
+      expect(refused.status).to.equal(403);
+      expect(`${refused.body}`).to.contain('You are logged in as <b>bob</b>');
+      const [, link = ''] = /<a href="([^"]*)">Log in with another/.exec(`${refused.body}`) ?? [];
+      const again = await browser.visit(link.replaceAll('&amp;', '&'));
+      const { url } = await browser.submit(again, { name: 'Ada' });
+      expect(`${url}`).to.equal(`${frontEndUrl}/members`);
+    });
+  });
+
   describe('with a page of one’s own', () => {
     const origin = 'http://localhost:5173';
 

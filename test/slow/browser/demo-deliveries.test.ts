@@ -129,7 +129,7 @@ describe('the demo’s deliveries in Chromium', () => {
 
   it('are readable, 320 pixels wide', async () => {
     const page = await openPage({ colorScheme: 'dark', viewport: { width: 320, height: 640 } });
-    for (const path of ['/', '/session', '/contract', '/cms']) {
+    for (const path of ['/', '/session', '/members', '/contract', '/cms']) {
       await page.goto(frontEnd + path);
       await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
       await screenshot(page, `dark-320${path.replace('/', '-')}`);

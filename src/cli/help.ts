@@ -42,9 +42,12 @@ export const helpLayout: Partial<Help> = {
 };
 
 /** What `login-relay help options` prints: every option of the relay, with its variable and default. */
-export function optionsHelp(program: Command): string {
+export function optionsHelp(
+  program: Command,
+  width = program.configureOutput().getOutHelpWidth?.() ?? 80,
+): string {
   const help = program.createHelp();
-  help.prepareContext({ helpWidth: program.configureOutput().getOutHelpWidth?.() ?? 80 });
+  help.prepareContext({ helpWidth: width });
   const all = help.visibleOptions(program).filter(isOfRelay);
   return optionSections(all, help).join('\n\n').concat('\n');
 }

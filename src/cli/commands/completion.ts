@@ -1,10 +1,7 @@
-import type { Command } from 'commander';
-import {
-  type CommandDescription,
-  describeProgram,
-  type FlagDescription,
-  type ProgramDescription,
-} from '../description.ts';
+import type { Command, Option as Flag } from 'commander';
+import { acceptedWords, filePath } from '../../config/schemas.ts';
+import type { Option } from '../../config/settings/setting.ts';
+import { options } from '../../config/settings/settings.ts';
 import type { Shell } from '../program.ts';
 
 // Each script passes the words up to the cursor, and the command that was typed. It gets the words to offer, each with
@@ -81,33 +78,34 @@ export function complete(words: readonly string[], program: Command): string {
   );
   const current = split.at(-1) === '=' ? '' : (split.at(-1) ?? '');
   const before = split.slice(0, -1).filter((word) => word !== '=');
-  const offered = offer(describeProgram(program), before, current);
-  return offered
+  return offer(program, before, current)
     .filter((line) => line.startsWith(current) || line === ':')
     .map((line) => `${line}\n`)
     .join('');
 }
 
 /** Candidates that may not begin with what was typed. */
-function offer(
-  { main, commands }: ProgramDescription,
-  before: readonly string[],
-  current: string,
-): readonly string[] {
-  const [name] = before;
-  const command = commands.find((one) => one.name === name) ?? main;
-  const previous = before.at(-1);
-  const flag = command.flags.find(({ long, argument }) => argument && long === previous);
-  if (flag) return flag.takesFile ? [':'] : flag.words;
-  if (current.startsWith('-')) return command.flags.flatMap(flagLines);
-  if (name === undefined) return commands.map(commandLine);
-  return before.length === 1 ? (command.argument?.words ?? []) : [];
+function offer(program: Command, before: readonly string[], current: string): readonly string[] {
+  const help = program.createHelp();
+  const commands = help.visibleCommands(program);
+  const names = commands.map((one) => one.name());
+  const command = commands.find((one) => one.name() === before[0]);
+  const flags = help.visibleOptions(command ?? program);
+  const flag = flags.find(({ long, required }) => required && long === before.at(-1));
+  if (flag) return wordsOf(flag);
+  if (current.startsWith('-')) return flags.flatMap(flagLines);
+  if (before.length === 0) return commands.map((one) => `${one.name()}\t${one.description()}`);
+  const [argument] = command?.registeredArguments ?? [];
+  return before.length === 1 && argument ? (argument.argChoices ?? names) : [];
 }
 
-function flagLines({ short, long, help }: FlagDescription): string[] {
-  return [long, short].filter((form) => form !== undefined).map((form) => `${form}\t${help}`);
+/** What a flag takes, if it is known. */
+function wordsOf({ long }: Flag): readonly string[] {
+  const option = Object.values<Option>(options).find(({ flag }) => flag === long);
+  if (option === undefined) return [];
+  return option.schema === filePath ? [':'] : acceptedWords(option.schema);
 }
 
-function commandLine({ name, help }: CommandDescription): string {
-  return `${name}\t${help}`;
+function flagLines({ short, long, description }: Flag): string[] {
+  return [long, short].flatMap((form) => (form ? [`${form}\t${description}`] : []));
 }

@@ -75,7 +75,7 @@ function helpWidth({ helpWidth = 80 }: Help): number {
 }
 
 /** The name of what a command takes: `<shell>` if it is required, `[command]` if not. */
-export function argumentTerm(argument: Argument): string {
+function argumentTerm(argument: Argument): string {
   return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 }
 

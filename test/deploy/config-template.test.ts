@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { projectRoot } from '../harness/project/run.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
 import { listening } from '../harness/relay/relay-under-test.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 
 const template = (name: string) => readFileSync(join(projectRoot, 'deploy', name), 'utf8');
 const values: Readonly<Record<string, string>> = {
@@ -14,9 +15,10 @@ const values: Readonly<Record<string, string>> = {
 };
 const noMetrics = { 'metrics-host': '127.0.0.1', 'metrics-port': '0' };
 
-/** The files that a template names, as the test has them. */
-const ownFiles = (directory: string) =>
+/** The files and the server that a template names, as the test has them. */
+const ownFiles = (directory: string, server: MemoryServerHere) =>
   [
+    [/(?<=^shared-memory: ).*/m, server.address],
     [/(?<=^key-file: ).*/m, join(directory, 'key')],
     [/(?<=client-secret-file: ).*/m, './client-secret'],
   ] as const;
@@ -25,12 +27,17 @@ describe('the template of the configuration file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
   const config = join(directory, 'config.yaml');
 
-  before('secret and key are stored', () => {
+  let server: MemoryServerHere;
+  before('secret and key are stored', async () => {
+    server = await MemoryServerHere.start();
     writeFileSync(join(directory, 'client-secret'), 'a client secret', { mode: 0o640 });
     writeFileSync(join(directory, 'key'), 'a secret of more than 32 characters', { mode: 0o600 });
   });
 
-  after('the files are removed', () => rmSync(directory, { recursive: true }));
+  after('the files are removed', async () => {
+    rmSync(directory, { recursive: true });
+    await server.stop();
+  });
 
   it('does not start a relay until three settings have a value', async () => {
     writeFileSync(config, template('config.yaml').replace('/var/lib/login-relay/key', './key'));
@@ -59,7 +66,7 @@ describe('the template of the configuration file', () => {
         expect(text.split(`\n${line}\n`), line).to.have.lengthOf(2);
         text = text.replace(`\n${line}\n`, `\n${line} ${values[line]}\n`);
       }
-      for (const [path, own] of ownFiles(directory)) text = text.replace(path, own);
+      for (const [path, own] of ownFiles(directory, server)) text = text.replace(path, own);
       writeFileSync(config, text);
       const flags = {
         config,

@@ -34,7 +34,7 @@ const concurrentCalls = 64;
 /** What all checks of one login share. Advice names settings with `describe`. */
 export type CheckContext = ReturnType<typeof createContext>;
 
-/** Makes the context of the logins of one front end at one registration: by default, the first ones. */
+/** Makes the context of the logins of one front end at one registration: by default, the first ones. Its client has to be closed. */
 export function createContext(
   reading: ConfigReading,
   registration: RegistrationConfig = reading.config.registrations[0],
@@ -47,7 +47,6 @@ export function createContext(
     ...reading.namingOf(registration.name, frontEnd.name),
     config,
     client,
-    [Symbol.dispose]: () => client.close(),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Provider } from '../providers/provider.ts';
 import { frontEndsOf, registrationsOf } from '../relay/registration-config.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
-import { createContext } from './context.ts';
+import { type CheckContext, createContext } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
@@ -27,7 +27,15 @@ export async function examine(
   registration?: RegistrationConfig,
   frontEnd?: FrontEndConfig,
 ) {
-  using context = createContext(reading, registration, frontEnd);
+  const context = createContext(reading, registration, frontEnd);
+  try {
+    return await examineWith(context, withFrontEnd);
+  } finally {
+    context.client.close();
+  }
+}
+
+async function examineWith(context: CheckContext, withFrontEnd: boolean) {
   const ownAddresses = Promise.all([
     checkBaseUrl(context),
     withFrontEnd ? checkFrontEnd(context) : [],
@@ -67,8 +75,9 @@ export async function examineAll(reading: ConfigReading): ReturnType<typeof exam
   });
   const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
     const [registration] = registrationsOf(config, frontEnd);
-    using context = createContext(reading, registration, frontEnd);
-    return about(frontEnd.name, await checkFrontEnd(context));
+    const context = createContext(reading, registration, frontEnd);
+    const findings = await checkFrontEnd(context).finally(() => context.client.close());
+    return about(frontEnd.name, findings);
   });
   // At once, because each may wait until the time for a call is over.
   const findings = (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);

@@ -18,8 +18,21 @@ export type Demo = Awaited<ReturnType<typeof startDemo>>;
  * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function startDemo(options: DemoOptions, logger?: Logger) {
+  const opened: (() => Promise<void>)[] = [];
+  try {
+    return await start(options, opened, logger);
+  } catch (error) {
+    await closeAll(opened);
+    throw error;
+  }
+}
+
+async function closeAll(opened: readonly (() => Promise<void>)[]): Promise<void> {
+  await Promise.all(opened.map((close) => close()));
+}
+
+async function start(options: DemoOptions, opened: (() => Promise<void>)[], logger?: Logger) {
   const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
-  await using opened = new AsyncDisposableStack();
   const ports = await openDemoPorts(options, opened);
   const { relay, frontEnd, provider, second, movedOn } = ports;
   const { own } = options;
@@ -38,7 +51,6 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
   const config = readDemoConfig(configuration, sites);
   const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
   relay.serve(listener);
-  const servers = opened.move();
   return {
     // Each address is `http://localhost:<port>`.
     relayUrl: relay.url,
@@ -53,7 +65,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     configuration,
     /** Ends the servers and every connection to them. */
     async close(): Promise<void> {
-      await servers.disposeAsync();
+      await closeAll(opened);
       close();
     },
   };

@@ -64,13 +64,13 @@ const highestPort = 65535;
 /**
  * Opens the ports of the demo, one after the other.
  *
- * @param opened closes them
+ * @param opened gets what closes each
  * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function openDemoPorts(
   { port: first, several = false, own }: DemoOptions,
-  opened: AsyncDisposableStack,
+  opened: (() => Promise<void>)[],
 ) {
   const highest = highestPort - (several ? 4 : 2);
   const isUsable =
@@ -83,7 +83,7 @@ export async function openDemoPorts(
     if (first === undefined && own?.origin.endsWith(`:${next}`)) next += 1;
     try {
       const port = await openPort(next, purpose);
-      opened.defer(port.close);
+      opened.push(port.close);
       if (next !== 0) next += 1;
       return port;
     } catch (error) {

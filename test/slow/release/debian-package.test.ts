@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { userDocuments } from '../../../scripts/binary/archive-content.ts';
 import { deadLinks } from '../../harness/project/links.ts';
-import { projectRoot, run } from '../../harness/project/run.ts';
+import { run } from '../../harness/project/run.ts';
 import { needsPrograms, needsRoot } from '../../harness/system/needs.ts';
 import { DebianPackage, enable, install, quietly } from './support/debian-package.ts';
 
@@ -58,7 +59,7 @@ describe('the Debian package', function () {
     const root = join(built.dist, 'unpacked');
     expect(run('dpkg-deb', ['--extract', built.file(), root])).to.include({ code: 0 });
     const documentation = join(root, 'usr/share/doc/login-relay');
-    expect(readdirSync(documentation)).to.include.members(readdirSync(join(projectRoot, 'docs')));
+    expect(readdirSync(documentation)).to.include.members([...userDocuments]);
     expect(deadLinks(documentation)).to.deep.equal([]);
   });
 
@@ -74,7 +75,7 @@ describe('the Debian package', function () {
       expect(
         inThrowawaySystem(
           install,
-          String.raw`dpkg -L login-relay | grep -v '/examples\|[a-z]\.\(md\|svg\|json\)$' | while read f; do [ -d "$f" ] || echo "$f"; done`,
+          String.raw`dpkg -L login-relay | grep -v '/examples\|[A-Za-z]\.\(md\|svg\|json\)$' | while read f; do [ -d "$f" ] || echo "$f"; done`,
         ),
       ).to.have.members([
         '/etc/login-relay/config.yaml',

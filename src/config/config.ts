@@ -68,7 +68,7 @@ export function readConfig(
 
   const baseUrl = baseUrlOf(relay);
   const clientSecrets = registrations.map((reading) => {
-    if (reading.sourceOf('clientId') === undefined) reading.fault('clientId', 'is required');
+    reading.require('clientId');
     return readClientSecret(reading);
   });
   const certificate = checkListening(relay, baseUrl);

@@ -38,13 +38,11 @@ export function readProvider(reading: Reading, baseUrl: string): ProviderSetting
 }
 
 function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undefined {
-  const { values, sourceOf, describe, fault } = reading;
+  const { values, sourceOf, describe, forbid } = reading;
   const given = givenProvider(values);
   if (sourceOf('issuer') !== undefined) {
-    for (const name of ['provider', 'providerHost', 'providerTenant'] as const) {
-      if (sourceOf(name) === undefined) continue;
-      fault(name, `and ${describe('issuer')} are both given: give only one`);
-    }
+    const ofPreset = ['provider', 'providerHost', 'providerTenant'] as const;
+    forbid(ofPreset, `and ${describe('issuer')} are both given: give only one`);
     if (values.issuer === undefined) return undefined;
     const { issuer, insecureHttp = false } = values;
     return { discovered: Object.freeze({ issuer, given, insecureHttp }) };

@@ -97,6 +97,9 @@ export function createReading(
     return faults.add(text, inFile(name)?.position);
   }
 
+  const warn = (name: SettingName, message: string) =>
+    warnings.add(`${describe(name)} ${message}`, inFile(name)?.position);
+
   /** The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset. */
   function defaultOf(name: SettingName): string | undefined {
     const endpoint = given('authorizeUrl') ?? given('tokenUrl');
@@ -156,9 +159,20 @@ export function createReading(
     /** Reports a fault of the entry as a whole. */
     faultOfEntry: (message: string) =>
       faults.add(`${describeEntry(file, entry)} ${message}`, entry?.position),
+    /** Reports each of these settings that is missing. */
+    require(...required: SettingName[]): void {
+      for (const name of required) if (given(name) === undefined) fault(name, 'is required');
+    },
+    /** Reports each of these settings that is set. */
+    forbid(forbidden: readonly SettingName[], message: string): void {
+      for (const name of forbidden) if (given(name) !== undefined) fault(name, message);
+    },
     /** Reports what works but should be fixed. */
-    warn: (name: SettingName, message: string) =>
-      warnings.add(`${describe(name)} ${message}`, inFile(name)?.position),
+    warn,
+    /** Warns of each of these settings that is set. */
+    warnOfUnused(unused: readonly SettingName[], why: string): void {
+      for (const name of unused) if (given(name) !== undefined) warn(name, `has no effect${why}`);
+    },
     /** Reports what only the relay may be able to read, and gives a stand-in; undefined: that is a fault. */
     unread(name: SettingName, message: string, fix: string, asFault = message) {
       if (unseen === undefined) fault(name, asFault);

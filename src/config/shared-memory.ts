@@ -16,12 +16,11 @@ export function readSharedMemory(
   reading: Reading,
   hasKeyFile: boolean,
 ): ConnectionSettings | undefined {
-  const { values, sourceOf, describe, fault, warn } = reading;
+  const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;
   if (address === undefined) {
-    for (const name of ['sharedMemoryPasswordFile', 'sharedMemoryCa', 'sessionCheck'] as const) {
-      if (sourceOf(name)) warn(name, `has no effect without ${describe('sharedMemory')}`);
-    }
+    const dependent = ['sharedMemoryPasswordFile', 'sharedMemoryCa', 'sessionCheck'] as const;
+    warnOfUnused(dependent, ` without ${describe('sharedMemory')}`);
     return undefined;
   }
   if (!hasKeyFile) {

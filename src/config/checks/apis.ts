@@ -27,9 +27,7 @@ export function checkApis(frontEnds: readonly FrontEndReading[]): void {
       apis[0]?.faultOfEntry(`needs ${describe('tokenDelivery')} session`);
     }
     for (const api of apis) {
-      for (const name of ['path', 'url'] as const) {
-        if (api.sourceOf(name) === undefined) api.fault(name, 'is required');
-      }
+      api.require('path', 'url');
       reportRegistration(api, registrations);
       const { path } = api.values;
       if (path === undefined) continue;

@@ -20,10 +20,10 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
  * @param baseUrl the relay's public address
  */
 export function checkFrontEnd(reading: Reading, baseUrl: string): void {
-  const { values, sourceOf, describe, fault, warn } = reading;
+  const { values, describe, fault } = reading;
   const { origin, frontendUrl, tokenDelivery } = values;
   if (values.kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
-  else if (sourceOf('origin') === undefined) fault('origin', 'is required');
+  else reading.require('origin');
   if (origin && isFamily(origin)) {
     reportFamily(reading, baseUrl, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
@@ -31,8 +31,8 @@ export function checkFrontEnd(reading: Reading, baseUrl: string): void {
   }
   reportOwnParameters(reading, 'frontendUrl', deliveredParameters);
   reportRedirectUris(reading);
-  if (tokenDelivery === 'cms' && values.redirectUri) {
-    warn('redirectUri', `has no effect with ${describe('tokenDelivery')} cms`);
+  if (tokenDelivery === 'cms') {
+    reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
   }
   if (tokenDelivery === 'session') reportSessionFrontEnd(reading, baseUrl);
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
@@ -88,16 +88,14 @@ function ofKind(kind: 'page' | 'native' | undefined) {
 
 /** Reports what does not fit an origin with a `*`. */
 function reportFamily(
-  { values, sourceOf, describe, fault, warn }: Reading,
+  { values, describe, fault, forbid, warn }: Reading,
   baseUrl: string,
   origin: OriginPattern,
 ): void {
   if (values.tokenDelivery && values.tokenDelivery !== 'code') {
     fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code`);
   }
-  if (sourceOf('frontendUrl') !== undefined) {
-    fault('frontendUrl', `must not be set if ${describe('origin')} has a *`);
-  }
+  forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
   if (values.frontEndRefreshTokens === 'bearer') {
     fault('frontEndRefreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
@@ -154,16 +152,13 @@ function* ofPageUri({ values: { origin }, describe }: Reading, uri: RedirectUri)
 }
 
 /** Checks a front end that may have no page of its own: native clients, or clients with identifiers made offline. */
-function reportWithoutPage({ values, sourceOf, describe, fault }: Reading): void {
+function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: Reading): void {
   const isNative = values.kind === 'native';
   const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
   if (values.tokenDelivery !== 'code') fault('tokenDelivery', `must be code with ${why}`);
-  for (const name of ['origin', 'frontendUrl'] as const) {
-    if (isNative && sourceOf(name) !== undefined) fault(name, `must not be set with ${why}`);
-  }
-  if (isNative || sourceOf('origin') !== undefined) return;
-  for (const name of ['redirectUri', 'frontendUrl'] as const) {
-    if (sourceOf(name) !== undefined) fault(name, `needs ${describe('origin')}`);
+  if (isNative) forbid(['origin', 'frontendUrl'], `must not be set with ${why}`);
+  else if (sourceOf('origin') === undefined) {
+    forbid(['redirectUri', 'frontendUrl'], `needs ${describe('origin')}`);
   }
 }
 
@@ -174,7 +169,7 @@ function reportWithoutPage({ values, sourceOf, describe, fault }: Reading): void
  * @param baseUrl the relay's public address
  */
 function reportSessionFrontEnd(
-  { values, sourceOf, describe, fault, warn }: Reading,
+  { values, describe, fault, warnOfUnused }: Reading,
   baseUrl: string,
 ): void {
   const { origin } = values;
@@ -189,10 +184,6 @@ function reportSessionFrontEnd(
       `must be on the same site as ${describe('baseUrl')} with ${delivery}: both https, under one domain of your own, such as app.example.com and login.example.com`,
     );
   }
-  if (sourceOf('redirectUri') !== undefined) {
-    warn('redirectUri', `has no effect with ${delivery}: there are no OAuth logins`);
-  }
-  if (sourceOf('frontEndRefreshTokens') !== undefined) {
-    warn('frontEndRefreshTokens', `has no effect with ${delivery}: its page gets no token`);
-  }
+  warnOfUnused(['redirectUri'], ` with ${delivery}: there are no OAuth logins`);
+  warnOfUnused(['frontEndRefreshTokens'], ` with ${delivery}: its page gets no token`);
 }

@@ -33,12 +33,13 @@ export function checkListening(reading: Reading, baseUrl: string): Certificate |
 }
 
 /** Checks how clients are told apart. Returns whether a proxy that is not trusted hides them all. */
-export function checkClients({ values, describe, warn }: Reading, baseUrl: string): boolean {
+export function checkClients(
+  { values, describe, warn, warnOfUnused }: Reading,
+  baseUrl: string,
+): boolean {
   const { rateLimit, refusedExchanges, trustedProxies, tlsCert, logClientAddress } = values;
   const used = rateLimit !== undefined || refusedExchanges !== 0 || logClientAddress !== 'off';
-  if (!used && trustedProxies !== undefined) {
-    warn('trustedProxies', `has no effect without ${describe('rateLimit')}`);
-  }
+  if (!used) warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
   const behindUnknownProxy =
     trustedProxies === undefined && tlsCert === undefined && baseUrl.startsWith('https:');
   if (!behindUnknownProxy) return false;
@@ -54,13 +55,13 @@ export function checkClients({ values, describe, warn }: Reading, baseUrl: strin
 }
 
 /** Checks the metrics port. */
-export function checkMetrics({ values, sourceOf, describe, fault, warn }: Reading): void {
+export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading): void {
   const { port, host, metricsPort, metricsHost } = values;
   if (port !== undefined && port !== 0 && port === metricsPort && host === metricsHost) {
     fault('metricsPort', `must not be the port of ${describe('port')}`);
   }
-  if (sourceOf('metricsHost') !== undefined && metricsPort === undefined) {
-    warn('metricsHost', `has no effect without ${describe('metricsPort')}`);
+  if (metricsPort === undefined) {
+    warnOfUnused(['metricsHost'], ` without ${describe('metricsPort')}`);
   }
 }
 

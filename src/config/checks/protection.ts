@@ -30,17 +30,14 @@ export function readStateCheck(
  * @param areOff whether no front end gets refresh tokens
  */
 export function checkRefreshTokens(
-  { values: { stateCheck }, sourceOf, describe, warn }: Reading,
+  { values: { stateCheck }, describe, warnOfUnused }: Reading,
   areOff: boolean,
 ): void {
   const ofOAuth = ['redirectUri', 'refreshTokens', 'refreshLifetime', 'revocationUrl'] as const;
   if (stateCheck === 'off') {
-    for (const name of ofOAuth) {
-      if (sourceOf(name) === undefined) continue;
-      warn(name, `has no effect with ${describe('stateCheck')} off: OAuth logins need a state`);
-    }
-  } else if (areOff && sourceOf('refreshLifetime') !== undefined) {
-    warn('refreshLifetime', 'has no effect: no front end gets refresh tokens');
+    warnOfUnused(ofOAuth, ` with ${describe('stateCheck')} off: OAuth logins need a state`);
+  } else if (areOff) {
+    warnOfUnused(['refreshLifetime'], ': no front end gets refresh tokens');
   }
 }
 
@@ -64,15 +61,13 @@ export function warnOfMissingKey(
  * @param hasKeyFile whether the keys come from a file, and not from the client secret
  */
 export function checkSessions(
-  { sourceOf, fault, warn }: Reading,
+  { fault, warnOfUnused }: Reading,
   needing: string | undefined,
   baseUrl: string,
   hasKeyFile: boolean,
 ): void {
   if (needing === undefined) {
-    for (const name of ['sessionLifetime', 'sessionIdle'] as const) {
-      if (sourceOf(name) !== undefined) warn(name, 'has no effect: no front end has sessions');
-    }
+    warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
   } else if (!hasKeyFile && !isLoopback(new URL(baseUrl))) {
     fault(
       'keyFile',

@@ -66,31 +66,19 @@ const outcomes = {
 } as const satisfies Partial<Record<DiscoveryFailure, string>>;
 
 function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Finding {
-  const { reason, explanation, code, metadataIssuer, endpoint } = error;
+  const { reason, explanation, code, metadataIssuer } = error;
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
     const call = { outcome: outcomes[reason], error: code };
     const { message, fix } = explainCall(issuer, call, context);
     return discovery.problem(message, fix);
   }
-  const { describe } = context;
-  const correct = `correct ${describe('issuer')}`;
-  const endpoints = endpoint ? [endpoint] : (['authorizeUrl', 'tokenUrl', 'userUrl'] as const);
-  const byHand = endpoints.map(describe).join(', ');
-  const fixes: Partial<Record<DiscoveryFailure, string>> = {
-    unavailable: 'try again later: a relay that runs keeps trying',
-    not_found: `${correct}; a provider without metadata needs ${byHand}`,
-    endpoint_missing: `give it by hand: ${byHand}`,
-    endpoint_unusable: `${correct}, or give the endpoint by hand: ${byHand}`,
-    endpoint_on_this_machine: `${correct}, or give the endpoint by hand: ${byHand}`,
-    endpoint_parameter: `give it by hand: ${byHand}`,
-    issuer_scheme:
-      'have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
-    unsupported: `turn that off at the provider, or use another kind of provider; one that takes a client secret without saying so needs ${describe('tokenRequest')}`,
-  };
+  const correct = context.describe('issuer');
   // Providers may send anything: only an issuer is shown.
   const isShown = v.is(options.issuer.schema, metadataIssuer) && metadataIssuer.length <= 200;
+  const [message = '', remedy = 'try again later: a relay that runs keeps trying'] =
+    explanation.split(/: (.*)/);
   const fix = isShown
-    ? `if that is your provider, set ${describe('issuer')} to exactly ${metadataIssuer}`
-    : (fixes[reason] ?? correct);
-  return discovery.problem(explanation.replace(/: .*/, ''), fix);
+    ? `if that is your provider, set ${correct} to exactly ${metadataIssuer}`
+    : remedy.replace('the issuer', correct);
+  return discovery.problem(message, fix);
 }

@@ -25,7 +25,7 @@ export function providerOf(
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const requirements = unsupportedRequirements(metadata, given);
   if (requirements.length > 0) {
-    const explanation = `the provider requires ${requirements.join(', and ')}, which this relay does not support`;
+    const explanation = `the provider requires ${requirements.join(', and ')}, which this relay does not support: turn that off there, or use another kind of provider`;
     throw new DiscoveryError('unsupported', { explanation });
   }
   const speaksOpenId = kind === 'openid' || includes(metadata['scopes_supported'], 'openid');
@@ -144,10 +144,10 @@ function requiredEndpoint(
   const value = metadata[fields[name]];
   if (value === undefined) {
     const explanation = `the metadata has no ${fields[name]}: give it by hand, with ${flags[name]}`;
-    throw new DiscoveryError('endpoint_missing', { explanation, endpoint: name });
+    throw new DiscoveryError('endpoint_missing', { explanation });
   }
   const url = usableUrl(name, value, context);
-  if (typeof url === 'string') throw new DiscoveryError(url, { endpoint: name });
+  if (typeof url === 'string') throw new DiscoveryError(url);
   return url.href;
 }
 

@@ -58,22 +58,24 @@ const explanations = {
   timeout: 'the issuer takes too long to answer',
   unavailable: 'the issuer answers with a server error',
   unexpected_status: 'the metadata cannot be read',
-  redirected: 'the address of the metadata redirects elsewhere: check the address of the issuer',
-  not_found: 'there is no metadata at the issuer: check the address of the issuer',
-  not_json: 'the metadata is not a JSON object: check the address of the issuer',
+  redirected: 'the address of the metadata redirects elsewhere: correct the issuer',
+  not_found:
+    'there is no metadata at the issuer: correct the issuer, or give the three endpoints by hand',
+  not_json: 'the metadata is not a JSON object: correct the issuer',
   too_large: 'the metadata is larger than 1 MiB',
   overloaded: 'too many calls to the provider are in flight',
-  issuer_mismatch: 'the metadata names another issuer: configure exactly the name it uses',
+  issuer_mismatch: 'the metadata names another issuer: correct the issuer to the name that it uses',
   issuer_scheme:
     'the metadata names this issuer with http instead of https: have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
   endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
   endpoint_unusable:
-    'an endpoint in the metadata is not an https URL, or is at a link-local or metadata address',
+    'an endpoint in the metadata is not an https URL, or is at a link-local or metadata address: correct the issuer, or give the endpoint by hand',
   endpoint_on_this_machine:
     'an endpoint in the metadata is on this machine, and the issuer is not: correct the issuer, or give the endpoint by hand',
   endpoint_parameter:
     'an endpoint in the metadata has a parameter of the protocol in its query: give the endpoint by hand',
-  unsupported: 'the provider requires something that this relay does not support',
+  unsupported:
+    'the provider requires something that this relay does not support: turn that off there, or use another kind of provider',
 } as const;
 
 /** The stable name of why discovery failed, as it appears in logs. */
@@ -92,8 +94,6 @@ export class DiscoveryError extends Error {
   readonly code: string | undefined;
   /** What the metadata calls its issuer, if that is the reason. */
   readonly metadataIssuer: unknown;
-  /** The endpoint that is missing or cannot be used, if a login needs it. */
-  readonly endpoint: RequiredEndpoint | undefined;
 
   /** @param more.explanation says more than the general one */
   constructor(
@@ -102,7 +102,6 @@ export class DiscoveryError extends Error {
       readonly explanation?: string;
       readonly code?: string | undefined;
       readonly metadataIssuer?: unknown;
-      readonly endpoint?: RequiredEndpoint | undefined;
     } = {},
   ) {
     super(reason);
@@ -110,6 +109,5 @@ export class DiscoveryError extends Error {
     this.explanation = more.explanation ?? explanations[reason];
     this.code = more.code;
     this.metadataIssuer = more.metadataIssuer;
-    this.endpoint = more.endpoint;
   }
 }

@@ -63,13 +63,13 @@ async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8
     if (target === undefined) throw statusError(answer.status);
     const { origin, pathname, search } = target;
     if (origin !== new URL(url).origin) {
-      const explanation = `the address of the metadata redirects to another origin${shown(origin)}: check the address of the issuer`;
+      const explanation = `the address of the metadata redirects to another origin${shown(origin)}: correct the issuer`;
       throw new DiscoveryError('redirected', { explanation });
     }
     // Rebuild the URL: a user name or password in the target must not be sent.
     next = origin + pathname + search;
   }
-  const explanation = `the address of the metadata redirects more than ${mostRedirects} times: check the address of the issuer`;
+  const explanation = `the address of the metadata redirects more than ${mostRedirects} times: correct the issuer`;
   throw new DiscoveryError('redirected', { explanation });
 }
 
@@ -104,7 +104,7 @@ function statusError(status: number): DiscoveryError {
   return status >= 500
     ? new DiscoveryError('unavailable', { explanation: `${answers}, a server error` })
     : new DiscoveryError('unexpected_status', {
-        explanation: `${answers}: check the address of the issuer`,
+        explanation: `${answers}: correct the issuer`,
       });
 }
 

@@ -7,15 +7,13 @@ import { metadataWith, withProvider } from './support/provider.ts';
 
 const subject = 'discovery';
 const correctIssuer = 'correct --issuer (PROVIDER_ISSUER)';
-const byHand =
-  '--authorize-url (PROVIDER_AUTHORIZE_URL), --token-url (PROVIDER_TOKEN_URL), --user-url (PROVIDER_USER_URL)';
 
 describe('login-relay check, about discovery', () => {
   const faults: Record<string, [metadata: Page, message: RegExp, fix: string | RegExp]> = {
     'an issuer without metadata': [
       html(404, 'Not found'),
       /^there is no metadata at the issuer$/,
-      `${correctIssuer}; a provider without metadata needs ${byHand}`,
+      `${correctIssuer}, or give the three endpoints by hand`,
     ],
     'metadata that is a page': [
       html(200, 'Welcome'),
@@ -30,12 +28,12 @@ describe('login-relay check, about discovery', () => {
     'metadata without an endpoint': [
       metadataWith(() => ({ userinfo_endpoint: undefined })),
       /^the metadata has no userinfo_endpoint$/,
-      'give it by hand: --user-url (PROVIDER_USER_URL)',
+      'give it by hand, with --user-url',
     ],
     'an endpoint on plain http': [
       metadataWith(() => ({ token_endpoint: 'http://provider.example/token' })),
       /^an endpoint in the metadata is not an https URL, or is at a link-local or metadata address$/,
-      `${correctIssuer}, or give the endpoint by hand: --token-url (PROVIDER_TOKEN_URL)`,
+      `${correctIssuer}, or give the endpoint by hand`,
     ],
     'a provider for public clients only': [
       metadataWith(() => ({ token_endpoint_auth_methods_supported: ['none'] })),
@@ -58,7 +56,7 @@ describe('login-relay check, about discovery', () => {
     'another issuer that it cannot name': [
       metadataWith(() => ({ issuer: 'not an address' })),
       /^the metadata names another issuer$/,
-      correctIssuer,
+      `${correctIssuer} to the name that it uses`,
     ],
   };
   for (const [name, [fault, message, fix]] of Object.entries(faults)) {

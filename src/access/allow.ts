@@ -66,3 +66,25 @@ export function neededScopes(allow: Allow, access: AccessAnswers | undefined): s
   });
   return [...new Set(words)].map((word) => word.split('|'));
 }
+
+/**
+ * A part of a scope, with those words of the whole one by which the provider says who may log in.
+ *
+ * @param part undefined: the provider decides
+ */
+export function withNeededScopes(
+  part: string | undefined,
+  whole: string | undefined,
+  allows: readonly (Allow | undefined)[],
+  access: AccessAnswers | undefined,
+): string | undefined {
+  const [chosen, all] = [part?.split(' '), whole?.split(/[ ,]+/)];
+  if (chosen === undefined || all === undefined) return part;
+  const needed = allows.flatMap((allow) => (allow ? neededScopes(allow, access) : []));
+  const more = needed.flatMap((words) =>
+    words.some((word) => chosen.includes(word))
+      ? []
+      : words.filter((word) => all.includes(word)).slice(0, 1),
+  );
+  return [...new Set([...chosen, ...more])].join(' ');
+}

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createAccess } from '../access/access.ts';
-import type { Allow } from '../access/allow.ts';
+import { type Allow, withNeededScopes } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
@@ -118,6 +118,12 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     /** Who may log in. Undefined: everybody. */
     allow: registered.allow,
     expectAllowed: access.expectAllowed,
+    /** A part of a scope, with the words by which the provider says who may log in at a front end. */
+    scopeWithAccess: (
+      part: string | undefined,
+      whole: string | undefined,
+      frontEnd: { readonly allow: Allow | undefined },
+    ) => withNeededScopes(part, whole, [registered.allow, frontEnd.allow], source.current().access),
     /** The exchanges of this process, one per login. */
     exchanges,
     /**

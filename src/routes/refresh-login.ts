@@ -51,7 +51,8 @@ export function refreshLogin(
     // Before the memory of refreshes gives tokens without a call.
     await checkKey(ctx, login);
     const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
-    const scope = refreshScope(parameters.scope, granted);
+    const part = refreshScope(parameters.scope, granted);
+    const scope = registration.scopeWithAccess(part, granted, frontEnd);
     const { generation, providerToken } = login;
     const last = generation && (await generations.last(generation));
     /** Replaces the refresh token, if it is the last one of its login and the provider did not. */

@@ -74,7 +74,8 @@ function startPlainLogin(start: Start): void {
     return;
   }
   const { scope: configured = registration.provider().scope } = frontEnd;
-  const scope = isCms ? scopeForCms(query, configured) : configured;
+  const part = isCms ? scopeForCms(query, configured) : configured;
+  const scope = registration.scopeWithAccess(part, configured, frontEnd);
   const url = registration.authorizationRequestUrl({
     scope,
     refresh: isCms && frontEnd.asksForRefresh,
@@ -116,7 +117,8 @@ function startOAuthLogin(start: Start): void {
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const oauth = { redirectUri, codeChallenge: codeChallengeOf(query) };
   const { scope: configured = registration.provider().scope } = frontEnd;
-  const scope = narrowedScope(query, configured) ?? configured;
+  const part = narrowedScope(query, configured) ?? configured;
+  const scope = registration.scopeWithAccess(part, configured, frontEnd);
   const { asksForRefresh: refresh } = frontEnd;
   const url = registration.authorizationRequestUrl({ scope, refresh });
   redirectToProvider(start, { url, scope }, { state, oauth });

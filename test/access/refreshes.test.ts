@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import type { Answer } from '../harness/client/http-client.ts';
-import { logInTo, oauthStart, redemption, requestToken } from '../harness/login/oauth-front-end.ts';
+import { type Answer, send } from '../harness/client/http-client.ts';
+import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
+import { expectRedirect } from '../harness/expect/expectations.ts';
+import {
+  encoded,
+  logInTo,
+  oauthStart,
+  redemption,
+  requestToken,
+} from '../harness/login/oauth-front-end.ts';
 import {
   expectSessionFailure,
   type SessionPage,
@@ -231,6 +239,43 @@ describe('who may log in, at a refresh', () => {
     relay().advance(hour);
     expectTokenOver(await page.lookUp());
     expect((await page.refresh()).status).to.equal(401);
+  });
+
+  it('is asked for the refresh of a CMS', async () => {
+    await guard('token-delivery: cms, refresh-tokens: bearer, scope: repo');
+    const popup = expectCmsPopup(await relay().logIn(), 200);
+    const { refreshToken } = Object(resultOf(popup, 'github', 'success'));
+    const body = JSON.stringify({
+      grant_type: 'refresh_token',
+      client_id: '',
+      refresh_token: refreshToken,
+    });
+    const headers: [string, string][] = [
+      ['Origin', guardedOrigin],
+      ['Content-Type', 'application/json'],
+      ['Content-Length', `${body.length}`],
+    ];
+    relay().answer({ [membership]: stranger });
+    relay().advance(minute);
+    const sending = { method: 'POST', path: '/auth/provider', headers, body };
+    const answer = await send(relay().port, sending);
+    expect(answer.status, `${answer.body}`).to.equal(400);
+    expect(givesAway(answer)).to.equal(false);
+  });
+
+  it('keeps the scope that the questions need, whatever a page or a CMS asks for', async () => {
+    const scopeOf = async (start: string) => {
+      const request = expectRedirect(await relay().browser().open(start));
+      return request.searchParams.get('scope');
+    };
+    await guard('token-delivery: cms, scope: repo read:org user');
+    expect(await scopeOf('/auth/provider?scope=repo')).to.equal('repo read:org');
+    await guard('token-delivery: code, scope: repo admin:org user');
+    const start = oauthStart({ redirect_uri: `${guardedOrigin}/`, scope: 'user' });
+    const query = encoded(start.parameters);
+    expect(await scopeOf(`/auth/provider?${query}`)).to.equal('user admin:org');
+    await relay().guard({ frontEnd: 'token-delivery: code, scope: repo admin:org user' });
+    expect(await scopeOf(`/auth/provider?${query}`)).to.equal('user');
   });
 
   it('refuses people who were renamed to a name that is not allowed', async () => {

@@ -19,6 +19,8 @@ export interface CertifiedProviderOptions {
    * twice ends the login. It revokes tokens too.
    */
   readonly refreshes?: boolean;
+  /** The claim `groups` of each user, for the scope `groups`. Tests change it. */
+  readonly groups?: Readonly<Record<string, readonly string[]>>;
   /** Default: any free port. */
   readonly port?: number;
 }
@@ -51,6 +53,7 @@ export async function startCertifiedProvider({
   clientAuthentication = ['client_secret_basic'],
   pkce = 'optional',
   refreshes = false,
+  groups = {},
   port: wanted = 0,
 }: CertifiedProviderOptions): Promise<CertifiedProvider> {
   // It warns of its pages, its store and its error page, which are for development.
@@ -83,8 +86,8 @@ export async function startCertifiedProvider({
     ],
     clientAuthMethods: [...clientAuthentication],
     responseTypes: ['code'],
-    claims: { openid: ['sub', 'name'] },
-    scopes: ['openid', 'offline_access', 'profile'],
+    claims: { openid: ['sub', 'name'], groups: ['groups'] },
+    scopes: ['openid', 'offline_access', 'profile', 'groups'],
     pkce: { required: () => pkce === 'required' },
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
@@ -98,7 +101,10 @@ export async function startCertifiedProvider({
       RefreshToken: 600,
       Session: 600,
     },
-    findAccount: (_ctx, id) => ({ accountId: id, claims: () => recordOf(id) }),
+    findAccount: (_ctx, id) => ({
+      accountId: id,
+      claims: () => ({ ...recordOf(id), groups: groups[id] }),
+    }),
   });
   provider.use(async (ctx, next) => {
     if (ctx.path === '/token/revocation') running.revocations += 1;

@@ -12,7 +12,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: client binary image test-binary test-restarts test-systemd bench-start release test-release
-.PHONY: test-rolling test-generators
+.PHONY: bench-steady test-rolling test-generators
 .PHONY: soak cross-talk test-faults test-browsers test-programs test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-costs fuzz-properties
 
@@ -159,9 +159,16 @@ $(peers): bench/peers/package.json bench/peers/package-lock.json
 
 ## Measure it
 
-# To measure a part: make bench BENCH='--workload user-lookup --contender relay'.
+# To measure a part: make bench BENCH='--workload user-lookup --contender relay'. To put the figures into docs/:
+# make bench BENCH=--write. Beside an earlier version: make bench BEFORE=<its checkout, with node_modules>.
 bench: $(installed) $(peers) binary ## measure the relay and similar programs (twenty minutes)
 	@taskset -c 1 $(node) bench/run.ts $(BENCH)
+
+# Completes logins at half of the capacity for ten minutes. Fails if a garbage collection takes more than 50 ms.
+# For another time: make bench-steady MINUTES=1.
+MINUTES = 10
+bench-steady: $(installed)
+	@taskset -c 1 $(node) bench/steady.ts $(MINUTES)
 
 # Runs every measurement once, in a minute. This tests the benchmark; the figures mean nothing.
 bench-quick: $(installed) $(peers)

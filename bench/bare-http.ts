@@ -1,14 +1,15 @@
-// The lower limit: the messages and computations of the relay on plain node:http. It has no routing, no
+// The lower limit: the messages and the cryptography of the relay on plain node:http. It has no routing, no
 // middleware, no limits, no errors and no log.
-import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
+import { codeChallenge, idAndVerifierOf } from '../src/login/pkce.ts';
+import { createStates } from '../src/login/state.ts';
 import { announce, authorizeUrl, registration, tokenUrl, userUrl } from './registration.ts';
 
 const { clientId, clientSecret, redirectUri, frontEnd } = registration;
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-const key = randomBytes(32);
-const audience = Buffer.from(`${clientId} ${redirectUri}`);
+const states = createStates([randomBytes(32)], () => clientId, redirectUri);
 const authorization = `${authorizeUrl}?${new URLSearchParams({ response_type: 'code', client_id: clientId, redirect_uri: redirectUri })}`;
 const client = { client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri };
 const tokenRequest = `${tokenUrl}?${new URLSearchParams(client)}`;
@@ -34,13 +35,11 @@ function commonHeaders(): Record<string, string> {
 }
 
 function startLogin(response: ServerResponse): void {
-  const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   const secret = randomBytes(32);
-  const payload = Buffer.alloc(21);
-  payload.writeUInt32BE(Math.floor(Date.now() / 1000), 1);
-  id.copy(payload, 5);
-  const state = Buffer.concat([payload, macOf(payload, secret)]).toString('base64url');
-  const challenge = hash('sha256', verifierOf(secret, id), 'base64url');
+  const { id, codeVerifier } = idAndVerifierOf(secret);
+  const issuedAt = Math.floor(Date.now() / 1000);
+  const state = states.seal({ id, issuedAt, frontEnd: 'app', request: {} });
+  const challenge = codeChallenge(codeVerifier);
   redirect(
     response,
     `${authorization}&state=${state}&code_challenge=${challenge}&code_challenge_method=S256`,
@@ -52,19 +51,18 @@ function startLogin(response: ServerResponse): void {
 
 function finishLogin({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
   const { code, state } = parse(url.slice(url.indexOf('?') + 1)) as Record<string, string>;
-  const bytes = Buffer.from(state ?? '', 'base64url');
-  const payload = bytes.subarray(0, -32);
-  const id = payload.subarray(5, 21);
-  const name = `lr_login_${id.toString('hex', 0, 8)}`;
-  const [, cookie = ''] = new RegExp(`${name}=([^;]*)`).exec(headers.cookie ?? '') ?? [];
-  const secret = Buffer.from(cookie, 'base64url');
-  if (!timingSafeEqual(macOf(payload, secret), bytes.subarray(-32))) throw new Error('altered');
-  const parameters = `code=${encodeURIComponent(code ?? '')}&code_verifier=${verifierOf(secret, id)}`;
+  const login = states.open(state ?? '');
+  const shortId = login?.id.toString('hex', 0, 8);
+  const [, cookie = ''] =
+    new RegExp(`lr_login_${shortId}=([^;]*)`).exec(headers.cookie ?? '') ?? [];
+  const { id, codeVerifier } = idAndVerifierOf(Buffer.from(cookie, 'base64url'));
+  if (!login || !timingSafeEqual(id, login.id)) throw new Error('altered');
+  const parameters = `code=${encodeURIComponent(code ?? '')}&code_verifier=${codeVerifier}`;
   call('POST', `${tokenRequest}&${parameters}`, {}, (body) => {
     const { access_token } = JSON.parse(body.toString());
     redirect(response, `${frontEnd}/?access_token=${access_token}`, [
-      `${name}=; Max-Age=0; ${attributes}`,
-      `lr_login_finished=${id.toString('hex', 0, 8)}; Max-Age=600; ${attributes}`,
+      `lr_login_finished=${shortId}; Max-Age=600; ${attributes}`,
+      `lr_login_${shortId}=; Max-Age=0; ${attributes}`,
     ]);
   });
 }
@@ -72,16 +70,6 @@ function finishLogin({ url = '', headers }: IncomingMessage, response: ServerRes
 function redirect(response: ServerResponse, location: string, cookies: string[]): void {
   const headers = { 'Set-Cookie': cookies, Location: location, 'Content-Length': '0' };
   response.writeHead(307, { ...commonHeaders(), ...headers }).end();
-}
-
-function macOf(payload: Buffer, secret: Buffer): Buffer {
-  const secretHash = hash('sha256', secret, 'buffer');
-  const message = Buffer.concat([payload, secretHash, audience]);
-  return createHmac('sha256', key).update(message).digest();
-}
-
-function verifierOf(secret: Buffer, id: Buffer): string {
-  return createHmac('sha256', secret).update('code_verifier').update(id).digest('base64url');
 }
 
 function lookUp(incoming: IncomingMessage, response: ServerResponse): void {

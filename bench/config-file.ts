@@ -28,7 +28,8 @@ export function configFile(provider: string, providers: number, frontEnds: numbe
     providers: { provider: one, ...entries(providers - 1, () => one) },
     'front-ends': {
       ...entries(frontEnds - 1, (name) => ({ origin: `https://${name}.example.com` })),
-      app: { origin: registration.frontEnd },
+      // Otherwise, lookups would have to name one.
+      app: { origin: registration.frontEnd, providers: ['provider'] },
     },
   };
   // JSON is YAML.

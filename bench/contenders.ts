@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
 import { configFile } from './config-file.ts';
@@ -26,6 +27,8 @@ const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
 const node = process.execPath;
 const fromSource = [node, ...runtimeOptions, source];
+/** A checkout of an earlier version, with its libraries installed. */
+const before = process.env['BEFORE'];
 const sessions = { 'token-delivery': 'session' };
 const refreshing = { 'state-check': 'always', 'refresh-tokens': 'bearer' };
 const byCookie = { workloads: ['user-lookup'], sessions: true } as const;
@@ -33,12 +36,17 @@ const byCookie = { workloads: ['user-lookup'], sessions: true } as const;
 /** All measured programs, in the order of the report. */
 export const contenders: readonly Contender[] = [
   relay('relay', source, fromSource, { 'state-check': 'always' }),
+  relay('relay, with metrics', source, fromSource, {
+    'state-check': 'always',
+    'metrics-port': '0',
+  }),
   relay('relay, unprotected', source, fromSource, { 'state-check': 'off' }),
   { ...relay('relay, by cookie', source, fromSource, sessions), ...byCookie },
   { ...relay('relay, refreshing', source, fromSource, refreshing), workloads: ['refresh'] },
   relay('relay binary', executable, [executable], { 'state-check': 'always' }),
   relayOf('relay of a file, 1 front end', 1, 1),
   relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),
+  ...(before === undefined ? [] : [earlier(before)]),
   peer('grant on Koa', 'grant-koa.js'),
   peer('@fastify/oauth2, kept connections', 'fastify-oauth2.js'),
   program('node:http', all, true, node, [node, path('bare-http.ts')]),
@@ -93,6 +101,14 @@ function relay(
       return [...start, ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])];
     },
   };
+}
+
+/** An earlier version, from source. */
+function earlier(checkout: string): Contender {
+  const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  const path = join(checkout, 'bin/login-relay.ts');
+  const start = [node, ...runtimeOptions, path];
+  return { ...relay(`relay ${version}`, path, start, { 'state-check': 'always' }), workloads: all };
 }
 
 /** A relay from source with that many providers and front ends. */

@@ -13,11 +13,18 @@ process.on('exit', () => {
 export class PinnedProcess {
   readonly #child: ChildProcess;
 
-  constructor(core: number, command: readonly string[], environment: Record<string, string> = {}) {
+  /** @param note gets what the program writes */
+  constructor(
+    core: number,
+    command: readonly string[],
+    environment: Record<string, string> = {},
+    note: (output: string) => void = () => {},
+  ) {
     this.#child = spawn('taskset', ['-c', String(core), ...command], {
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    this.#child.stdout?.setEncoding('latin1').on('data', note);
     living.add(this.#child);
   }
 

@@ -1,5 +1,5 @@
 // Measures the relay beside its peers and its limits, and prints tables. Linux only; run it on core 1.
-// Usage: node bench/run.ts [--quick] [--workload <name>]... [--contender <name>]...
+// Usage: node bench/run.ts [--quick] [--write] [--workload <name>]... [--contender <name>]...
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { HttpConnection } from './http-connection.ts';
 import { closedLoop, during, openLoop } from './load.ts';
 import { PinnedProcess } from './pinned-process.ts';
 import { registration } from './registration.ts';
+import { type Measured, writeReport } from './report.ts';
 import { type Target, type WorkloadName, workloads } from './workloads.ts';
 
 // Only the server uses core 0. The load and the provider share core 1.
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     workload: { type: 'string', multiple: true, default: Object.keys(workloads) },
     contender: { type: 'string', multiple: true, default: contenders.map(({ name }) => name) },
     quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
 // Seconds of a turn, and the number of turns. V8 needs the warm-up to compile large libraries, and the rest
@@ -49,6 +51,7 @@ interface Running {
 
 const provider = new PinnedProcess(1, [process.execPath, 'bench/provider.ts']);
 const providerPort = await provider.port();
+const measured: Measured[] = [];
 for (const name of Object.keys(workloads) as WorkloadName[]) {
   if (!values.workload.includes(name)) continue;
   const running: Running[] = [];
@@ -58,10 +61,12 @@ for (const name of Object.keys(workloads) as WorkloadName[]) {
     else process.stderr.write(`${contender.name} is left out: there is no ${contender.needs}\n`);
   }
   await measure(name, running);
-  process.stdout.write(`${table(name, running)}\n\n`);
+  measured.push({ workload: name, table: table(name, running), bars: barsOf(running) });
+  process.stdout.write(`${measured.at(-1)?.table}\n\n`);
   for (const { process } of running) await process.stop();
 }
 await provider.stop();
+if (values.write) writeReport(measured);
 
 async function start(contender: Contender): Promise<Running> {
   const { name, protection, sessions } = contender;
@@ -112,15 +117,35 @@ async function turns(
 
 function table(name: WorkloadName, running: readonly Running[]): string {
   const at = `at ${rates[name]}/s, ms`;
-  const head = ['CPU, µs', 'per second', `p50 ${at}`, `p99 ${at}`, 'memory, MiB', 'start, ms'];
+  const head = [
+    'CPU, µs',
+    '÷ node:http',
+    'per second',
+    `p50 ${at}`,
+    `p99 ${at}`,
+    'memory, MiB',
+    'start, ms',
+  ];
   const rows = running.map((one) => [
-    ...[one.name, spread(one.cpu, 0), percentile(one.rate, 50).toFixed(0)],
+    ...[one.name, spread(one.cpu, 0), relative(one, running), percentile(one.rate, 50).toFixed(0)],
     ...[spread(one.p50, 2), spread(one.p99, 2)],
     ...[one.memory.map((size) => size.toFixed(0)).join(' → '), one.start.toFixed(0)],
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const rule = ['---', ...head.map(() => '---:')];
   return [line([name, ...head]), line(rule), ...rows.map(line)].join('\n');
+}
+
+function barsOf(running: readonly Running[]): Measured['bars'] {
+  return running.map(({ name, cpu }) => ({ name, cpu: percentile(cpu, 50) }));
+}
+
+/** CPU time next to that of node:http in the same turn. */
+function relative({ cpu }: Running, running: readonly Running[]): string {
+  const bare = running.find(({ name }) => name === 'node:http');
+  if (bare === undefined) return '';
+  const ratios = cpu.map((time, turn) => time / (bare.cpu[turn] ?? Number.NaN));
+  return percentile(ratios, 50).toFixed(2);
 }
 
 function spread(numbers: readonly number[], digits: number): string {

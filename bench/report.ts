@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import type { WorkloadName } from './workloads.ts';
+
+/** The figures of a workload. */
+export interface Measured {
+  readonly workload: WorkloadName;
+  /** In Markdown. */
+  readonly table: string;
+  /** The CPU time of each contender, in microseconds. */
+  readonly bars: readonly { readonly name: string; readonly cpu: number }[];
+}
+
+const page = new URL('../docs/benchmarks.md', import.meta.url);
+const chart = new URL('../docs/benchmarks.svg', import.meta.url);
+const [begin, end] = ['<!-- figures -->', '<!-- end of figures -->'];
+const titles: Readonly<Partial<Record<WorkloadName, string>>> = {
+  'start-login': 'Start login',
+  'complete-login': 'Complete login',
+  'user-lookup': 'User lookup',
+};
+const style = `
+  text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+  .title { font-weight: 600; font-size: 15px }
+  .relay { fill: #0969da } .other { fill: #8c959f }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 } .relay { fill: #4493f8 } .other { fill: #6e7681 }
+  }`;
+
+/** Puts the figures into docs/benchmarks.md, between two marks, and draws docs/benchmarks.svg. */
+export function writeReport(measured: readonly Measured[]): void {
+  const text = readFileSync(page, 'utf8');
+  const [before = '', after = ''] = [text.split(begin)[0], text.split(end)[1]];
+  const figures = [setting(), ...measured.map(({ table }) => table)].join('\n\n');
+  writeFileSync(page, `${before}${begin}\n\n${figures}\n\n${end}${after}`);
+  writeFileSync(chart, draw(measured));
+}
+
+/** What was measured, and on what. */
+function setting(): string {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const versions = [
+    ...versionsIn('../package.json', ['koa', '@koa/router', 'got']),
+    ...versionsIn('./peers/package.json', ['grant', 'fastify', '@fastify/oauth2']),
+  ];
+  return `Measured at commit ${commit}, on ${cpus().length} × ${cpus()[0]?.model}, with Node.js ${process.versions.node}, ${versions.join(', ')}.`;
+}
+
+function versionsIn(file: string, names: readonly string[]): string[] {
+  const { dependencies } = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+  return names.map((name) => `${name} ${dependencies[name]}`);
+}
+
+function draw(measured: readonly Measured[]): string {
+  let y = 0;
+  const drawn = measured.flatMap(({ workload, bars }) => {
+    const title = titles[workload];
+    if (title === undefined) return [];
+    y += 34;
+    const head = `<text class="title" x="0" y="${y - 10}">${title}: CPU time, µs</text>`;
+    const longest = Math.max(...bars.map(({ cpu }) => cpu));
+    const rows = bars
+      .toSorted((one, other) => one.cpu - other.cpu)
+      .map(({ name, cpu }) => {
+        const length = Math.round((cpu / longest) * 330);
+        const row = `<text x="302" y="${y + 14}" text-anchor="end">${name}</text>
+<rect class="${name.startsWith('relay') ? 'relay' : 'other'}" x="310" y="${y + 3}" width="${length}" height="14" rx="2"/>
+<text x="${316 + length}" y="${y + 14}">${cpu.toFixed(0)}</text>`;
+        y += 20;
+        return row;
+      });
+    return [head, ...rows];
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 ${y + 8}" width="720" height="${y + 8}" role="img" aria-label="CPU time of the relay, similar programs and node:http">
+<style>${style}
+</style>
+${drawn.join('\n')}
+</svg>
+`;
+}

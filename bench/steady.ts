@@ -1,0 +1,52 @@
+// Completes logins at half of the relay's capacity for ten minutes, and watches its memory and its garbage collection.
+// Fails if a collection stops the relay for more than 50 ms. Linux only; run it on core 1.
+// Usage: node bench/steady.ts [minutes]
+import { contenders } from './contenders.ts';
+import { closedLoop, during, openLoop } from './load.ts';
+import { PinnedProcess } from './pinned-process.ts';
+import { registration } from './registration.ts';
+import { workloads } from './workloads.ts';
+
+const minutes = Number(process.argv[2] ?? 10);
+const longestPause = 50;
+const workload = workloads['complete-login'];
+const pauses: number[] = [];
+
+const provider = new PinnedProcess(1, [process.execPath, 'bench/provider.ts']);
+const providerPort = await provider.port();
+const [runtime = '', ...command] = contenders[0]?.command(providerPort) ?? [];
+const relay = new PinnedProcess(
+  0,
+  [runtime, '--trace-gc', ...command],
+  { PROVIDER_CLIENT_SECRET: registration.clientSecret },
+  notePauses,
+);
+const target = { port: await relay.port(), protection: true, sessions: false, providerPort };
+
+await closedLoop(workload, target, during(10));
+const capacity = (await closedLoop(workload, target, during(10))) / 10;
+pauses.length = 0;
+const took: number[] = [];
+const memory = [relay.memory()];
+for (let minute = 0; minute < minutes; minute += 1) {
+  took.push(...(await openLoop(workload, target, capacity / 2, 60)));
+  memory.push(relay.memory());
+}
+await relay.stop();
+await provider.stop();
+
+const share = (numbers: number[], percent: number) =>
+  numbers.sort((a, b) => a - b)[Math.floor(((numbers.length - 1) * percent) / 100)]?.toFixed(1);
+process.stdout.write(`${took.length} logins in ${minutes} minutes, ${(capacity / 2).toFixed(0)} per second, half of the capacity
+login, ms: p50 ${share(took, 50)}, p99 ${share(took, 99)}, longest ${share(took, 100)}
+${pauses.length} collections, ms: p50 ${share(pauses, 50)}, p99 ${share(pauses, 99)}, longest ${share(pauses, 100)}
+memory at each minute, MiB: ${memory.map((size) => size.toFixed(0)).join(' ')}
+`);
+process.exitCode = Math.max(...pauses) > longestPause ? 1 : 0;
+
+/** Takes the pauses from what V8 writes: `… MB, 1.05 / 0.00 ms`. */
+function notePauses(output: string): void {
+  for (const [, pause] of output.matchAll(/ MB, (?:pooled[^,]*, )?([\d.]+) \/ [\d.]+ ms/g)) {
+    pauses.push(Number(pause));
+  }
+}

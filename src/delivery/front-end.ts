@@ -17,7 +17,7 @@ import { redirectDelivery } from './redirect-delivery.ts';
 import { sessionDelivery } from './session-delivery.ts';
 
 /** What a front end is configured with. */
-interface FrontEndSettings {
+export interface FrontEndSettings {
   readonly name: string;
   readonly origin: OriginPattern;
   /** The page of a front end that has only one origin. */
@@ -88,15 +88,9 @@ export class FrontEnd {
   readonly cmsBackend: string | undefined;
   /** Undefined: it gets no refresh tokens. */
   readonly refreshPolicy: RefreshPolicy | undefined;
-  /** Shows a failure that must not reach the front end itself: a page for people, JSON for programs. */
-  readonly answerInPlace: AnswerFailure;
 
   constructor(settings: FrontEndSettings, context: FrontEndContext) {
-    const { name, origin, frontendUrl, redirectUris, scope, tokenDelivery, refreshPolicy } =
-      settings;
-    const { registration, states } = context;
-    const loginRoute = `/auth/${registration}`;
-    const loginUrl = loginUrlOf(settings, context);
+    const { name, origin, redirectUris, scope, tokenDelivery, refreshPolicy } = settings;
     this.#settings = settings;
     this.#context = context;
     this.name = name;
@@ -112,7 +106,15 @@ export class FrontEnd {
     this.asksForRefresh = refreshPolicy !== undefined || tokenDelivery === 'session';
     this.cmsBackend = tokenDelivery === 'cms' ? context.cmsBackend : undefined;
     this.refreshPolicy = refreshPolicy;
-    this.answerInPlace = failurePage({ origin, frontendUrl, loginRoute, loginUrl, states });
+  }
+
+  /** Shows a failure that must not reach the front end itself: a page for people, JSON for programs. */
+  get answerInPlace(): AnswerFailure {
+    const { origin, frontendUrl } = this.#settings;
+    const { registration, states } = this.#context;
+    const loginRoute = `/auth/${registration}`;
+    const loginUrl = loginUrlOf(this.#settings, this.#context);
+    return failurePage({ origin, frontendUrl, loginRoute, loginUrl, states });
   }
 
   /** Whether requests with this `Origin` are its own. */

@@ -18,10 +18,10 @@ export function audienceOf(
 }
 
 /** The front ends that may use a registration, in their order. */
-export function frontEndsOf(
-  { frontEnds }: Config,
+export function frontEndsOf<FrontEnd extends Pick<FrontEndConfig, 'registrations'>>(
+  { frontEnds }: { readonly frontEnds: readonly FrontEnd[] },
   { name }: RegistrationConfig,
-): readonly FrontEndConfig[] {
+): readonly FrontEnd[] {
   return frontEnds.filter(({ registrations }) => registrations.includes(name));
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import type { Config, RegistrationConfig } from '../config/config.ts';
-import { FrontEnd, type FrontEndContext } from '../delivery/front-end.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { FrontEnd, type FrontEndContext, type FrontEndSettings } from '../delivery/front-end.ts';
 import { createGrants } from '../grants/grants.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
@@ -22,7 +22,7 @@ import {
 } from '../upstream/provider-source.ts';
 import { userAgent } from '../version.ts';
 import { keyOfProvider, type Memory } from './memory.ts';
-import { audienceOf, cmsBackendOf, frontEndsOf, refreshPolicyOf } from './registration-config.ts';
+import { audienceOf, cmsBackendOf, frontEndsOf } from './registration-config.ts';
 
 /** A registration with all that its routes need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
@@ -30,6 +30,8 @@ export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
 /** What the registrations of a relay share. */
 export interface ServingContext {
   readonly config: Config;
+  /** The configured ones, each with what becomes of its refresh tokens. */
+  readonly frontEnds: readonly (FrontEndConfig & Pick<FrontEndSettings, 'refreshPolicy'>)[];
   readonly logger: Logger;
   readonly now: Clock;
   /** What this process remembers of earlier requests. */
@@ -55,7 +57,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   const states = createStates(keys.state, audience, registered.redirectUri);
   const grants = createGrants(keys, audience, memory.grants, now);
   const issuer = `${config.baseUrl}/auth/${registered.name}`;
-  const users = frontEndsOf(config, registered);
+  const users = frontEndsOf(context, registered);
   const shared: FrontEndContext = {
     registration: registered.name,
     issuer,
@@ -67,9 +69,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     isOnlyOne: users.length === 1,
     logger,
   };
-  const [first, ...others] = users.map(
-    (user) => new FrontEnd({ ...user, refreshPolicy: refreshPolicyOf(config, user) }, shared),
-  );
+  const [first, ...others] = users.map((user) => new FrontEnd(user, shared));
   if (first === undefined) throw new Error('no front end may use the registration');
   return {
     registration: createRegistration(registered, {

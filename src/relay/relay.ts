@@ -6,6 +6,7 @@ import { type RequestRecord, requestLog } from '../observability/request-log.ts'
 import { createSessionAccess } from '../routes/session-access.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
+import { refreshPolicyOf } from './registration-config.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
 import { createRelaySessions, hasSessions } from './sessions.ts';
 
@@ -28,7 +29,10 @@ export async function createRelay(
   const { memory = createMemory(now) } = surroundings;
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
   const sessions = await createRelaySessions(config, memory.logouts, now);
-  const context: ServingContext = { config, logger, now, memory, sessions };
+  const context: ServingContext = {
+    ...{ config, logger, now, memory, sessions },
+    frontEnds: frontEnds.map((one) => ({ ...one, refreshPolicy: refreshPolicyOf(config, one) })),
+  };
   const serve = (registered: RegistrationConfig) => serveRegistration(registered, context);
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);

@@ -70,11 +70,17 @@ function completion(from: string, to = from): Record<string, Buffer> {
 }
 
 function examples(...folders: readonly string[]): Record<string, Buffer> {
-  const paths = folders.flatMap((folder) =>
-    readdirSync(join('deploy', folder)).map((file) => join(folder, file)),
+  const entries = folders.flatMap((folder) =>
+    readdirSync(join('deploy', folder), { recursive: true, withFileTypes: true }),
   );
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((one) => join(one.parentPath, one.name));
   return Object.fromEntries(
-    paths.map((path) => [`${documentation}/examples/${path}`, readFileSync(join('deploy', path))]),
+    paths.map((path) => [
+      `${documentation}/examples/${path.replace('deploy/', '')}`,
+      readFileSync(path),
+    ]),
   );
 }
 

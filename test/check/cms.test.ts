@@ -9,7 +9,11 @@ import { withProvider } from './support/provider.ts';
 /** The lines for each CMS of a configuration file, whose secrets are not read from files. */
 function configsOf(text: string): Record<string, readonly string[]> {
   const secret = { text: 'a secret' };
-  const files = { './secret': secret, './github-secret': secret };
+  const files = {
+    './secret': secret,
+    './client-secret': secret,
+    '/var/lib/login-relay/key': { text: 'the line of a key file with 32 characters' },
+  };
   const { config } = readFileConfig(text, { files });
   const lines = cmsConfigs(config).map(({ frontEnd, registration, backend }) => [
     `${frontEnd} at ${registration}`,
@@ -68,7 +72,7 @@ describe('login-relay check, about CMSes', () => {
     const [relay = '', cms = ''] = [...manual.matchAll(/^ *```yaml\n(.*?)^ *```$/gms)].map(
       ([, lines = '']) => lines.replaceAll(/^ {3}/gm, ''),
     );
-    const lines = configsOf(`base-url: https://login.example.com\n${relay}`)['blog at github'];
+    const lines = configsOf(relay)['blog at github'];
     const own = lines?.map((line) => line.replace('owner/repository', 'owner/blog')) ?? [];
     expect([...own, '']).to.deep.equal(cms.split('\n'));
   });

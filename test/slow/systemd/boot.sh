@@ -1,8 +1,8 @@
 #!/bin/sh
 # Boots systemd in a copy of this system that vanishes with it, on this system's network:
-# boot.sh FOLDER, which is /opt/login-relay there.
+# boot.sh FOLDER, which is /opt/login-relay there. With --net as well, it has a network of its own.
 set -eu
-exec unshare --mount --pid --ipc --uts --cgroup --fork --kill-child sh -euc '
+exec unshare --mount --pid --ipc --uts --cgroup ${2-} --fork --kill-child sh -euc '
   mount --make-rprivate /
   mount -t tmpfs tmpfs /mnt
   mkdir /mnt/upper /mnt/work /mnt/root

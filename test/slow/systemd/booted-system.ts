@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const bootScript = fileURLToPath(new URL('boot.sh', import.meta.url));
@@ -14,9 +14,16 @@ export class BootedSystem {
     this.#child = child;
   }
 
-  /** Boots it. The project is in `/opt/login-relay` there. */
-  static async boot(): Promise<BootedSystem> {
-    const child = spawn(bootScript, [projectRoot], { stdio: ['ignore', 'ignore', 'inherit'] });
+  /**
+   * Boots it. The project is in `/opt/login-relay` there.
+   *
+   * @param network whether it has a network of its own, where every port is free
+   */
+  static async boot(network: 'shared' | 'own' = 'shared'): Promise<BootedSystem> {
+    const more = network === 'own' ? ['--net'] : [];
+    const child = spawn(bootScript, [projectRoot, ...more], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     const system = new BootedSystem(child);
     process.on('exit', () => child.kill('SIGKILL'));
     const ended = once(child, 'exit').then(([code]) => {
@@ -33,7 +40,7 @@ export class BootedSystem {
     const entering = [
       '--target',
       this.#firstProcess(),
-      ...['--mount', '--pid', '--ipc', '--uts', '--cgroup', '--root', '--wd'],
+      ...['--mount', '--pid', '--ipc', '--uts', '--cgroup', '--net', '--root', '--wd'],
     ];
     return execFileSync('nsenter', [...entering, 'sh', '-euc', script], {
       encoding: 'utf8',
@@ -41,6 +48,11 @@ export class BootedSystem {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     });
+  }
+
+  /** Copies a file of this system into it. */
+  copy(from: string, to: string): void {
+    copyFileSync(from, `/proc/${this.#firstProcess()}/root${to}`);
   }
 
   async stop(): Promise<void> {

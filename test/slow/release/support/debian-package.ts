@@ -7,8 +7,6 @@ import { projectRoot, run, runScript } from '../../../harness/project/run.ts';
 
 const version = `${packageJson.version}-1`;
 const throwawaySystem = `${projectRoot}/test/slow/release/support/throwaway-system.sh`;
-// The tests check what surrounds the binary. So any other program replaces it.
-const binary = '/bin/true';
 
 /** The end of a command whose output does not matter. */
 export const quietly = '>/dev/null 2>&1';
@@ -22,7 +20,11 @@ export const enable =
 export class DebianPackage {
   readonly dist = mkdtempSync(join(tmpdir(), 'login-relay-debian-'));
 
-  constructor() {
+  readonly #program: string;
+
+  /** @param program in place of the binary: most tests check what surrounds it */
+  constructor(program = '/bin/true') {
+    this.#program = program;
     expect(run('scripts/share.sh', [join(this.dist, 'share')])).to.include({ code: 0, stderr: '' });
     writeFileSync(
       join(this.dist, 'THIRD-PARTY-LICENSES.txt'),
@@ -33,7 +35,7 @@ export class DebianPackage {
 
   /** Builds it again. */
   build(architecture: string, env: Record<string, string> = {}): void {
-    const args = [architecture, binary, this.dist];
+    const args = [architecture, this.#program, this.dist];
     runScript('debian-package.ts', { args, env: { SOURCE_DATE_EPOCH: '1700000000', ...env } });
   }
 

@@ -128,6 +128,8 @@ export function createProviderEndpoints(
       const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
       const { status, headers, body } = answer;
       const isAnswer = status === 200 || (path !== '' && (status === 204 || status === 404));
+      // Another endpoint may refuse the request, not the token.
+      if (status === 401 && path !== '') throw new RelayError('lookup_failed');
       if (!isAnswer) throw refusal(status, headers['retry-after']);
       const { userRejectedWhen: rejected } = endpoint;
       const isRejected = rejected && parseJsonObject(body)?.[rejected.field] === rejected.equals;

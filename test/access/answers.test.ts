@@ -69,14 +69,10 @@ describe('an answer to who may log in', () => {
 
   it('comes in the time of one call, however many questions there are', async () => {
     asking().pages = { ...ada, [membership]: silence };
-    const begun = performance.now();
-    const rules = {
-      organizations: ['example', 'example'],
-      teams: ['example/a', 'example/b'],
-      emails: ['a@example.com'],
-    };
+    const rules = { organizations: ['example', 'example2'], users: ['eve'] };
     expect(await asking().ask('github', rules)).to.equal('access_unchecked 504');
-    expect(performance.now() - begun).to.be.lessThan(5_000);
+    const paths = asking().requests.map(({ url }) => url.pathname);
+    expect(paths).to.deep.equal(['/user', '/user/memberships/orgs/example']);
   });
 
   it('does not send the token to another host, whatever a list says', async () => {

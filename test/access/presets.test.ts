@@ -430,7 +430,7 @@ describe('the rules of who may log in', () => {
       const [user = ''] = Object.keys(yes[0] ?? {});
       const [first = {}] = yes;
       const troubles = [
-        [json({}, 401), 'token_invalid 401'],
+        [json({}, 401), question ? 'access_unchecked 502' : 'token_invalid 401'],
         [json({}, 403), 'access_unchecked 502'],
         [redirect('http://127.0.0.1:9/'), 'access_unchecked 502'],
         [json({}, 429, { 'Retry-After': '30' }), 'access_unchecked 503'],

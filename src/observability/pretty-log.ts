@@ -18,30 +18,7 @@ export function prettyLine(line: string): string {
 
 function sentence(line: Readonly<Record<string, unknown>>): string {
   const { msg } = line;
-  if (msg === 'listening') return listening(line);
-  if (msg === 'provider discovery') return discovery(line);
-  if (msg === 'request') return request(line);
-  return lines(String(msg), ...details(line));
-}
-
-function listening(line: Record<string, unknown>): string {
-  const { address, metricsAddress, callbackUrl, callbackUrls } = line;
-  const several = Array.isArray(callbackUrls) ? callbackUrls.map((url) => `  ${url}`) : [];
-  return lines(
-    `listening on ${address}`,
-    metricsAddress && `metrics on ${metricsAddress}`,
-    callbackUrl && `callback URL to register at the provider: ${callbackUrl}`,
-    several.length > 0 && 'callback URLs to register at the providers:',
-    ...several,
-  );
-}
-
-function discovery(line: Record<string, unknown>): string {
-  const { outcome, explanation, error, retryIn, registration } = line;
-  const provider = registration === undefined ? 'provider' : `provider ${registration}`;
-  if (outcome === 'discovered') return `the endpoints of the ${provider} are known from its issuer`;
-  const why = error === undefined ? explanation : `${explanation} (${error})`;
-  return `${provider} discovery failed: ${why}; next attempt in ${Number(retryIn) / 1000} s`;
+  return msg === 'request' ? request(line) : lines(String(msg), ...details(line));
 }
 
 function request(line: Record<string, unknown>): string {

@@ -68,16 +68,11 @@ describe('the log for people', () => {
     expect(start).not.to.contain('provider: staff');
   });
 
-  it('lists the callback URLs of several providers, and names the one that is discovered', () => {
+  it('lists the callback URLs of several providers', () => {
     const address = 'http://127.0.0.1:8000';
     const callbackUrls = ['https://a.example/1', 'https://a.example/2'];
     expect(read({ msg: 'listening', address, callbackUrls })).to.equal(
-      `INFO: listening on ${address}\n  callback URLs to register at the providers:\n    ${callbackUrls.join('\n    ')}`,
-    );
-    const discovery = { msg: 'provider discovery', registration: 'staff' };
-    expect(read({ ...discovery, outcome: 'discovered' })).to.contain('of the provider staff are');
-    expect(read({ ...discovery, outcome: 'failed', retryIn: 1000 })).to.contain(
-      'provider staff discovery failed',
+      `INFO: listening\n  address: ${address}\n  ${callbackUrls.join('\n  ')}`,
     );
   });
 
@@ -124,25 +119,6 @@ describe('the log for people', () => {
       "provider's error code: invalid_grant",
       'request ID: an-id',
     ]);
-  });
-
-  it('shows the addresses of the relay and its metrics', () => {
-    const [address, metricsAddress] = ['http://127.0.0.1:8000', 'http://127.0.0.1:9000'];
-    const text = read({ msg: 'listening', address, metricsAddress, callbackUrl: 'https://a/b' });
-    expect(text).to.contain(address).and.contain(metricsAddress).and.contain('https://a/b');
-  });
-
-  it('shows why discovery failed', () => {
-    const text = read({
-      msg: 'provider discovery',
-      outcome: 'failed',
-      explanation: 'the issuer cannot be reached',
-      error: 'ENOTFOUND',
-      retryIn: 4000,
-    });
-    expect(text).to.equal(
-      'INFO: provider discovery failed: the issuer cannot be reached (ENOTFOUND); next attempt in 4 s',
-    );
   });
 
   it('shows all fields of other lines', () => {

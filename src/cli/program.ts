@@ -109,7 +109,6 @@ Exit codes:
       '--token-delivery <how>',
       'how that page gets the token: query, fragment, code or session (default: query; OAuth works, too)',
     )
-    .option('--several', 'run two providers and two front ends, and print the configuration file')
     .action(async (flags: DemoFlags) => {
       const { demo } = await import('./commands/demo.ts');
       await demo(flags, processSignals);

@@ -12,27 +12,19 @@ export function describeDemo(demo: DemoDescription): string {
       '  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.',
     `  Open ${demo.frontEndUrl} and click “Log in”. At the provider any name will do.`,
     demo.own && yourPage(demo.relayUrl, demo.own),
-    demo.second && configuration(demo),
     '  Each request to the relay appears below. Ctrl-C stops the demo.',
   ]
     .filter((part) => part)
     .join('\n\n')}\n\n`;
 }
 
-function addresses({ frontEndUrl, relayUrl, providerUrl, second }: DemoDescription): string {
-  const text = `
+function addresses({ frontEndUrl, relayUrl, providerUrl }: DemoDescription): string {
+  return `
   The demo runs on this machine only:
 
     front end   ${frontEndUrl}
     relay       ${relayUrl}
     provider    ${providerUrl}`;
-  if (second === undefined) return text;
-  return `${text}
-
-    intranet    ${second.frontEndUrl}
-    staff       ${second.providerUrl}
-
-  The intranet is a second front end. It uses only the staff provider.`;
 }
 
 /** What a page needs to log in at this relay. */
@@ -56,10 +48,4 @@ function yourPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string 
       document.querySelector('#log-in').onclick = () => login.login().catch(fail);
       login.ready.then(() => login.user()).then(greet, fail);
     </script>`;
-}
-
-function configuration({ configuration }: DemoDescription): string {
-  return `  This configuration file describes the relay. login-relay --config reads such files:
-
-${configuration.trimEnd()}`;
 }

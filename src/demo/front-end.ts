@@ -21,8 +21,6 @@ const files = {
 export interface FrontEndOptions {
   /** The relay the pages talk to. */
   readonly relayUrl: string;
-  /** The name of the provider in the relay's paths. */
-  readonly provider: string;
   readonly pages: readonly Delivery[];
   /** The requests to the relay, which the pages show. */
   readonly steps: Steps;
@@ -74,7 +72,7 @@ function mediaTypeOf(path: string): string {
 /** The HTML of a page. */
 function pageOf(
   { name, path: ownPath, lead, guide, script, settings }: Delivery,
-  { relayUrl, provider, pages }: FrontEndOptions,
+  { relayUrl, pages }: FrontEndOptions,
 ): string {
   const tokenDelivery = `${settings['token-delivery'] ?? 'query'}`;
   const links = pages.map(({ path, title }) => {
@@ -83,7 +81,6 @@ function pageOf(
   });
   const texts: Readonly<Record<string, string>> = {
     settings: html`<meta name="login-relay" content="${relayUrl}">
-<meta name="provider" content="${provider}">
 <meta name="client-id" content="${name}">
 <meta name="token-delivery" content="${tokenDelivery}">`.markup,
     script,

@@ -49,8 +49,6 @@ function listenError(error: Error, port: number, purpose: string): ListenError {
 export interface DemoOptions {
   /** The relay's port; the others follow. 0 takes any free ports (default: the first free ones from 8000 on). */
   readonly port: number | undefined;
-  /** Whether there is a second provider, and a second front end that uses only that one. */
-  readonly several?: boolean;
   /** A page of the user's own, which the relay serves as well. Its port stays free. */
   readonly own?: OwnPage | undefined;
 }
@@ -59,7 +57,8 @@ export interface DemoOptions {
 export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
 
 const usualPort = 8000;
-const highestPort = 65535;
+/** Two more ports follow. */
+const highest = 65_533;
 
 /**
  * Opens the ports of the demo, one after the other.
@@ -69,10 +68,9 @@ const highestPort = 65535;
  * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function openDemoPorts(
-  { port: first, several = false, own }: DemoOptions,
+  { port: first, own }: DemoOptions,
   opened: (() => Promise<void>)[],
 ) {
-  const highest = highestPort - (several ? 4 : 2);
   const isUsable =
     first === undefined || (Number.isInteger(first) && first >= 0 && first <= highest);
   if (!isUsable) throw new ConfigError([`--port must be a whole number from 0 to ${highest}`]);
@@ -97,12 +95,6 @@ export async function openDemoPorts(
     relay: await open('the relay'),
     frontEnd: await open('the front end'),
     provider: await open('the provider'),
-    second: several
-      ? {
-          frontEnd: await open('the second front end'),
-          provider: await open('the second provider'),
-        }
-      : undefined,
     /** Whether one of the usual ports is in use. */
     movedOn,
   };

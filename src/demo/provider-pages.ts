@@ -25,15 +25,14 @@ export type ProviderPages = ReturnType<typeof createProviderPages>;
 /**
  * Creates the pages of a provider.
  *
- * @param brand their heading
  * @param clientName where a login leads to
  */
-export function createProviderPages(brand: string, clientName: string) {
+export function createProviderPages(clientName: string) {
   const message = (title: string, text: string) =>
-    page(brand, title, html`<h1>${title}</h1>\n<p>${text}</p>`);
+    page(title, html`<h1>${title}</h1>\n<p>${text}</p>`);
   return {
     /** The form a person logs in with, and what was wrong with the name last sent. */
-    login: (problem = '') => page(brand, 'Log in', loginForm(clientName, problem)),
+    login: (problem = '') => page('Log in', loginForm(clientName, problem)),
     /** A page that says one thing. */
     message,
     /** The page for an error of the provider itself. */
@@ -54,16 +53,16 @@ function loginForm(clientName: string, problem: string): Markup {
 </form>`;
 }
 
-function page(brand: string, title: string, body: Markup): string {
+function page(title: string, body: Markup): string {
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – ${brand}</title>
+<title>${title} – Demo provider</title>
 <link rel="icon" href="data:,">
 <style>${{ markup: style }}</style>
 <main>
-<p>${brand}</p>
+<p>Demo provider</p>
 ${body}
 </main>
 </html>

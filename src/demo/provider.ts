@@ -13,8 +13,6 @@ import { createProviderPages, type ProviderPages } from './provider-pages.ts';
 export interface DemoProviderOptions {
   /** The provider's own address, without a path: `http://localhost:8002`. */
   readonly issuer: string;
-  /** The heading of its pages (default `Demo provider`). */
-  readonly brand?: string;
   /** The one registered client; it authenticates with `client_secret_post`. */
   readonly client: {
     readonly clientId: string;
@@ -38,8 +36,8 @@ const hour = 60 * minute;
  * It gives refresh tokens, and takes each once. It keeps no login session: each authorization request shows the login page.
  */
 export function createDemoProvider(options: DemoProviderOptions): RequestListener {
-  const { issuer, brand = 'Demo provider', client, onError = () => {} } = options;
-  const pages = createProviderPages(brand, client.name ?? client.clientId);
+  const { issuer, client, onError = () => {} } = options;
+  const pages = createProviderPages(client.name ?? client.clientId);
   const provider = new Provider(issuer, configurationOf(options, pages));
   provider.use(answerFailures(pages, onError));
   provider.use(chooseAccount);

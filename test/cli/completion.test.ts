@@ -28,7 +28,7 @@ describe('the words that shells are offered', () => {
     ['che', ['check']],
     ['check', ['check']],
     ['--insecure-http che', []],
-    ['demo --', ['--help', '--origin', '--port', '--several', '--token-delivery']],
+    ['demo --', ['--help', '--origin', '--port', '--token-delivery']],
     ['providers --', ['--help']],
     ['check --js', ['--json']],
     ['--js', []],

@@ -15,7 +15,6 @@ describe('demo front end', () => {
     port.serve(
       createFrontEnd({
         relayUrl: 'https://relay.example/?a="&b',
-        provider: 'provider',
         pages: Object.values(deliveries).map((delivery) => ({ ...delivery, name: 'shop' })),
         steps: new Steps(),
       }),

@@ -7,7 +7,6 @@ import type { Signals } from '../signals.ts';
 /** The flags of the command, as given. */
 export interface DemoFlags {
   readonly port?: string;
-  readonly several?: boolean;
   readonly origin?: string;
   readonly tokenDelivery?: string;
 }
@@ -18,10 +17,9 @@ export interface DemoFlags {
  * @throws {ConfigError} @throws {ListenError}
  */
 export async function demo(flags: DemoFlags, signals: Signals): Promise<void> {
-  const { port, several = false } = flags;
+  const { port } = flags;
   const running = await startDemo({
     port: port === undefined ? undefined : Number(port),
-    several,
     own: parseOwnPage(flags),
   });
   await print(describeDemo(running));

@@ -6,7 +6,7 @@ const element = (id) => document.getElementById(id);
 /** The relay's address. */
 export const relay = setting('login-relay').replace(/\/$/, '');
 /** The provider's name in the relay's paths. */
-export const provider = setting('provider');
+export const provider = 'provider';
 /** The name of this front end at the relay. */
 export const clientId = setting('client-id');
 /** How the page gets its token, such as `session`: it does not. */

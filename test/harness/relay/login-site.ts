@@ -195,7 +195,6 @@ export class LoginSite {
     if (frontEnd === undefined) {
       return createFrontEnd({
         relayUrl: this.relay,
-        provider: 'provider',
         pages: [{ ...deliveries.contract, name: 'app', path: '/' }],
         steps: new Steps(),
       });

@@ -58,6 +58,7 @@ export class InstalledService {
           'authorize-url': authorizeUrl,
           'token-url': tokenUrl,
           'user-url': userUrl,
+          'token-request': 'query',
         },
       },
       'front-ends': { app: { origin: frontendOrigin } },

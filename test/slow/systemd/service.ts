@@ -175,7 +175,7 @@ describe('the service', function () {
       const command = `login-relay check --config ${config}`;
       const report = system.run(`runuser -u ${user} -- sh -c 'cd /; ${command} || true' 2>&1`);
       expect(report).to.contain(baseUrl);
-      expect(report).to.not.match(/cannot start|key-file|may not read/);
+      expect(report).to.not.match(/cannot start|key-file [a-z]|may not read/);
     });
   }
 

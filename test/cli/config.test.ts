@@ -208,6 +208,7 @@ describe('the schema of the file', () => {
     providers: schema.properties.providers.additionalProperties.properties,
     'front-ends': schema.properties['front-ends'].additionalProperties.properties,
     proxy: schema.properties['front-ends'].additionalProperties.properties.proxy.items.properties,
+    allow: schema.properties.providers.additionalProperties.properties.allow.properties,
   };
 
   it('has every setting once where the file has it, with a description', () => {
@@ -220,7 +221,9 @@ describe('the schema of the file', () => {
       ),
       'relay providers',
       'relay front-ends',
+      'providers allow',
       'front-ends proxy',
+      'front-ends allow',
     ]);
     for (const properties of Object.values(levels)) {
       for (const one of Object.values<{ description: string }>(properties)) {

@@ -22,6 +22,17 @@ export const githubAccess: AccessAnswers = {
   groups: 'GitHub has organizations and teams',
 };
 
+/** What github.com and GitHub Enterprise Server have in common. */
+const everywhere = {
+  tokenResponse: { scopeSeparator: ',' },
+  cms: {
+    name: 'github',
+    repositoryScopes: ['repo', 'public_repo'],
+    apiRoot: 'https://api.github.com',
+  },
+  access: githubAccess,
+} as const;
+
 export const github: Preset = {
   name: 'github',
   title: 'GitHub',
@@ -32,7 +43,6 @@ export const github: Preset = {
   userUrl: 'https://api.github.com/user',
   clientAuthentication: 'query',
   pkce: true,
-  tokenResponse: { scopeSeparator: ',' },
   refreshTokens: 'by-setting',
   // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
   revocation: {
@@ -41,11 +51,27 @@ export const github: Preset = {
     takes: 'access_token',
   },
   issuer: 'https://github.com/login/oauth',
-  cms: {
-    name: 'github',
-    repositoryScopes: ['repo', 'public_repo'],
-    apiRoot: 'https://api.github.com',
-  },
   accountPrompt: 'select_account',
-  access: githubAccess,
+  ...everywhere,
+};
+
+export const githubEnterprise: Preset = {
+  name: 'github-enterprise',
+  title: 'GitHub Enterprise Server',
+  documentation:
+    'https://docs.github.com/en/enterprise-server@latest/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+  host: { meaning: 'host of your GitHub Enterprise Server' },
+  authorizeUrl: 'https://{host}/login/oauth/authorize',
+  tokenUrl: 'https://{host}/login/oauth/access_token',
+  userUrl: 'https://{host}/api/v3/user',
+  clientAuthentication: 'body',
+  pkce: false,
+  refreshTokens: 'never',
+  // https://docs.github.com/en/enterprise-server@latest/rest/apps/oauth-applications#delete-an-app-token
+  revocation: {
+    url: 'https://{host}/api/v3/applications/{clientId}/token',
+    request: 'github',
+    takes: 'access_token',
+  },
+  ...everywhere,
 };

@@ -1,12 +1,9 @@
 import { auth0 } from './auth0.ts';
 import { bitbucket } from './bitbucket.ts';
-import { codeberg } from './codeberg.ts';
 import { discord } from './discord.ts';
 import { entra } from './entra.ts';
-import { forgejo } from './forgejo.ts';
-import { gitea } from './gitea.ts';
-import { github } from './github.ts';
-import { githubEnterprise } from './github-enterprise.ts';
+import { codeberg, forgejo, gitea } from './gitea.ts';
+import { github, githubEnterprise } from './github.ts';
 import { gitlab } from './gitlab.ts';
 import { google } from './google.ts';
 import { keycloak } from './keycloak.ts';

@@ -53,6 +53,10 @@ function keysFrom([current, ...previous]: KeyRing) {
     refreshToken: ring('refresh token'),
     /** Seals the cookies of sessions. */
     session: ring('session'),
+    /** Seals the identifiers of clients that registered themselves. */
+    client: ring('client'),
+    /** Seals what a person is asked to consent to. */
+    consent: ring('consent'),
     /** Makes the nonces of DPoP proofs. */
     nonce: ring('nonce'),
     /** Seals what relays leave for each other. */

@@ -47,6 +47,16 @@ export const limits = {
   /** A DPoP proof. */
   proofLength: 4096,
 
+  // Clients that nobody registered
+
+  /** The metadata document of a client, and the fetch of it. */
+  documentSize: 5 * 1024,
+  documentTime: 3_000,
+  /** The identifier that a registration gives. */
+  clientIdLength: 4096,
+  /** Registrations and fetches of documents of one client address in ten minutes. */
+  newClients: 60,
+
   // Calls to the provider
 
   /** Calls in flight. */

@@ -4,6 +4,7 @@ import { options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
 import { takeSystemdEnvironment } from '../systemd.ts';
 import { version } from '../version.ts';
+import type { ClientIdFlags } from './commands/client-id.ts';
 import type { DemoFlags } from './commands/demo.ts';
 import { helpLayout, optionsHelp } from './help.ts';
 import { print } from './print.ts';
@@ -118,6 +119,19 @@ Exit codes:
     const { providersTable } = await import('./commands/providers.ts');
     await print(providersTable(presets));
   });
+  add('client-id', 'Make a client_id for a page, such as a preview.')
+    .requiredOption('--client-key-file <path>', 'client-key-file of the front end')
+    .requiredOption('--front-end <name>', 'name of the front end')
+    .requiredOption(
+      '--redirect-uri <url>',
+      'page that logins return to; repeat the flag for several',
+      (url: string, earlier: readonly string[] = []) => [...earlier, url],
+    )
+    .option('--days <number>', 'days after which the client_id ends', '14')
+    .action(async (flags: ClientIdFlags) => {
+      const { clientId } = await import('./commands/client-id.ts');
+      await print(`${clientId(flags)}\n`);
+    });
   add('systemd', 'Print the systemd unit of this relay.')
     .option('--template', 'print the unit for several relays, login-relay@<port>, instead')
     .option('--socket', 'print the unit of its socket instead')

@@ -1,6 +1,7 @@
 import { ConfigError } from '../start-errors.ts';
 import { allowOf, checkAllow } from './checks/allow.ts';
 import { checkApis } from './checks/apis.ts';
+import { checkOpenClients } from './checks/clients.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
 import {
@@ -75,6 +76,7 @@ export function readConfig(
   const behindUnknownProxy = checkClients(relay, baseUrl);
   for (const reading of frontEnds) checkFrontEnd(reading, baseUrl);
   checkApis(frontEnds);
+  checkOpenClients(readings);
   const areRefreshTokensOff = frontEnds.every((reading) => refreshTokensOf(reading) === 'off');
   checkRefreshTokens(relay, areRefreshTokensOff);
   const providers = registrations.map((reading) => readProvider(reading, baseUrl));

@@ -9,7 +9,7 @@ const stateDirectories = '/var/lib/';
 const credential = 'key';
 
 /** The lines of the file: the current secret, and the previous one if there is one. */
-type KeySecrets = readonly [Secret, ...Secret[]];
+export type KeySecrets = readonly [Secret, ...Secret[]];
 
 /**
  * Reads the file that the relay's keys come from: the one that the option names, else the systemd credential, else
@@ -89,15 +89,27 @@ function createSecrets(reading: Reading, path: string): KeySecrets | undefined {
   return readSecrets(reading, path);
 }
 
-function readSecrets(reading: Reading, path: string): KeySecrets | undefined {
-  const text = readSecretFile(reading, 'keyFile', path);
+/** Reads the lines of a file that keys come from. Undefined after a fault. */
+export function readSecrets(
+  reading: Reading,
+  path: string,
+  name: 'keyFile' | 'clientKeyFile' = 'keyFile',
+): KeySecrets | undefined {
+  const text = readSecretFile(reading, name, path);
   if (text === undefined) return undefined;
-  const [current = '', ...previous] = text.split(/\r?\n/);
-  if ([current, ...previous].some((one) => one.length < shortestSecret) || previous.length > 1) {
-    return reading.fault(
-      'keyFile',
+  return (
+    readSecretLines(text) ??
+    reading.fault(
+      name,
       `must name a file of one or two lines, each of ${shortestSecret} or more characters`,
-    );
-  }
+    )
+  );
+}
+
+/** The secrets in the text of a file, without its final line break; undefined if they are too short, or too many. */
+export function readSecretLines(text: string): KeySecrets | undefined {
+  const [current = '', ...previous] = text.split(/\r?\n/);
+  const isShort = [current, ...previous].some((one) => one.length < shortestSecret);
+  if (isShort || previous.length > 1) return undefined;
   return [new Secret(current), ...previous.map((one) => new Secret(one))];
 }

@@ -1,5 +1,6 @@
 import { didYouMean, suggestion } from './fault.ts';
 import type { ConfigFile, FileEntry, FileSettings } from './file/config-file.ts';
+import { type KeySecrets, readSecrets } from './key-file.ts';
 import { createReading, type Naming, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
 import {
@@ -27,6 +28,10 @@ export interface FrontEndReading extends Reading {
   readonly registrations: readonly string[];
   /** The settings of each entry of its `proxy`. */
   readonly apis: readonly Reading[];
+  /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
+  readonly clientKeys: KeySecrets | undefined;
+  /** The settings of its `clients`. */
+  readonly clients: Reading | undefined;
 }
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
@@ -35,6 +40,15 @@ export interface Readings {
   readonly registrations: NonEmpty<RegistrationReading>;
   readonly frontEnds: NonEmpty<FrontEndReading>;
 }
+
+/** What only an entry of a file can give a front end. */
+const withoutEntry = {
+  name: 'app',
+  allow: undefined,
+  apis: [],
+  clients: undefined,
+  clientKeys: undefined,
+};
 
 /** @param file undefined: flags and variables describe one registration and one front end */
 export function createReadings(shared: Shared, file: ConfigFile | undefined): Readings {
@@ -55,9 +69,14 @@ export function createReadings(shared: Shared, file: ConfigFile | undefined): Re
       ? mapped(frontEnds, (entry) => {
           const reading = withDelivery(read(entry));
           const registrations = usable(reading, names);
-          return { ...reading, ...namedBy(entry), apis: entry.apis.map(read), registrations };
+          const apis = entry.apis.map(read);
+          const clients = entry.clients && read(entry.clients);
+          const { clientKeyFile: path } = reading.values;
+          const clientKeys =
+            path === undefined ? path : readSecrets(reading, path, 'clientKeyFile');
+          return { ...reading, ...namedBy(entry), apis, clients, clientKeys, registrations };
         })
-      : [{ ...relay, name: 'app', allow: undefined, apis: [], registrations: names }],
+      : [{ ...relay, ...withoutEntry, registrations: names }],
   };
 }
 
@@ -94,6 +113,7 @@ export function namingOf(
     'front-ends': find(frontEnds, frontEnd),
     proxy: relay,
     allow: relay,
+    clients: relay,
   };
   const ownerOf = (name: SettingName) => owners[settings[name].level];
   return {

@@ -85,7 +85,7 @@ const script = `
 `;
 
 /** The Content-Security-Policy of the popup. */
-const popupPolicy = pagePolicy(script);
+const popupPolicy = pagePolicy({ script });
 
 /**
  * The page in the popup of a CMS. It hands over the result of a login, and says so if it cannot.

@@ -19,13 +19,13 @@ export function codeDelivery(
     issuer,
     frontEnd,
   }: { readonly codes: Codes; readonly issuer: string; readonly frontEnd: string },
-  { redirectUri, codeChallenge }: OAuthRequest,
+  { redirectUri, codeChallenge, resource }: OAuthRequest,
   state: string | undefined,
 ): Delivery {
   return {
     redirects: true,
     async succeed(ctx, { code: providerCode, codeVerifier }) {
-      const content = { redirectUri, codeChallenge, providerCode, codeVerifier };
+      const content = { redirectUri, codeChallenge, providerCode, codeVerifier, resource };
       const code = codes.issue(content, frontEnd);
       redirect(ctx, withPart(redirectUri, 'query', { code, state, iss: issuer }));
     },

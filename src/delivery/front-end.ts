@@ -19,6 +19,9 @@ import { sessionDelivery } from './session-delivery.ts';
 /** What a front end is configured with. */
 export interface FrontEndSettings {
   readonly name: string;
+  readonly kind: 'page' | 'native';
+  /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
+  readonly client?: string;
   readonly origin: OriginPattern;
   /** The page of a front end that has only one origin. */
   readonly frontendUrl: string | undefined;
@@ -56,8 +59,12 @@ const mostLogged = 20;
 const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
 /** What the codes, refresh tokens and sessions of a front end are bound to: the operator may have lost the old origin. */
-export function audienceOfFrontEnd({ name, origin }: Pick<FrontEndSettings, 'name' | 'origin'>) {
-  return `${name} ${origin}`;
+export function audienceOfFrontEnd({
+  name,
+  origin,
+  client,
+}: Pick<FrontEndSettings, 'name' | 'origin' | 'client'>) {
+  return client === undefined ? `${name} ${origin}` : `${name} client ${client}`;
 }
 
 /** A page or app that logs its users in at one registration. */
@@ -67,6 +74,10 @@ export class FrontEnd {
   #hasReportedScope = false;
   /** Its `client_id` towards the relay. */
   readonly name: string;
+  /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
+  readonly client: string | undefined;
+  /** Whether its clients are programs. */
+  readonly isNative: boolean;
   readonly audience: string;
   /** Empty: it has no page of its own. */
   readonly origin: OriginPattern;
@@ -94,6 +105,8 @@ export class FrontEnd {
     this.#settings = settings;
     this.#context = context;
     this.name = name;
+    this.client = settings.client;
+    this.isNative = settings.kind === 'native';
     this.audience = audienceOfFrontEnd(settings);
     this.origin = origin;
     this.origins = originsOf(settings);
@@ -115,6 +128,28 @@ export class FrontEnd {
     const loginRoute = `/auth/${registration}`;
     const loginUrl = loginUrlOf(this.#settings, this.#context);
     return failurePage({ origin, frontendUrl, loginRoute, loginUrl, states });
+  }
+
+  /**
+   * The front end for one of its clients that have no entry of their own.
+   *
+   * @param client what `keyOfClient` gives
+   * @param keyRequired whether its refresh tokens are bound to a key, whatever others get
+   */
+  forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd {
+    const { refreshPolicy } = this;
+    const bound = refreshPolicy && { ...refreshPolicy, mode: 'bound' as const };
+    return new FrontEnd(
+      {
+        ...this.#settings,
+        origin: '',
+        frontendUrl: undefined,
+        redirectUris,
+        client,
+        refreshPolicy: keyRequired ? bound : refreshPolicy,
+      },
+      this.#context,
+    );
   }
 
   /** Whether requests with this `Origin` are its own. */

@@ -49,21 +49,36 @@ p { margin-top: 1rem }
 nav { margin-top: 1.75rem; display: flex; flex-wrap: wrap; align-items: center; gap: 1rem 1.5rem }
 a:first-child { padding: 0.75rem 1.5rem; border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none }
 a:first-child:hover { background: var(--strong) }
+dl { margin-top: 1.5rem; display: grid; gap: 0.125rem }
+dt { color: var(--soft); font-size: 0.875rem }
+dd { margin-bottom: 0.75rem; font-weight: 600 }
+form { margin-top: 1rem; display: flex; flex-wrap: wrap; gap: 1rem }
+button { padding: 0.75rem 1.5rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; cursor: pointer }
+button:first-of-type { background: var(--accent); color: var(--on-accent) }
+button:first-of-type:hover { background: var(--strong) }
 small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem }
 `;
 
 /**
  * The Content-Security-Policy of a page of {@link htmlPage}.
  *
- * @param script the only script that may run
+ * @param allowed.script the only script that may run
+ * @param allowed.sendsForms whether the page has a form. Browsers apply `form-action` to the redirects that follow, and
+ *   nobody knows where the provider redirects to
  */
-export function pagePolicy(script?: string): string {
+export function pagePolicy({
+  script,
+  sendsForms = false,
+}: {
+  readonly script?: string;
+  readonly sendsForms?: boolean;
+} = {}): string {
   return [
     securityHeaders['Content-Security-Policy'],
     `style-src ${sourceOf(style)}`,
     ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`]),
     "base-uri 'none'",
-    "form-action 'none'",
+    ...(sendsForms ? [] : ["form-action 'none'"]),
   ].join('; ');
 }
 

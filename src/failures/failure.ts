@@ -6,10 +6,13 @@
 export type OAuthError =
   | 'access_denied'
   | 'invalid_client'
+  | 'invalid_client_metadata'
   | 'invalid_dpop_proof'
   | 'invalid_grant'
+  | 'invalid_redirect_uri'
   | 'invalid_request'
   | 'invalid_scope'
+  | 'invalid_target'
   | 'server_error'
   | 'temporarily_unavailable'
   | 'unauthorized_client'

@@ -42,6 +42,36 @@ export const frontEndFailures = {
     detail: 'The client_id is missing, or no front end of this relay has it.',
     oauthError: 'invalid_client',
   },
+  client_expired: {
+    status: 401,
+    headers: { 'WWW-Authenticate': 'Bearer' },
+    detail: 'The client_id has expired. Register the client again, or make a new client_id.',
+    oauthError: 'invalid_client',
+  },
+  client_document_unreachable: {
+    status: 502,
+    detail:
+      'The metadata document of this client cannot be fetched. It must answer within 3 seconds, without a redirect, at an address that is public.',
+  },
+  client_document_invalid:
+    'The metadata document of this client cannot be used. It must be JSON of at most 5 KiB, with status 200, the same client_id, and redirect_uris that native clients may have.',
+  client_metadata_invalid: {
+    detail: 'The client metadata must be a JSON object that is not too long.',
+    oauthError: 'invalid_client_metadata',
+  },
+  redirect_uris_invalid: {
+    detail:
+      'The redirect_uris must be a list of 1 to 20 addresses: https, http on 127.0.0.1, [::1] or localhost, or a scheme with a dot such as com.example.app:/callback.',
+    oauthError: 'invalid_redirect_uri',
+  },
+  resource_refused: {
+    detail: 'The resource must be a URL without a fragment, given once: the one of the login.',
+    oauthError: 'invalid_target',
+  },
+  consent_denied: {
+    detail: 'The login was cancelled before the provider was asked. Start it again.',
+    oauthError: 'access_denied',
+  },
   origin_foreign: {
     status: 403,
     detail: 'The request comes from a page of another origin than the front end.',

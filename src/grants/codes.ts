@@ -22,6 +22,8 @@ const content = v.object({
   providerCode: v.string(),
   /** The relay's own verifier at the provider, if the login uses PKCE there. */
   codeVerifier: v.optional(v.string()),
+  /** Where the token is to be used. @see RFC 8707 §2 */
+  resource: v.optional(v.string()),
 });
 const sealed = v.object({ ...content.entries, issuedAt: v.number() });
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Keys } from '../keys.ts';
 import { createJoint, createOnce, type Home } from '../memory/home.ts';
+import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { keyOf } from '../recent.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
@@ -49,11 +50,22 @@ export type Grants = ReturnType<typeof createGrants>;
  * @param audience that of the registration. Throws as `provider` does
  */
 export function createGrants(keys: Keys, audience: () => string, memory: GrantMemory, now: Clock) {
+  const codes = createCodes(keys.code, audience, now);
+  const refreshTokens = createRefreshTokens(keys.refreshToken, now);
   return {
     ...memory,
-    codes: createCodes(keys.code, audience, now),
+    codes,
     /** The nonces of proofs. */
     nonces: createNonces(keys.nonce, now),
-    refreshTokens: createRefreshTokens(keys.refreshToken, now),
+    refreshTokens,
+    /** The redirect URI of the login that a code or a refresh token is of, if it is known. */
+    redirectUriOf(
+      { code, refresh_token, token = refresh_token }: EndpointParameters,
+      { audience: frontEnd }: { readonly audience: string },
+    ): string | undefined {
+      if (code !== undefined) return codes.open(code, frontEnd)?.redirectUri;
+      const owner = { registration: audience(), frontEnd };
+      return token && refreshTokens.openExpired(token, owner)?.redirectUri;
+    },
   };
 }

@@ -24,6 +24,10 @@ const content = v.object({
   loggedInAt: v.number(),
   /** When the token expires, in seconds since 1970. */
   endsAt: v.number(),
+  /** The redirect URI of the login, if nothing else says from where its client sends requests. */
+  redirectUri: v.optional(v.string()),
+  /** Where the token is to be used. @see RFC 8707 §2 */
+  resource: v.optional(v.string()),
   /** Its place among those of its login. Without it, the relay does not replace the token. */
   generation: v.optional(v.object({ login: v.string(), number: v.number() })),
   /** What the token renews. The access token is beside a refresh token if the provider revokes nothing else. */

@@ -23,15 +23,19 @@ export function forbidReading(ctx: Pick<ParameterizedContext, 'remove'>): void {
  * Allows origins to read responses, each for itself, with credentials, any method and any header.
  *
  * @param mayRead whether an origin may read the response of this path
+ * @param mayAllRead whether all others may, too, but without credentials
  */
-export function cors(mayRead: (origin: string, path: string) => boolean): Middleware {
-  const allowed = (ctx: Pick<ParameterizedContext, 'get' | 'path'>): string => {
-    const origin = ctx.get('Origin');
-    return origin !== '' && mayRead(origin, ctx.path) ? origin : '';
-  };
+export function cors(
+  mayRead: (origin: string, path: string) => boolean,
+  mayAllRead: (path: string) => boolean = () => false,
+): Middleware {
+  type Request = Pick<ParameterizedContext, 'get' | 'path'>;
+  const credentials = (ctx: Request) => mayRead(ctx.get('Origin'), ctx.path);
+  const allowed = (ctx: Request): string =>
+    credentials(ctx) || mayAllRead(ctx.path) ? ctx.get('Origin') : '';
   const allow = koaCors({
     origin: allowed,
-    credentials: true,
+    credentials,
     // With credentials, "*" is not a wildcard. So name the methods.
     allowMethods: METHODS,
     exposeHeaders: exposedHeaders,
@@ -49,7 +53,7 @@ export function cors(mayRead: (origin: string, path: string) => boolean): Middle
     const asksFirst = ctx.req.headers['access-control-request-method'] !== undefined;
     if (ctx.method === 'OPTIONS' && !asksFirst && allowed(ctx) !== '') {
       ctx.set(allowOrigin, ctx.get('Origin'));
-      ctx.set(allowCredentials, 'true');
+      if (credentials(ctx)) ctx.set(allowCredentials, 'true');
       ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));
     }
     return allow(ctx, next);

@@ -5,6 +5,12 @@ const oauthRequest = v.object({
   redirectUri: v.string(),
   /** An S256 challenge of 43 characters. */
   codeChallenge: v.string(),
+  /** What `keyOfClient` gives of a client that has no entry of its own. */
+  client: v.optional(v.string()),
+  /** Where the token is to be used. @see RFC 8707 */
+  resource: v.optional(v.string()),
+  /** The scope, as long as the person has not consented. */
+  scope: v.optional(v.string()),
 });
 
 /** The form of a {@link FrontEndRequest}. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createAccessMemory } from '../access/access.ts';
 import { type CountRequest, createRequestCount, ownAddressBehind } from '../http/rate-limit.ts';
+import { limits } from '../limits.ts';
 import type { Home } from '../memory/home.ts';
 import { createLasting } from '../recent.ts';
 import { createExchanges } from './exchanges.ts';
@@ -23,6 +24,8 @@ export function createLoginMemory(home: Home) {
     /** Access tokens that the provider did not know when they were revoked. */
     refusedRevocations: createRefusedExchanges(home, 'revocation'),
     refusedLookups: createRefusedExchanges(home, 'lookup'),
+    /** Counts what a client address makes the relay do for clients that nobody registered, for ten minutes. */
+    countNewClient: createRequestCount(home, 'new clients', 600),
     /** Counts the exchanges of each client address, refused or not, for ten minutes. */
     countExchange: createRequestCount(home, 'exchanges', 600),
   };
@@ -71,3 +74,27 @@ export function refusalLimits(
     lookup: limit(memory.refusedLookups),
   };
 }
+
+/**
+ * Limits registrations, and fetches of documents, by client address. A configured rate limit counts them already.
+ *
+ * @returns throws `rate_limited`
+ */
+export function newClientLimit(
+  settings: {
+    readonly rateLimit: number | undefined;
+    readonly trustedProxies: readonly string[];
+    readonly behindUnknownProxy: boolean;
+  },
+  { countNewClient }: LoginMemory,
+) {
+  const isCounted = settings.rateLimit !== undefined || settings.behindUnknownProxy;
+  const ownAddressOf = ownAddressBehind(settings.trustedProxies);
+  return async (request: IncomingMessage): Promise<void> => {
+    const address = isCounted ? undefined : ownAddressOf(request);
+    if (address !== undefined) await countNewClient(address, limits.newClients, tooManyNew);
+  };
+}
+
+const tooManyNew =
+  'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';

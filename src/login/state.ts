@@ -24,10 +24,16 @@ export type States = ReturnType<typeof createStates>;
 /**
  * @param keys the keys for states
  * @param registration the audience of the registration. Throws as `provider` does
+ * @param purpose what they are for: a state, or a question before it
  * @see RFC 6749 §10.12, RFC 9700 §4.7
  */
-export function createStates(keys: KeyRing, registration: () => string, redirectUri: string) {
-  const seal = createSeal('state', keys, content);
+export function createStates(
+  keys: KeyRing,
+  registration: () => string,
+  redirectUri: string,
+  purpose: 'state' | 'consent' = 'state',
+) {
+  const seal = createSeal(purpose, keys, content);
 
   function open(state: string): LoginState | undefined {
     const opened = seal.open(state, registration(), redirectUri);

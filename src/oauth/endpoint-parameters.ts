@@ -3,38 +3,47 @@ import { parseJsonObject } from './json.ts';
 import { expectFewParameters, parseQuery } from './query.ts';
 
 /** The parameters that the relay's token and revocation endpoints take. */
-const names = [
+const endpointNames = [
   'client_id',
   'code',
   'code_verifier',
   'grant_type',
   'redirect_uri',
   'refresh_token',
+  'resource',
   'scope',
   'token',
 ] as const;
 
 /** The parameters of a request. An empty one counts as absent. @see RFC 6749 §3.2 */
-export type EndpointParameters = Readonly<Partial<Record<(typeof names)[number], string>>>;
+export type EndpointParameters = Readonly<Partial<Record<(typeof endpointNames)[number], string>>>;
+
+/** The headers that say what a body is. */
+interface BodyHeaders {
+  readonly 'content-type'?: string | undefined;
+  readonly 'content-encoding'?: string | undefined;
+}
+
+/** Parses the body of a request to the token or the revocation endpoint, as {@link parseParameters} does. */
+export function parseEndpointParameters(headers: BodyHeaders, body: Buffer): EndpointParameters {
+  return parseParameters(headers, body, endpointNames);
+}
 
 /**
- * Parses the body of a request to the token or the revocation endpoint: a form or a JSON object.
- * Parameters that the endpoints do not take are ignored.
+ * Parses the body of a request: a form or a JSON object. Other parameters than those with these names are ignored.
  *
  * @throws {RelayError} `content_type_unsupported`, `parameters_too_many`, or `token_request_invalid` if the
  *   body is malformed or a parameter is repeated or not text
  * @see RFC 6749 §3.2 and §4.1.3
  */
-export function parseEndpointParameters(
-  headers: {
-    readonly 'content-type'?: string | undefined;
-    readonly 'content-encoding'?: string | undefined;
-  },
+export function parseParameters<Name extends string>(
+  headers: BodyHeaders,
   body: Buffer,
-): EndpointParameters {
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, string>>> {
   if (headers['content-encoding'] !== undefined) throw new RelayError('content_type_unsupported');
   const given = fieldsOf(mediaType(headers['content-type']), body);
-  const parameters: Partial<Record<(typeof names)[number], string>> = {};
+  const parameters: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined || value === '') continue;

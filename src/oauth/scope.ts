@@ -67,13 +67,14 @@ export function narrowedScope(
 }
 
 /**
- * The scope of a start by a CMS: what the CMS asks for within the configured scope. A CMS asks for a fixed scope,
- * whatever its site needs. If nothing of it is configured, the configured scope stands.
+ * What a client asks for within the configured scope. A CMS asks for a fixed scope, whatever its site needs, and a
+ * client that nobody registered for what it reads in metadata. If nothing of it is configured, the configured scope
+ * stands.
  *
  * @param query `scope` has commas or spaces between its words
  * @returns the configured scope or a part of it
  */
-export function scopeForCms({ scope }: Query, configured: string | undefined): string | undefined {
+export function scopeWithin({ scope }: Query, configured: string | undefined): string | undefined {
   if (configured === undefined) return undefined;
   const asked = typeof scope === 'string' ? wordsOf(scope) : [];
   const allowed = configured.split(' ');

@@ -111,6 +111,24 @@ export function codeChallengeOf(query: Query): string {
   return code_challenge;
 }
 
+/**
+ * The resource of an OAuth request, where its token is to be used.
+ *
+ * @throws {RelayError} `resource_refused`
+ * @see RFC 8707 §2
+ */
+export function resourceOf({ resource }: Query): string | undefined {
+  if (resource === undefined || resource === '') return undefined;
+  const isUsable =
+    typeof resource === 'string' &&
+    resource.length <= limits.returnToLength &&
+    /^[\x21-\x7e]+$/.test(resource) &&
+    URL.canParse(resource) &&
+    !resource.includes('#');
+  if (!isUsable) throw new RelayError('resource_refused');
+  return resource;
+}
+
 function invalid(detail: string): RelayError {
   return new RelayError('request_invalid', { detail });
 }

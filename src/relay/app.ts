@@ -91,6 +91,13 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     return (user ?? registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
   };
 
+  // The client of a request is known later: then, only its own pages may read on.
+  const areAnywhere = served.some(({ frontEnds: users }) => users.areAnywhere);
+  const mayAllRead = (path: string) =>
+    path === paths.user
+      ? areAnywhere
+      : ofClients.test(path) && registrationOf(path)?.frontEnds.areAnywhere === true;
+
   // Otherwise Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });
   // Otherwise Koa writes broken connections to standard error. The log has a line for each.
@@ -101,8 +108,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
   app.use(checkHeaders);
   app.use(originForm);
-  app.use(warnOfForeignOrigins(logger, hasOrigin, onlyOrigin));
-  app.use(cors(mayRead));
+  app.use(warnOfForeignOrigins(logger, (one) => areAnywhere || hasOrigin(one), onlyOrigin));
+  app.use(cors(mayRead, mayAllRead));
   if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());
   app.use((ctx) => {
@@ -115,6 +122,9 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   });
   return app;
 }
+
+/** The endpoints that clients call themselves. */
+const ofClients = /^\/\.well-known\/|^\/auth\/[^/]+\/(token|revoke|register)$/;
 
 /** Adds the endpoints of sessions, which are the same at every registration. */
 function addSessionEndpoints(

@@ -10,11 +10,13 @@ import {
   deliverCallbackFailures,
   deliverCmsFailures,
 } from '../routes/answer-failures.ts';
+import { askConsent, consentEndpoint } from '../routes/consent.ts';
 import { FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { redeemCode } from '../routes/redeem-code.ts';
 import { refreshLogin } from '../routes/refresh-login.ts';
+import { registrationEndpoint } from '../routes/register.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
 import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, type ServeGrant, tokenEndpoint } from '../routes/token.ts';
@@ -89,17 +91,18 @@ function enter({ state }: Context, { registration, frontEnds }: ServedRegistrati
 
 function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
   const { watchStarts, limited, now } = dependencies;
-  const { registration, frontEnds, states, grants, issuer } = served;
+  const { registration, frontEnds, states, questions, grants, issuer } = served;
   const { name, protection } = registration;
   const path = `/auth/${name}`;
   const refresh = refreshLogin(registration, grants, `${issuer}/token`, now);
+  const ask = askConsent(registration, questions, `${issuer}/consent`);
   const startOf = (chosen: FrontEnds): Middleware<RequestState> => {
     const start = inOrder(
       allow('GET'),
       deliverCmsFailures(chosen),
       refusePrefetch,
       ...(protection === undefined ? [] : [watchStarts]),
-      startLogin(registration, chosen, frontEnds.first.answerInPlace),
+      startLogin(registration, chosen, frontEnds.first.answerInPlace, ask),
     );
     const ofCms = cmsTokenEndpoint(chosen, refresh);
     const refreshCms = inOrder(answerOAuthErrors, allow('GET', 'POST'), ...limited, ofCms);
@@ -139,11 +142,11 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
 
 /** The endpoints of the relay as an authorization server, besides the start of a login. */
 function oauthEndpoints(
-  { registration, frontEnds, grants, issuer }: ServedRegistration,
+  { registration, frontEnds, questions, grants, issuer }: ServedRegistration,
   path: string,
   refresh: ServeGrant,
   { baseUrl, limited, now }: LoginDependencies,
-): [string, Middleware<RequestState>][] {
+): Route[] {
   const tokenUrl = `${issuer}/token`;
   const token = tokenEndpoint(
     frontEnds,
@@ -151,17 +154,31 @@ function oauthEndpoints(
       authorization_code: redeemCode(registration, grants, tokenUrl, now),
       refresh_token: refresh,
     },
-    grants.nonces,
+    grants,
   );
   const revoke = revocationEndpoint(registration, frontEnds, grants);
   const before = [answerOAuthErrors, allow('POST'), ...limited];
+  const { clients } = frontEnds;
+  const grantTypes = ['authorization_code', ...(frontEnds.refresh ? ['refresh_token'] : [])];
   const describe = inOrder(
     allow('GET', 'HEAD'),
-    serverMetadata(issuer, registration, frontEnds.refresh),
+    serverMetadata(issuer, registration, grantTypes, clients),
   );
+  const { answerInPlace } = frontEnds.first;
+  const { origin } = new URL(baseUrl);
+  const consent = consentEndpoint(registration, frontEnds, questions, origin, answerInPlace);
   return [
     [`${path}/token`, inOrder(...before, token)],
     [`${path}/revoke`, inOrder(...before, revoke)],
-    ...[...metadataPaths(baseUrl, path)].map((at): [string, typeof describe] => [at, describe]),
+    ...(clients?.takesRegistrations
+      ? [at(`${path}/register`, inOrder(...before, registrationEndpoint(clients, grantTypes)))]
+      : []),
+    ...(clients?.takesRegistrations || clients?.takesDocuments
+      ? [at(`${path}/consent`, inOrder(allow('POST'), ...limited, consent))]
+      : []),
+    ...[...metadataPaths(baseUrl, path)].map((one) => at(one, describe)),
   ];
 }
+
+type Route = [path: string, handle: Middleware<RequestState>];
+const at = (path: string, handle: Middleware<RequestState>): Route => [path, handle];

@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
+import { createClients } from '../clients/clients.ts';
+import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { FrontEnd, type FrontEndContext, type FrontEndSettings } from '../delivery/front-end.ts';
 import { createGrants } from '../grants/grants.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { refusalLimits } from '../login/memory.ts';
+import { newClientLimit, refusalLimits } from '../login/memory.ts';
+import { createLoginProtection } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
@@ -38,6 +41,8 @@ export interface ServingContext {
   readonly memory: Memory;
   /** Undefined if no front end has sessions. */
   readonly sessions: Sessions | undefined;
+  /** Those of clients that nobody registered. */
+  readonly documents: Documents;
 }
 
 /**
@@ -45,7 +50,7 @@ export interface ServingContext {
  * the logins at others.
  */
 export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
-  const { config, logger, now, memory, sessions } = context;
+  const { config, logger, now, memory, sessions, documents } = context;
   const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
   const client = createUpstreamClient(userAgent, within, config.proxy);
   const [keys, source] = await Promise.all([
@@ -57,7 +62,16 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   const states = createStates(keys.state, audience, registered.redirectUri);
   const grants = createGrants(keys, audience, memory.grants, now);
   const issuer = `${config.baseUrl}/auth/${registered.name}`;
+  const { baseUrl } = config;
+  const { redirectUri } = registered;
+  const questions = createLoginProtection(
+    { stateCheck: 'always', baseUrl, redirectUri },
+    createStates(keys.consent, audience, redirectUri, 'consent'),
+    now,
+  );
   const users = frontEndsOf(context, registered);
+  const countNew = newClientLimit(config, memory.logins);
+  const clients = createClients(users, { issuer, keys: keys.client, documents, countNew, now });
   const shared: FrontEndContext = {
     registration: registered.name,
     issuer,
@@ -83,7 +97,9 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       accessTime: config.providerTimeout,
       now,
     }),
-    frontEnds: new FrontEnds([first, ...others]),
+    frontEnds: new FrontEnds([first, ...others], clients),
+    /** Ask people before clients log in that nobody registered. */
+    questions,
     states,
     grants,
     /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */

@@ -63,7 +63,7 @@ function startedDelivery(ctx: Context, frontEnds: FrontEnds, states: States): De
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;
     return isOfDefault ? frontEnds.byDefault.deliveryOf(undefined) : undefined;
   }
-  const frontEnd = frontEnds.find(login.frontEnd);
+  const frontEnd = frontEnds.ofLogin(login);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
   // A page with a session gets its state only with failures, so that is no proof of a login.

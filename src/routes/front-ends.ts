@@ -1,6 +1,9 @@
+import { type Client, keyOfClient, redirectUrisOf } from '../clients/client.ts';
+import type { Clients, FoundClient } from '../clients/clients.ts';
 import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
+import type { LoginState } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 
 /**
@@ -29,8 +32,15 @@ export class FrontEnds {
   /** Whether requests with this `Origin` come from one of them. */
   readonly hasOrigin: (origin: string) => boolean;
 
-  /** @param all in their order */
-  constructor(all: readonly [FrontEnd, ...FrontEnd[]]) {
+  /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
+  readonly areAnywhere: boolean;
+  readonly clients: Clients | undefined;
+
+  /**
+   * @param all in their order
+   * @param clients those that have no entry of their own
+   */
+  constructor(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
     const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
       all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
     const [firstForOAuth, secondForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
@@ -41,6 +51,8 @@ export class FrontEnds {
     this.byDefault = firstOf('query', 'fragment', 'session') ?? this.firstCms ?? this.first;
     this.refresh = all.some(({ refreshPolicy }) => refreshPolicy !== undefined);
     this.isOnlyOne = all.length === 1;
+    this.areAnywhere = clients?.areAnywhere === true;
+    this.clients = clients;
     this.hasOrigin = matchesAny(all.flatMap(({ origins }) => origins));
   }
 
@@ -50,15 +62,62 @@ export class FrontEnds {
   }
 
   /**
-   * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
-   * OAuth requests.
+   * The front end of a login.
    *
-   * @throws {RelayError} `client_unknown`
+   * @returns undefined if it is gone
+   */
+  ofLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
+    const frontEnd = this.find(name);
+    if (oauth?.client === undefined) return frontEnd;
+    return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);
+  }
+
+  /**
+   * The front end that a `client_id` names, or one for a client that has no entry of its own.
+   *
+   * @param redirectUriOf gives the redirect URI of the login that a request is for: the document of a client may have
+   *   changed since
+   * @throws {RelayError} `client_id_wrong` or `client_expired`
+   */
+  ofClient(id: string, redirectUriOf: (frontEnd: FrontEnd) => string | undefined): FrontEnd {
+    const known = this.find(id) ?? this.#forHeld(this.clients?.heldBy(id));
+    if (known !== undefined) return known;
+    const document = this.clients?.documentAt(id);
+    const frontEnd = document && this.find(document.frontEnd);
+    if (frontEnd === undefined) throw new RelayError('client_id_wrong');
+    const uri = redirectUriOf(frontEnd.forClient(keyOfClient(id), [], false));
+    const redirectUris = uri === undefined ? [] : (redirectUrisOf([uri]) ?? []);
+    return frontEnd.forClient(keyOfClient(id), redirectUris, false);
+  }
+
+  #forHeld(found: FoundClient | undefined): FrontEnd | undefined {
+    if (found === undefined) return undefined;
+    const { id, redirectUris, vouchedBy } = found.client;
+    const frontEnd = this.find(found.frontEnd);
+    return frontEnd?.forClient(keyOfClient(id), redirectUris, vouchedBy === 'operator');
+  }
+
+  /**
+   * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
+   * OAuth requests. Or one for a client that has no entry of its own.
+   *
+   * @throws {RelayError} `client_unknown`, `client_expired`, or why the document of the client cannot be used
    * @see RFC 6749 §4.1.1
    */
-  ofOAuthStart(ctx: Context): FrontEnd {
+  async ofOAuthStart(ctx: Context): Promise<{ frontEnd: FrontEnd; client?: Client | undefined }> {
     const asked = this.#named(ctx);
-    return expectFound(asked ? asked.found : this.#onlyForOAuth);
+    const frontEnd = asked ? asked.found : this.#onlyForOAuth;
+    const { client_id: id } = claimedQuery(ctx);
+    if (frontEnd !== undefined || typeof id !== 'string')
+      return { frontEnd: expectFound(frontEnd) };
+    const found = this.clients?.heldBy(id) ?? (await this.#fetched(id, ctx));
+    return { frontEnd: expectFound(this.#forHeld(found)), client: found?.client };
+  }
+
+  async #fetched(id: string, { req }: Context): Promise<FoundClient | undefined> {
+    const document = this.clients?.documentAt(id);
+    if (this.clients === undefined || document === undefined) return undefined;
+    return { ...document, client: await this.clients.fetch(document.url, req) };
   }
 
   /**

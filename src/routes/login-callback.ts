@@ -28,7 +28,7 @@ export function loginCallback(
     const registration = registered.pinned();
     const provider = registration.provider();
     const login = verify(ctx, registration, response);
-    const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.find(login.frontEnd);
+    const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     const delivery = frontEnd.deliveryOf(login?.request);

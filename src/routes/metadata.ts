@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa';
+import type { Clients } from '../clients/clients.ts';
 import { proofAlgorithms } from '../grants/proofs.ts';
 import type { Registration } from '../login/registration.ts';
 
@@ -20,15 +21,16 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
  * clients on any page.
  *
  * @param issuer the relay's name in `iss`
- * @param refreshes whether a front end gets refresh tokens
+ * @param grantTypes those of the token endpoint
+ * @param clients those that have no entry of their own
  * @see RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1
  */
 export function serverMetadata(
   issuer: string,
   { provider }: Registration,
-  refreshes: boolean,
+  grantTypes: readonly string[],
+  clients?: Clients,
 ): Middleware {
-  const refresh = refreshes ? ['refresh_token'] : [];
   const metadata = {
     issuer,
     authorization_endpoint: issuer,
@@ -38,10 +40,12 @@ export function serverMetadata(
     revocation_endpoint_auth_methods_supported: ['none'],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', ...refresh],
+    grant_types_supported: grantTypes,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     dpop_signing_alg_values_supported: proofAlgorithms,
+    ...(clients?.takesDocuments && { client_id_metadata_document_supported: true }),
+    ...(clients?.takesRegistrations && { registration_endpoint: `${issuer}/register` }),
   };
   return async (ctx) => {
     // The front end's own origin is there already.

@@ -8,7 +8,7 @@ import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { admit } from './admission.ts';
-import { required } from './front-end-endpoint.ts';
+import { expectResource, required } from './front-end-endpoint.ts';
 import { firstGrant, proofOf, type ServeGrant } from './token.ts';
 
 /**
@@ -28,7 +28,6 @@ export function redeemCode(
   return async (ctx, frontEnd, parameters) => {
     const registration = registered.pinned();
     const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
-    const grant = firstGrant(grants, registration, frontEnd, now);
     const login = codes.open(required(parameters, 'code'), frontEnd.audience);
     if (login === undefined || !isSameRedirectUri(parameters, login)) throw invalid();
     // A reload may have removed it since the login.
@@ -36,9 +35,13 @@ export function redeemCode(
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
       throw new RelayError('verifier_wrong');
     }
+    if (frontEnd.isNative) expectResource(parameters, login);
     const thumbprint = await proofOf(ctx, grants, tokenUrl);
 
-    const { providerCode: code, codeVerifier } = login;
+    const { providerCode: code, codeVerifier, redirectUri, resource } = login;
+    // Of a document, nothing else says later from where its client sends requests.
+    const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
+    const grant = firstGrant(grants, registration, frontEnd, now, kept);
     const token = await redeemedCodes.redeem({ ...owner, providerCode: code }, (sent) =>
       registration.limitExchange(ctx.req, async () => {
         registration.expectRoom();

@@ -13,7 +13,7 @@ import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import { admissionTo, failRefresh } from './admission.ts';
-import { required } from './front-end-endpoint.ts';
+import { expectResource, required } from './front-end-endpoint.ts';
 import { proofOf, type ServeGrant, withRefreshToken } from './token.ts';
 
 /**
@@ -50,6 +50,7 @@ export function refreshLogin(
     const issue = (content: RefreshTokenContent) => refreshTokens.issue(content, owner);
     // Before the memory of refreshes gives tokens without a call.
     await checkKey(ctx, login);
+    if (frontEnd.isNative) expectResource(parameters, login);
     const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
     const part = refreshScope(parameters.scope, granted);
     const scope = registration.scopeWithAccess(part, granted, frontEnd);

@@ -18,9 +18,9 @@ import type { FrontEnds } from './front-ends.ts';
 export function revocationEndpoint(
   registered: Registration,
   frontEnds: FrontEnds,
-  { refreshes, refreshTokens, revocations }: Grants,
+  { redirectUriOf, refreshes, refreshTokens, revocations }: Grants,
 ): Middleware<RequestState> {
-  return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
+  return frontEndEndpoint(frontEnds, redirectUriOf, async (ctx, frontEnd, parameters) => {
     const token = required(parameters, 'token');
     const registration = registered.pinned();
     const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };

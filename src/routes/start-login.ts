@@ -1,21 +1,23 @@
 import type { Middleware } from 'koa';
+import type { Client } from '../clients/client.ts';
 import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, type RequestState, readQuery } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
-import type { FrontEndRequest } from '../login/front-end-request.ts';
+import type { FrontEndRequest, OAuthRequest } from '../login/front-end-request.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
 import type { Query } from '../oauth/query.ts';
-import { narrowedScope, scopeForCms } from '../oauth/scope.ts';
+import { narrowedScope, scopeWithin } from '../oauth/scope.ts';
 import {
   codeChallengeOf,
   frontEndState,
   isOAuthRequest,
   pageToReturnTo,
   registeredRedirectUri,
+  resourceOf,
 } from '../oauth/start-parameters.ts';
 import type { FrontEnds } from './front-ends.ts';
 
@@ -24,20 +26,24 @@ import type { FrontEnds } from './front-ends.ts';
  * the browser to the provider.
  *
  * @param answerInPlace answers OAuth requests whose front end or redirect URI is unknown
+ * @param askConsent asks a person whether a client that nobody registered may log in
  */
 export function startLogin(
   registration: Registration,
   frontEnds: FrontEnds,
   answerInPlace: AnswerFailure,
+  askConsent: AskConsent,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
     if (isOAuthRequest(query)) {
       ctx.state.answerFailure = answerInPlace;
-      const frontEnd = frontEnds.ofOAuthStart(ctx);
+      const { frontEnd, client } = await frontEnds.ofOAuthStart(ctx);
       ctx.state.frontEnd = frontEnd.name;
       if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
-      startOAuthLogin({ ctx, query, registration, frontEnd });
+      const start = { ctx, query, registration, frontEnd };
+      if (client === undefined || client.vouchedBy === 'operator') startOAuthLogin(start);
+      else await askConsent(ctx, frontEnd, client, openRequest(start));
     } else {
       const frontEnd = frontEnds.ofPlainStart(ctx);
       ctx.state.frontEnd = frontEnd.name;
@@ -50,6 +56,14 @@ export function startLogin(
     }
   };
 }
+
+/** Asks a person whether a client may log in with this request. */
+export type AskConsent = (
+  ctx: Context,
+  frontEnd: FrontEnd,
+  client: Client,
+  request: FrontEndRequest & { readonly oauth: OAuthRequest },
+) => Promise<void>;
 
 /** The start of a login: the request, and what it is for. */
 interface Start {
@@ -74,7 +88,7 @@ function startPlainLogin(start: Start): void {
     return;
   }
   const { scope: configured = registration.provider().scope } = frontEnd;
-  const part = isCms ? scopeForCms(query, configured) : configured;
+  const part = isCms ? scopeWithin(query, configured) : configured;
   const scope = registration.scopeWithAccess(part, configured, frontEnd);
   const url = registration.authorizationRequestUrl({
     scope,
@@ -114,13 +128,46 @@ function startOAuthLogin(start: Start): void {
   const state = frontEndState(query);
   deliverFailures(state);
 
-  if (registration.protection === undefined) throw new RelayError('oauth_off');
-  const oauth = { redirectUri, codeChallenge: codeChallengeOf(query) };
   const { scope: configured = registration.provider().scope } = frontEnd;
+  const oauth = oauthRequestOf(start, redirectUri);
   const part = narrowedScope(query, configured) ?? configured;
   const scope = registration.scopeWithAccess(part, configured, frontEnd);
-  const { asksForRefresh: refresh } = frontEnd;
-  const url = registration.authorizationRequestUrl({ scope, refresh });
+  redirectAfterConsent(start, { state, oauth: { ...oauth, scope } });
+}
+
+function oauthRequestOf(
+  { query, registration, frontEnd: { client, isNative } }: Omit<Start, 'ctx'>,
+  redirectUri: string,
+): OAuthRequest {
+  if (registration.protection === undefined) throw new RelayError('oauth_off');
+  const codeChallenge = codeChallengeOf(query);
+  const resource = isNative ? resourceOf(query) : undefined;
+  return { redirectUri, codeChallenge, client, resource };
+}
+
+/**
+ * The request of a client that nobody registered. Its failures stay here: otherwise, anybody could register an address
+ * that the relay redirects to.
+ *
+ * @see RFC 9700 §4.11.2
+ */
+function openRequest({ query, registration, frontEnd }: Start) {
+  const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
+  const state = frontEndState(query);
+  const { scope: configured = registration.provider().scope } = frontEnd;
+  const oauth = oauthRequestOf({ query, registration, frontEnd }, redirectUri);
+  const part = scopeWithin(query, configured);
+  const scope = registration.scopeWithAccess(part, configured, frontEnd);
+  return { state, oauth: { ...oauth, scope } };
+}
+
+/** Redirects to the provider with a request that is checked, and that the person has consented to if need be. */
+export function redirectAfterConsent(
+  start: Start,
+  { state, oauth: { scope, ...oauth } }: FrontEndRequest & { readonly oauth: OAuthRequest },
+): void {
+  const { asksForRefresh: refresh } = start.frontEnd;
+  const url = start.registration.authorizationRequestUrl({ scope, refresh });
   redirectToProvider(start, { url, scope }, { state, oauth });
 }
 

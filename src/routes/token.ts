@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts';
 import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
-import type { Nonces } from '../grants/proofs.ts';
 import { firstRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
@@ -37,9 +36,9 @@ type GrantType = NonNullable<RequestState['grant']>;
 export function tokenEndpoint(
   frontEnds: FrontEnds,
   grants: Readonly<Record<GrantType, ServeGrant>>,
-  nonces: Nonces,
+  { nonces, redirectUriOf }: Pick<Grants, 'nonces' | 'redirectUriOf'>,
 ): Middleware<RequestState> {
-  return frontEndEndpoint(frontEnds, async (ctx, frontEnd, parameters) => {
+  return frontEndEndpoint(frontEnds, redirectUriOf, async (ctx, frontEnd, parameters) => {
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
     const type = required(parameters, 'grant_type');
     if (!isGrantType(type)) throw new RelayError('grant_unsupported');
@@ -128,6 +127,7 @@ export function withRefreshToken(
  * What grants the token of a new login, with the first refresh token if the front end gets one.
  *
  * @param registration pinned
+ * @param login what the refresh token has of the login besides
  * @returns takes the thumbprint of the key that the front end proves, if it proves one
  */
 export function firstGrant(
@@ -135,13 +135,16 @@ export function firstGrant(
   registration: Registration,
   frontEnd: FrontEnd,
   now: Clock,
+  login: Pick<RefreshTokenContent, 'redirectUri' | 'resource'> = {},
 ) {
   const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
   const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
   const policy = frontEnd.refreshPolicy && { ...frontEnd.refreshPolicy, keepsAccessToken };
   return (token: TokenResponse, thumbprint?: string): GrantedToken => {
     const content = policy && firstRefreshToken(policy, token, thumbprint, now);
-    return withRefreshToken((issued) => refreshTokens.issue(issued, owner), token, content, now);
+    const issue = (issued: RefreshTokenContent) =>
+      refreshTokens.issue({ ...issued, ...login }, owner);
+    return withRefreshToken(issue, token, content, now);
   };
 }
 

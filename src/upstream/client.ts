@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { PassThrough } from 'node:stream';
 import got from 'got';
 import { elapsedSince } from '../clock.ts';
@@ -26,13 +27,17 @@ export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
  * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
  *   A part of them is kept for logins, and a part for user lookups.
  * @param proxy the HTTP proxy, and the hosts that are called directly
+ * @param other.answerSize bytes that a response may have
+ * @param other.lookup resolves the names of hosts
  */
 export function createUpstreamClient(
   userAgent: string,
   within: { readonly timeout: number; readonly concurrentCalls: number },
   proxy: ProxyEnvironment = {},
+  other: { readonly answerSize?: number; readonly lookup?: LookupFunction } = {},
 ) {
-  const pool = createConnectionPool(within.concurrentCalls, proxy);
+  const { answerSize = limits.providerAnswerSize, lookup } = other;
+  const pool = createConnectionPool(within.concurrentCalls, proxy, lookup);
   const instance = got.extend({
     headers: {
       'user-agent': userAgent,
@@ -87,7 +92,7 @@ export function createUpstreamClient(
         body,
         download: chunks,
         decompress: true,
-        mostBytes: limits.providerAnswerSize,
+        mostBytes: answerSize,
         clientGone: signal,
         wait: (_, giveUp) => waitUntil(deadline, giveUp),
       };

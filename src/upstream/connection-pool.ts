@@ -1,6 +1,6 @@
 import http, { type ClientRequest, Agent as HttpAgent, type RequestOptions } from 'node:http';
 import https, { Agent as HttpsAgent } from 'node:https';
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
@@ -13,12 +13,20 @@ export type ProxyEnvironment = Readonly<Record<string, string>>;
 /** Keep-alive connections to the provider. */
 export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
-/** @param size the most connections to each of the provider's hosts */
-export function createConnectionPool(size: number, proxy: ProxyEnvironment) {
+/**
+ * @param size the most connections to each of the provider's hosts
+ * @param lookup resolves the names of hosts
+ */
+export function createConnectionPool(
+  size: number,
+  proxy: ProxyEnvironment,
+  lookup?: LookupFunction,
+) {
   const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
-  const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, proxyEnv };
+  const each = { proxyEnv, ...(lookup && { lookup }) };
+  const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...each };
   const pooled = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
-  const unpooled = { http: new HttpAgent({ proxyEnv }), https: new HttpsAgent({ proxyEnv }) };
+  const unpooled = { http: new HttpAgent(each), https: new HttpsAgent(each) };
   let closed = false;
   return {
     pooled,

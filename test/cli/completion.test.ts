@@ -14,7 +14,7 @@ describe('the words that shells are offered', () => {
     expect(offered('')).to.include.members([
       ...['check', 'completion', 'config', 'demo', 'help', 'man', 'providers', 'serve', 'version'],
     ]);
-    for (const line of lines('')) expect(line).to.match(/^[a-z]+\t\S/);
+    for (const line of lines('')) expect(line).to.match(/^[a-z-]+\t\S/);
   });
 
   for (const command of [[], ['serve'], ['check'], ['config', 'print']]) {

@@ -203,12 +203,14 @@ describe('the printed configuration', () => {
 
 describe('the schema of the file', () => {
   const schema = JSON.parse(JSON.stringify(configFileSchema()));
+  const frontEnd = schema.properties['front-ends'].additionalProperties.properties;
   const levels = {
     relay: schema.properties,
     providers: schema.properties.providers.additionalProperties.properties,
-    'front-ends': schema.properties['front-ends'].additionalProperties.properties,
-    proxy: schema.properties['front-ends'].additionalProperties.properties.proxy.items.properties,
-    allow: schema.properties.providers.additionalProperties.properties.allow.properties,
+    'front-ends': frontEnd,
+    proxy: frontEnd.proxy.items.properties,
+    allow: frontEnd.allow.properties,
+    clients: frontEnd.clients.properties,
   };
 
   it('has every setting once where the file has it, with a description', () => {
@@ -223,6 +225,7 @@ describe('the schema of the file', () => {
       'relay front-ends',
       'providers allow',
       'front-ends proxy',
+      'front-ends clients',
       'front-ends allow',
     ]);
     for (const properties of Object.values(levels)) {

@@ -29,6 +29,8 @@ describe('the configuration', () => {
       certificate: undefined,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
       kind: 'page',
+      clients: undefined,
+      clientKeys: undefined,
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',
       tokenDelivery: 'query',

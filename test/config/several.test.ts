@@ -45,6 +45,8 @@ describe('a configuration file with several registrations and front ends', () =>
       {
         name: 'app',
         kind: 'page',
+        clients: undefined,
+        clientKeys: undefined,
         origin: 'https://app.example.com',
         frontendUrl: 'https://app.example.com/',
         redirectUris: ['https://app.example.com/'],
@@ -59,6 +61,8 @@ describe('a configuration file with several registrations and front ends', () =>
       {
         name: 'blog',
         kind: 'page',
+        clients: undefined,
+        clientKeys: undefined,
         origin: 'https://blog.example.com',
         frontendUrl: 'https://blog.example.com/',
         redirectUris: ['https://blog.example.com/'],

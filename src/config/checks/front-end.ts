@@ -68,6 +68,10 @@ export function frontEndConfig(reading: FrontEndReading) {
     refreshTokens: refreshTokensOf(reading),
     /** Who may log in here, of those who may log in at the registration. Undefined: all. */
     allow: allowOf(allow),
+    /** The clients that need no entry of their own. Undefined: there are none. */
+    clients: reading.clients && valuesAt('clients', reading.clients),
+    /** The keys of client identifiers that are made offline. Undefined: there are none. */
+    clientKeys: reading.clientKeys,
     /** What its pages may use of providers' APIs, with the access token of their session. */
     apis: apis.map((api) => apiConfig(api, registrations)),
   };

@@ -34,6 +34,8 @@ export interface FileEntry extends FileSettings {
   /** The entries of `proxy` of a front end. */
   readonly apis: readonly FileSettings[];
   readonly allow: FileSettings | undefined;
+  /** `clients` of a front end. */
+  readonly clients: FileSettings | undefined;
 }
 
 /** A configuration file. */

@@ -28,7 +28,7 @@ export const endpoints: readonly string[] = ['callback', 'token', 'revoke'];
 const mapsIn: Readonly<Partial<Record<Level, readonly string[]>>> = {
   relay: ['providers', 'front-ends'],
   providers: ['allow'],
-  'front-ends': ['proxy', 'allow'],
+  'front-ends': ['proxy', 'allow', 'clients'],
 };
 
 /** What is said of the key of another level. */
@@ -38,6 +38,7 @@ const belongs: Readonly<Record<Level, string>> = {
   'front-ends': 'belongs to a front end: move it into an entry of front-ends',
   proxy: 'belongs to an API: move it into an entry of proxy, in a front end',
   allow: 'says who may log in: move it into allow, in a provider or a front end',
+  clients: 'belongs to clients that nobody registered: move it into clients, in a front end',
 };
 
 /** Reads the map of the whole file. */
@@ -91,10 +92,13 @@ function readEntry(
   const apis = proxy ? readApis(proxy, `${described}.proxy`, `${prefix}proxy.`, source) : [];
   const allowing = pairs.find(({ key }) => key === 'allow');
   const allow = allowing && readAllow(allowing, `${prefix}allow`, source);
-  const own = pairs.filter((pair) => pair !== proxy && pair !== allowing);
+  const open = pairs.find(({ key }) => key === 'clients' && level === 'front-ends');
+  const clients = open && readClients(open, `${prefix}clients`, source);
+  const nested = [proxy, allowing, open];
+  const own = pairs.filter((pair) => !nested.includes(pair));
   const settings = readSettings(own, { level, prefix, position }, source);
   const values = withPreset(level, name, settings.values);
-  return { ...settings, level, name, position, apis, allow, values };
+  return { ...settings, level, name, position, apis, allow, clients, values };
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
@@ -116,6 +120,14 @@ function readAllow({ value, position }: Pair, prefix: string, source: Source): F
   const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
   if (isMap(value) && pairs.length === 0) report(position, `${prefix} has no rule`);
   return readSettings(pairs, { level: 'allow', prefix: `${prefix}.`, position }, source);
+}
+
+/** Reads `clients` of a front end: a map of settings. */
+function readClients({ value, position }: Pair, path: string, source: Source): FileSettings {
+  const { yaml, report } = source;
+  if (!isMap(value)) report(position, `${path} is not a map, such as registration: true`);
+  const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
+  return readSettings(pairs, { level: 'clients', prefix: `${path}.`, position }, source);
 }
 
 /** Reads `proxy` of a front end: a list of maps. */

@@ -41,6 +41,7 @@ export function printFile(
     const apis = reading.apis.map((api) => settingsMap(api, 'proxy'));
     if (apis.length > 0) entry.set('proxy', sequence(apis));
     if (reading.allow) entry.set('allow', settingsMap(reading.allow, 'allow'));
+    if (reading.clients) entry.set('clients', settingsMap(reading.clients, 'clients'));
     const frontEnd = config?.frontEnds[index];
     entry.comment = (frontEnd ? ofFrontEnd(reading, frontEnd) : []).join('\n') || null;
     ofFrontEnds.set(new Scalar(reading.name), entry);

@@ -48,7 +48,11 @@ function entriesOf(kind: FileEntry['level'], most: number, description: string):
     },
     additionalProperties:
       kind === 'front-ends'
-        ? entryOf(kind, { proxy: proxySchema(), allow: allowSchema() })
+        ? entryOf(kind, {
+            proxy: proxySchema(),
+            allow: allowSchema(),
+            clients: clientsSchema(),
+          })
         : entryOf(kind, { allow: allowSchema() }),
   };
 }
@@ -80,6 +84,11 @@ function allowSchema(): JsonSchema {
     ...entryOf('allow'),
     minProperties: 1,
   };
+}
+
+function clientsSchema(): JsonSchema {
+  const description = 'The programs that may log in here without an entry of their own.';
+  return { description, ...entryOf('clients') };
 }
 
 function propertiesOf(level: Level): JsonSchema {

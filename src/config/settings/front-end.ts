@@ -41,7 +41,7 @@ export const frontEndRows = group('Front end', {
   }),
   errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', {
     schema: oneOf(['json', 'page', 'redirect']),
-    help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (a failed login goes to the front end with error, error_description and request_id)',
+    help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (to the front end, with error, error_description and request_id)',
     otherwise: 'json; redirect with --token-delivery session',
   }),
   refreshTokens: relay('--refresh-tokens <kind>', 'REFRESH_TOKENS', {

@@ -170,7 +170,7 @@ export const protectionRows = group('Login protection', {
   }),
   keyFile: relay('--key-file <path>', 'KEY_FILE', {
     schema: filePath,
-    help: 'file with the secret (32 or more characters) that all keys are derived from; a second line may hold the previous secret; created if it does not exist',
+    help: 'file with the secret (32 or more characters) of all keys; a second line may hold the previous secret; created if it does not exist',
     otherwise:
       'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',
     secret: true,

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 
 /** Where a setting applies: to the whole relay, or to an entry of a map or list in the file. */
-export type Level = 'relay' | 'providers' | 'front-ends' | 'proxy' | 'allow';
+export type Level = 'relay' | 'providers' | 'front-ends' | 'proxy' | 'allow' | 'clients';
 
 /** A setting. File, help, manual, schema and documents all come from its row. */
 export interface Setting {

@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import { allowRows } from './allow.ts';
 import { apiRows } from './apis.ts';
+import { clientRows } from './clients.ts';
 import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
 import { protectionRows, providerRows, requiredProviderRows } from './provider.ts';
 import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } from './relay.ts';
@@ -25,6 +26,7 @@ export const settings = {
   ...frontEndFileRows,
   ...apiRows,
   ...allowRows,
+  ...clientRows,
 } as const satisfies Record<string, Setting>;
 
 /** The name of an option. Commander uses the same name for the flag's value. */
@@ -76,6 +78,7 @@ export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = {
   'front-ends': fileSettingsOf('front-ends'),
   proxy: fileSettingsOf('proxy'),
   allow: fileSettingsOf('allow'),
+  clients: fileSettingsOf('clients'),
 };
 
 function fileSettingsOf(level: Level): FileSetting[] {

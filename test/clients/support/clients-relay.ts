@@ -12,7 +12,8 @@ import {
   type Parameters,
 } from '../../harness/login/oauth-front-end.ts';
 import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
-import { baseUrl, loginPath } from '../../harness/relay/relay-under-test.ts';
+import { baseUrl, callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 
 const keyLine = 'the line of a key file with 32 characters or more';
 
@@ -26,6 +27,8 @@ interface Settings {
   /** The texts of further files, by their paths. */
   readonly files?: Readonly<Record<string, string>>;
   readonly surroundings?: RelaySurroundings;
+  /** Whether its public address is that of this machine, for clients that are programs. */
+  readonly here?: boolean;
 }
 
 /** A relay in the process of the test, at a provider with refresh tokens. */
@@ -35,6 +38,8 @@ export class ClientsRelay {
   ahead = 0;
   readonly log: string[] = [];
   port = 0;
+  /** Its public address. */
+  address = '';
   #close: () => Promise<void> = async () => {};
 
   private constructor(provider: RefreshingProvider) {
@@ -50,11 +55,14 @@ export class ClientsRelay {
   /** Starts again, with nothing remembered. */
   async restart(settings: Settings): Promise<void> {
     await this.#close();
+    if (settings.here && this.port === 0) this.port = await freePort();
+    this.address = settings.here ? `http://127.0.0.1:${this.port}` : baseUrl;
+    this.provider.registration.redirectUri = `${this.address}${callbackPath}`;
     const { clientId, clientSecret } = this.provider.registration;
     const endpoints = Object.entries(this.provider.flags).map((pair) => pair.join(': '));
     const texts: Record<string, string> = {
       'config.yaml': `
-base-url: ${baseUrl}
+base-url: ${this.address}
 key-file: ./key
 ${settings.relay ?? ''}
 providers:
@@ -83,7 +91,9 @@ ${settings.frontEnds}`,
       { now: () => Date.now() + this.ahead, ...settings.surroundings },
     );
     const server = createServer(relay.listener);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) =>
+      server.listen(settings.here ? this.port : 0, '127.0.0.1', resolve),
+    );
     this.port = (server.address() as AddressInfo).port;
     this.#close = async () => {
       relay.close();
@@ -173,7 +183,7 @@ ${settings.frontEnds}`,
 }
 
 /** The target of a redirect. */
-function locationOf({ status, headers, body }: Answer): URL {
+export function locationOf({ status, headers, body }: Answer): URL {
   const { location } = headers;
   if (status < 300 || status > 399 || location === undefined) {
     throw new Error(`no redirect, but ${status}: ${body}`);

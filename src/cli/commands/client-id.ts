@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import { redirectUrisOf } from '../../clients/client.ts';
+import { createClientIds } from '../../clients/client-ids.ts';
+import { offlineAudience } from '../../clients/clients.ts';
+import { readSecretLines } from '../../config/key-file.ts';
+import { pathSegment, wholeNumber } from '../../config/schemas.ts';
+import { keysFromFile } from '../../keys.ts';
+import { limits } from '../../limits.ts';
+import { ConfigError } from '../../start-errors.ts';
+import { readTextFile } from '../text-files.ts';
+
+/** The flags of `login-relay client-id`. */
+export interface ClientIdFlags {
+  readonly clientKeyFile: string;
+  readonly frontEnd: string;
+  readonly redirectUri: readonly string[];
+  readonly days: string;
+}
+
+/**
+ * Makes a client identifier for pages of a front end that has this key file. It needs no relay and no configuration.
+ *
+ * @throws {ConfigError} with every fault
+ */
+export function clientId(flags: ClientIdFlags): string {
+  const { clientKeyFile, frontEnd, redirectUri } = flags;
+  const faults: string[] = [];
+  const name = v.safeParse(pathSegment, frontEnd);
+  if (!name.success) faults.push(`--front-end ${name.issues[0].message}`);
+  const days = v.safeParse(wholeNumber(1, 400), flags.days);
+  if (!days.success) faults.push(`--days ${days.issues[0].message}`);
+  const redirectUris = redirectUrisOf(redirectUri);
+  if (redirectUris === undefined) {
+    faults.push('--redirect-uri must be 1 to 20 https URLs, or http URLs of this machine');
+  }
+  const keys = readKeys(clientKeyFile);
+  if (keys === undefined) {
+    faults.push(
+      '--client-key-file must name a file of one or two lines, each of 32 or more characters',
+    );
+  }
+  if (!days.success || !redirectUris || !keys || faults.length > 0) throw new ConfigError(faults);
+  const ids = createClientIds(keysFromFile(keys).client, frontEnd, offlineAudience, Date.now);
+  const id = ids.issue({ redirectUris }, days.output);
+  if (id.length <= limits.clientIdLength) return id;
+  throw new ConfigError(['--redirect-uri is too long: the client_id would have more than 4 KiB']);
+}
+
+function readKeys(path: string) {
+  try {
+    return readSecretLines(readTextFile(path).text.replace(/\r?\n$/, ''));
+  } catch {
+    return undefined;
+  }
+}

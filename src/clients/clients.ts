@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.ts';
+import { RelayError } from '../errors.ts';
+import { type KeyRing, keysFromFile } from '../keys.ts';
+import { limits } from '../limits.ts';
+import type { Secret } from '../secret.ts';
+import { type Client, nameOf, redirectUrisOf } from './client.ts';
+import { createClientIds, frontEndOfClientId } from './client-ids.ts';
+import { acceptsDocument, type DocumentRule, type Documents, documentUrl } from './documents.ts';
+
+/** Where identifiers are good that are made offline: at every relay that has the key. */
+export const offlineAudience = 'offline';
+
+/** The clients that a front end lets in without an entry of their own. */
+export interface ClientRules {
+  readonly name: string;
+  /** The keys of identifiers that are made offline. */
+  readonly clientKeys: readonly [Secret, ...Secret[]] | undefined;
+  /** Undefined: none that nobody registered. */
+  readonly clients:
+    | {
+        readonly documents: DocumentRule | undefined;
+        readonly registration: boolean;
+        readonly days: number;
+      }
+    | undefined;
+}
+
+/** What the clients of a registration share with others. */
+interface Surroundings {
+  /** The relay's name in `iss`. */
+  readonly issuer: string;
+  readonly keys: KeyRing;
+  readonly documents: Documents;
+  /** Counts what a client address makes the relay do for a new client. Throws `rate_limited`. */
+  readonly countNew: (request: IncomingMessage) => Promise<void>;
+  readonly now: Clock;
+}
+
+/** A client, and the name of the front end that lets it in. */
+export interface FoundClient {
+  readonly frontEnd: string;
+  readonly client: Client;
+}
+
+/** The clients of a registration that have no entry of their own. */
+export type Clients = ReturnType<typeof createClients>;
+
+export function createClients(
+  rules: readonly ClientRules[],
+  { issuer, keys, documents, countNew, now }: Surroundings,
+) {
+  const open = rules.find(({ clients }) => clients !== undefined);
+  const registered = open?.clients?.registration
+    ? createClientIds(keys, open.name, issuer, now)
+    : undefined;
+  const offline = new Map(
+    rules.flatMap(({ name, clientKeys }) =>
+      clientKeys === undefined
+        ? []
+        : [[name, createClientIds(keysFromFile(clientKeys).client, name, offlineAudience, now)]],
+    ),
+  );
+
+  return {
+    /** Whether a request may come from any page, until its client is known. */
+    areAnywhere: open !== undefined || offline.size > 0,
+    takesDocuments: open?.clients?.documents !== undefined,
+    takesRegistrations: registered !== undefined,
+    /**
+     * The client that an identifier holds.
+     *
+     * @returns undefined if it holds none of this registration
+     * @throws {RelayError} `client_expired`
+     */
+    heldBy(id: string): FoundClient | undefined {
+      const frontEnd = frontEndOfClientId(id);
+      if (frontEnd === undefined) return undefined;
+      const made = offline.get(frontEnd)?.open(id);
+      if (made) return { frontEnd, client: { id, vouchedBy: 'operator', ...made } };
+      const own = frontEnd === open?.name ? registered?.open(id) : undefined;
+      return own && { frontEnd, client: { id, vouchedBy: 'itself', ...own } };
+    },
+    /** The document that an identifier is the URL of; undefined: none that may be used here. */
+    documentAt(id: string): { readonly frontEnd: string; readonly url: URL } | undefined {
+      const { documents: rule } = open?.clients ?? {};
+      const url = rule === undefined ? undefined : documentUrl(id);
+      if (!open || !rule || !url || !acceptsDocument(rule, url)) return undefined;
+      return { frontEnd: open.name, url };
+    },
+    /**
+     * Fetches the document of a client, unless it is known.
+     *
+     * @throws {RelayError} `client_document_unreachable`, `client_document_invalid`, `rate_limited` or `overloaded`
+     */
+    fetch: (url: URL, request: IncomingMessage): Promise<Client> =>
+      documents.clientAt(url, () => countNew(request)),
+    /**
+     * Registers a client: what it says is in the identifier that it gets, and nothing is stored.
+     *
+     * @throws {RelayError} `redirect_uris_invalid`, `client_metadata_invalid` or `rate_limited`
+     * @see RFC 7591 §3
+     */
+    async register(metadata: Readonly<Record<string, unknown>>, request: IncomingMessage) {
+      await countNew(request);
+      const redirectUris = redirectUrisOf(metadata['redirect_uris']);
+      if (redirectUris === undefined) throw new RelayError('redirect_uris_invalid');
+      const name = nameOf(metadata);
+      const id = registered?.issue({ redirectUris, name }, open?.clients?.days ?? 0);
+      if (id === undefined || id.length > limits.clientIdLength) {
+        throw new RelayError('client_metadata_invalid');
+      }
+      return { id, redirectUris, name };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '../clock.ts';
+import { RelayError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { createJoint } from '../memory/home.ts';
+import { isObject, parseJsonObject } from '../oauth/json.ts';
+import { createLasting } from '../recent.ts';
+import { createUpstreamClient } from '../upstream/client.ts';
+import { publicLookup, type Resolve, reachesPublicAddress } from '../upstream/public-addresses.ts';
+import { userAgent } from '../version.ts';
+import { type Client, nameOf, redirectUrisOf } from './client.ts';
+
+const shortestLife = 60;
+const longestLife = 3600;
+const mostKept = 256;
+const concurrentFetches = 32;
+
+/** Which documents are accepted: of `hosts`, with their ports, or at exact `urls`. */
+export type DocumentRule =
+  | 'any'
+  | { readonly hosts: readonly string[]; readonly urls: readonly string[] };
+
+/** The metadata documents of clients. */
+export type Documents = ReturnType<typeof createDocuments>;
+
+/**
+ * The URL of a document, if an identifier may be one.
+ *
+ * @see draft-ietf-oauth-client-id-metadata-document-02 §3
+ */
+export function documentUrl(id: string): URL | undefined {
+  const url = URL.parse(id);
+  // Other spellings would be other identifiers: dot segments, user names, fragments, upper case.
+  const isExact =
+    url?.href === id && url.protocol === 'https:' && !/[@#]/.test(id.split('?')[0] ?? '');
+  return isExact && url.pathname !== '/' && !id.includes('#') ? url : undefined;
+}
+
+/** Whether a rule accepts a document. */
+export function acceptsDocument(rule: DocumentRule, { href, host }: URL): boolean {
+  return rule === 'any' || rule.hosts.includes(host) || rule.urls.includes(href);
+}
+
+/**
+ * Fetches documents, each within 3 seconds, and keeps them for a minute to an hour, as their headers say. Calls the hosts
+ * directly, because only then the address of the connection is known.
+ *
+ * @param mayBeHere whether documents may be on this machine, for development
+ * @param resolve resolves the names of hosts
+ */
+export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Resolve) {
+  const client = createUpstreamClient(
+    userAgent,
+    { timeout: limits.documentTime, concurrentCalls: concurrentFetches },
+    {},
+    { answerSize: limits.documentSize, lookup: publicLookup(mayBeHere, resolve) },
+  );
+  const known = createLasting<Client>(mostKept, now);
+  const join = createJoint<Client>();
+
+  async function fetched(url: URL): Promise<Client> {
+    const { href } = url;
+    const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
+    const { status, headers, body } = await client.call(request, () => {}).catch(unreachable);
+    const isJson = /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? '');
+    const document = status === 200 && isJson ? parseJsonObject(body) : undefined;
+    const redirectUris = usable(document?.['redirect_uris']);
+    if (!isObject(document) || document['client_id'] !== href || redirectUris === undefined) {
+      throw new RelayError('client_document_invalid');
+    }
+    const found: Client = { id: href, vouchedBy: 'host', redirectUris, name: nameOf(document) };
+    known.set(href, found, lifeOf(headers['cache-control']) * 1000);
+    return found;
+  }
+
+  return {
+    /**
+     * The client of a document.
+     *
+     * @param beforeFetch may refuse a fetch
+     * @throws {RelayError} `client_document_unreachable` or `client_document_invalid`
+     */
+    async clientAt(url: URL, beforeFetch: () => Promise<void>): Promise<Client> {
+      const kept = known.get(url.href);
+      if (kept !== undefined) return kept;
+      if (!reachesPublicAddress(url, mayBeHere))
+        throw new RelayError('client_document_unreachable');
+      await beforeFetch();
+      return await join(url.href, () => fetched(url));
+    },
+    close: client.close,
+  };
+}
+
+function unreachable(error: unknown): never {
+  if (!(error instanceof RelayError) || error.code === 'overloaded') throw error;
+  const isUnusable = error.code === 'provider_answer_unusable';
+  throw new RelayError(isUnusable ? 'client_document_invalid' : 'client_document_unreachable');
+}
+
+/** Those redirect URIs that the relay accepts: a client may list others for other servers. */
+function usable(given: unknown): readonly string[] | undefined {
+  const all = Array.isArray(given) ? given.slice(0, 100) : [];
+  return redirectUrisOf(all.filter((uri) => redirectUrisOf([uri]) !== undefined).slice(0, 20));
+}
+
+/** Seconds. @see RFC 9111 §5.2.2 */
+function lifeOf(cacheControl = ''): number {
+  const [, seconds = '0'] = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl) ?? [];
+  const isFresh = !/\bno-(store|cache)\b/i.test(cacheControl);
+  return Math.min(longestLife, Math.max(shortestLife, isFresh ? Number(seconds) : 0));
+}

@@ -1,0 +1,60 @@
+import type { Client } from '../clients/client.ts';
+import { html, htmlPage, type Markup } from './html.ts';
+
+/** What a person is asked. */
+interface Question {
+  readonly client: Client;
+  /** Where the login goes to. */
+  readonly redirectUri: string;
+  /** Undefined: the provider decides. */
+  readonly scope: string | undefined;
+  /** The host of the provider. */
+  readonly provider: string;
+  /** Where the answer is sent to. */
+  readonly action: string;
+  /** Proves that the answer is of this page. */
+  readonly token: string;
+}
+
+/** The page that asks a person whether a client that nobody registered may log in. It has no scripts. */
+export function consentPage({
+  client: { id, vouchedBy, name },
+  redirectUri,
+  scope,
+  provider,
+  action,
+  token,
+}: Question): string {
+  const title = 'Let a program log in as you?';
+  const facts: readonly (readonly [term: string, fact: string | Markup])[] = [
+    [
+      'Program',
+      vouchedBy === 'host' ? new URL(id).host : 'It registered itself. Nobody checked it.',
+    ],
+    ...(name === undefined ? [] : [['It calls itself', html`<bdi>${name}</bdi>`] as const]),
+    ['The login goes to', destinationOf(redirectUri)],
+    ['Account at', provider],
+    ['It asks for', scope ?? 'what the provider gives to everyone'],
+  ];
+  const list = {
+    markup: facts.map(([term, fact]) => html`<dt>${term}<dd>${fact}`.markup).join('\n'),
+  };
+  const main = html`<h1>${title}</h1>
+<p>Continue only if you have just started this yourself, and know the program.</p>
+<dl>
+${list}
+</dl>
+<form method="post" action="${action}">
+<input type="hidden" name="consent" value="${token}">
+<button name="decision" value="continue">Continue</button>
+<button name="decision" value="cancel">Cancel</button>
+</form>`;
+  return htmlPage(title, main);
+}
+
+function destinationOf(redirectUri: string): string {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (protocol === 'https:') return host;
+  if (protocol === 'http:') return `a program on this device (${hostname})`;
+  return `an app on this device (${protocol.slice(0, -1)})`;
+}

@@ -1,0 +1,43 @@
+import type { Middleware } from 'koa';
+import type { Clients } from '../clients/clients.ts';
+import { RelayError } from '../errors.ts';
+import { readBody } from '../http/body.ts';
+import type { Context, RequestState } from '../http/context.ts';
+import { forbidReading } from '../http/cors.ts';
+import { parseJsonObject } from '../oauth/json.ts';
+import { matches } from '../origins/origin-pattern.ts';
+import { originsOf } from '../origins/redirect-uri.ts';
+
+/**
+ * `POST /auth/<registration>/register`: registers a client, and stores nothing.
+ *
+ * @param grantTypes those of the token endpoint
+ * @see RFC 7591 §3
+ */
+export function registrationEndpoint(
+  clients: Clients,
+  grantTypes: readonly string[],
+): Middleware<RequestState> {
+  return async (ctx: Context) => {
+    if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
+    const metadata = parseJsonObject(await readBody(ctx));
+    if (metadata === undefined) throw new RelayError('client_metadata_invalid');
+    const { id, redirectUris, name } = await clients.register(metadata, ctx.req);
+    const { origin } = ctx.req.headers;
+    const isOwn = (given: string) =>
+      originsOf({ origin: '', redirectUris }).some((one) => matches(one, given));
+    if (origin !== undefined && !isOwn(origin)) {
+      forbidReading(ctx);
+      throw new RelayError('origin_foreign');
+    }
+    ctx.status = 201;
+    ctx.body = {
+      client_id: id,
+      client_name: name,
+      redirect_uris: metadata['redirect_uris'],
+      token_endpoint_auth_method: 'none',
+      grant_types: grantTypes,
+      response_types: ['code'],
+    };
+  };
+}

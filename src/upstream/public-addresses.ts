@@ -1,0 +1,71 @@
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+const special = new BlockList();
+// Benchmarks, and the anycast addresses of 6to4.
+special.addSubnet('198.18.0.0', 15);
+special.addSubnet('192.88.99.0', 24);
+// Protocol assignments such as Teredo, and documentation.
+special.addSubnet('2001::', 23, 'ipv6');
+special.addSubnet('3fff::', 20, 'ipv6');
+const ofHosts = new BlockList();
+ofHosts.addSubnet('2000::', 3, 'ipv6');
+
+/**
+ * Whether an IP address is one that anybody on the Internet can reach, in any of its spellings.
+ *
+ * @see IANA IPv4 and IPv6 Special-Purpose Address Registries
+ */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parsedAddress(address);
+  if (parsed?.range() !== 'unicast') return false;
+  const kind = parsed.kind();
+  const isOfHosts = kind === 'ipv4' || ofHosts.check(parsed.toString(), kind);
+  return isOfHosts && !special.check(parsed.toString(), kind);
+}
+
+/** An IPv4 address that is mapped into IPv6 is that IPv4 address. */
+function parsedAddress(address: string) {
+  const text =
+    isIP(address) === 6 ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : address;
+  return text !== undefined && isIP(text) > 0 ? ipaddr.process(text) : undefined;
+}
+
+const isHere = (address: string) => parsedAddress(address)?.range() === 'loopback';
+
+/**
+ * Whether a URL may be called, as far as its text says.
+ *
+ * @param mayBeHere whether this machine is allowed, too
+ */
+export function reachesPublicAddress({ hostname }: URL, mayBeHere: boolean): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 || isPublicAddress(host) || (mayBeHere && isHere(host));
+}
+
+/** Finds all addresses of a host. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * Resolves names for the connections that use it. They go to the addresses that were checked, so a name cannot change in
+ * between.
+ */
+export function publicLookup(mayBeHere: boolean, resolve: Resolve = lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses = []) => {
+      const isAllowed = addresses.every(
+        ({ address }) => isPublicAddress(address) || (mayBeHere && isHere(address)),
+      );
+      const [first] = addresses;
+      if (error || first === undefined || !isAllowed) {
+        callback(error ?? new Error('the address is not public'), '', 0);
+      } else if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

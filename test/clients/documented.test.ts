@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { clientId } from '../../src/cli/commands/client-id.ts';
+import { ConfigError } from '../../src/start-errors.ts';
+import { oauthStart, redirectUri } from '../harness/login/oauth-front-end.ts';
+import { clientsRelay, jsonOf } from './support/clients-relay.ts';
+
+const text = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
+after(() => rmSync(directory, { recursive: true }));
+
+/** A code block of the document. */
+function block(language: string, part: string): string {
+  const blocks = text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'));
+  const found = [...blocks].map(([, code = '']) => code).find((code) => code.includes(part));
+  if (found === undefined) throw new Error(`no block has ${part}`);
+  return found;
+}
+
+describe('docs/clients.md', () => {
+  const relay = clientsRelay(() => ({
+    here: true,
+    frontEnds: block('yaml', 'front-ends:').replace(/^.*?front-ends:\n/s, ''),
+    files: { './previews-key': 'x'.repeat(32) },
+  }));
+
+  it('has a command line that logs in', async () => {
+    const file = join(directory, 'login.mjs');
+    writeFileSync(file, block('js', 'createServer'));
+    const RELAY = `${relay().address}/auth/provider`;
+    const program = spawn(process.execPath, [file], { env: { RELAY }, stdio: 'pipe' });
+    const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+    const { value } = await lines.next();
+    const start = new URL(`${value}`.replace('Open ', ''));
+    const [code, login] = await Promise.all([
+      once(program, 'exit').then(([exit]) => exit),
+      lines.next().then((next) => next.value),
+      (async () => {
+        const at = locationOf(await fetchManually(start.href));
+        const granted = relay().provider.authorize(at.url);
+        const state = at.url.searchParams.get('state') ?? '';
+        const query = new URLSearchParams({ code: granted, state });
+        const back = locationOf(await fetchManually(`${RELAY}/callback?${query}`, at.cookie));
+        expect((await fetch(back.url)).status).to.equal(200);
+      })(),
+    ]);
+    expect({ code, isKnown: /^You are owner-of-/.test(`${login}`) }).to.deep.equal({
+      code: 0,
+      isKnown: true,
+    });
+
+    async function fetchManually(url: string, cookie = '') {
+      return await fetch(url, {
+        redirect: 'manual',
+        headers: { cookie, 'user-agent': 'Mozilla/5.0' },
+      });
+    }
+    function locationOf({ headers }: Response) {
+      const [cookie = ''] = headers.getSetCookie().map((one) => one.split(';')[0]);
+      return { url: new URL(headers.get('location') ?? ''), cookie };
+    }
+  });
+});
+
+describe('login-relay client-id', () => {
+  const keyFile = join(directory, 'previews-key');
+  const key = 'the key of previews, of 32 characters or more';
+  const page = 'https://branch.example.dev/';
+  const flags = { clientKeyFile: keyFile, frontEnd: 'previews', redirectUri: [page], days: '14' };
+  const frontEnds = `  app: { origin: https://app.example }
+  previews: { token-delivery: code, client-key-file: ./previews-key, refresh-tokens: bearer }
+`;
+  const relay = clientsRelay(() => ({ frontEnds, files: { './previews-key': key } }));
+  before(() => writeFileSync(keyFile, `${key}\n`));
+
+  it('makes an identifier of a page that logs in without consent, and reads the answers', async () => {
+    const client_id = clientId(flags);
+    const { start, code } = await relay().logIn({ client_id, redirect_uri: page });
+    const origin = ['Origin', 'https://branch.example.dev'] as const;
+    const answer = await relay().redeem(start, code, {}, [origin]);
+    expect(answer.headers['access-control-allow-origin']).to.equal(origin[1]);
+    expect(answer.headers).not.to.have.property('access-control-allow-credentials');
+    expect(jsonOf(answer)['access_token']).to.be.a('string');
+    // Without a key, whatever others get.
+    expect(jsonOf(answer)).not.to.have.property('refresh_token');
+    const foreign = await relay().redeem(start, code, {}, [
+      ['Origin', 'https://other.example.dev'],
+    ]);
+    expect(foreign.status).to.equal(403);
+    expect(foreign.headers).not.to.have.property('access-control-allow-origin');
+  });
+
+  it('makes one that is good for its pages, its front end, its key and its days only', async () => {
+    const client_id = clientId(flags);
+    const start = async (id: string, redirect_uri = page) =>
+      (
+        await relay().open(
+          relay().browser(),
+          oauthStart({ client_id: id, redirect_uri }).parameters,
+        )
+      ).status;
+    expect(await start(client_id)).to.equal(307);
+    expect(await start(client_id, 'https://other.example.dev/')).to.equal(400);
+    expect(await start(client_id, redirectUri)).to.equal(400);
+    expect(await start(client_id.replace('previews', 'app'))).to.equal(400);
+    expect(await start(clientId({ ...flags, frontEnd: 'app' }))).to.equal(400);
+    expect(
+      await start(clientId({ ...flags, frontEnd: 'app' }).replace('app', 'previews')),
+    ).to.equal(400);
+    writeFileSync(keyFile, 'another key of 32 characters or more');
+    expect(await start(clientId(flags))).to.equal(400);
+    writeFileSync(keyFile, key);
+    relay().ahead = 14 * 86_400_000 + 1000;
+    expect(await start(client_id)).to.equal(401);
+  });
+
+  it('names every fault', () => {
+    const wrong = {
+      clientKeyFile: join(directory, 'missing'),
+      frontEnd: 'a/b',
+      redirectUri: ['http://example.com/'],
+      days: '0',
+    };
+    expect(() => clientId(wrong))
+      .to.throw(ConfigError)
+      .with.property('faults')
+      .that.has.lengthOf(4);
+  });
+});

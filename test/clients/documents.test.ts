@@ -1,0 +1,370 @@
+import type { RequestListener } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { expect } from 'chai';
+import { documentUrl } from '../../src/clients/documents.ts';
+import { isPublicAddress, type Resolve } from '../../src/upstream/public-addresses.ts';
+import { navigationWith } from '../harness/browser/fake-browser.ts';
+import { oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
+import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
+import { ClientsRelay, jsonOf, locationOf } from './support/clients-relay.ts';
+
+const loopback = 'http://127.0.0.1:4000/callback';
+const page = 'https://tools.example.com/in';
+
+describe('a client that publishes a metadata document', () => {
+  let certificate: Certificate;
+  let server: Server;
+  let relay: ClientsRelay;
+  let host: string;
+  let requests: string[];
+  let connections: Set<Socket>;
+  let respond: RequestListener;
+  /** How names are resolved; by default as the system does. */
+  let resolve: Resolve | undefined;
+  const before_ = getCACertificates('default');
+
+  const frontEnds = (documents: string) => `  tools:
+    kind: native
+    refresh-tokens: bearer
+    clients: { documents: ${documents} }
+`;
+  const resolving: Resolve = (name, options, callback) => {
+    if (resolve) resolve(name, options, callback);
+    else callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  };
+  const surroundings = { documentsHere: true, resolve: resolving };
+
+  before('start the relay, and the host of the documents', async () => {
+    certificate = await issueCertificate('localhost', '127.0.0.1', 'tools.example.com');
+    setDefaultCACertificates([...before_, certificate.authority]);
+    server = createServer({ key: certificate.key, cert: certificate.cert }, (request, response) => {
+      requests.push(`${request.url}`);
+      respond(request, response);
+    });
+    connections = new Set();
+    server.on('connection', (socket: Socket) => connections.add(socket));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    host = `localhost:${(server.address() as AddressInfo).port}`;
+    relay = await ClientsRelay.start({ frontEnds: frontEnds('any'), surroundings });
+  });
+  beforeEach(() => {
+    requests = [];
+    resolve = undefined;
+    relay.ahead = 0;
+    relay.provider.forget();
+    respond = documentWith();
+  });
+  after('stop them', async () => {
+    setDefaultCACertificates(before_);
+    await relay.stop();
+    server.closeAllConnections();
+    server.close();
+    await certificate.remove();
+  });
+
+  let count = 0;
+  /** The URL of a document that was not fetched before. */
+  function newId(): string {
+    count += 1;
+    return `https://${host}/clients/${count}.json`;
+  }
+
+  /** Answers with a document. */
+  function documentWith(
+    changes: object = {},
+    { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+  ): RequestListener {
+    return ({ url }, response) => {
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
+      const document = {
+        client_id: `https://${host}${url}`,
+        client_name: 'My tool',
+        redirect_uris: [loopback, page],
+        ...changes,
+      };
+      response.end(JSON.stringify(document));
+    };
+  }
+
+  async function start(client_id: string, changes: Parameters = {}, browser = relay.browser()) {
+    const started = oauthStart({ client_id, redirect_uri: loopback, ...changes });
+    const answer = await relay.open(browser, started.parameters);
+    const text = `${answer.body}`;
+    const [, token = ''] = /name="consent" value="([^"]*)"/.exec(text) ?? [];
+    return { start: started, answer, text, token, browser };
+  }
+
+  async function consent({ browser, token }: Awaited<ReturnType<typeof start>>) {
+    const answer = await browser.open('/auth/provider/consent', {
+      method: 'POST',
+      headers: [
+        ...navigationWith('Sec-Fetch-Site', 'same-origin'),
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+      ],
+      body: `${new URLSearchParams({ consent: token, decision: 'continue' })}`,
+    });
+    const back = locationOf(await relay.grant(browser, locationOf(answer)));
+    return back.searchParams.get('code') ?? '';
+  }
+
+  async function expectRefused(id: string, status = 400, changes: Parameters = {}): Promise<void> {
+    const { answer } = await start(id, changes);
+    expect(answer.status, `${answer.body}`).to.equal(status);
+    expect(answer.headers).not.to.have.property('location');
+    expect(answer.headers).not.to.have.property('set-cookie');
+  }
+
+  it('logs in after consent, refreshes, and does both after a restart', async () => {
+    const id = newId();
+    for (const redirect_uri of ['http://127.0.0.1:51234/callback', page]) {
+      const asked = await start(id, { redirect_uri });
+      expect(asked.text).to.contain(`<dd>${host}\n`).and.contain('<bdi>My tool</bdi>');
+      const code = await consent(asked);
+      const tokens = jsonOf(await relay.redeem(asked.start, code));
+      await relay.restart({ frontEnds: frontEnds(`[${host}]`), surroundings });
+      const refreshed = await relay.refresh(id, `${tokens['refresh_token']}`);
+      expect(jsonOf(refreshed)['access_token']).to.be.a('string');
+    }
+    await relay.restart({ frontEnds: frontEnds('any'), surroundings });
+  });
+
+  it('keeps what was decided when the document changes, or is gone, before the redemption', async () => {
+    const id = newId();
+    const asked = await start(id, { redirect_uri: page });
+    respond = (_, response) => response.writeHead(404).end();
+    relay.ahead = 30_000;
+    const code = await consent(asked);
+    requests = [];
+    const foreign = await relay.redeem(asked.start, code, {}, [['Origin', 'https://b.example']]);
+    expect(foreign.status).to.equal(403);
+    const origin = ['Origin', 'https://tools.example.com'] as const;
+    const redeemed = await relay.redeem(asked.start, code, {}, [origin]);
+    const { refresh_token } = jsonOf(redeemed);
+    expect(redeemed.headers['access-control-allow-origin']).to.equal(origin[1]);
+    expect((await relay.refresh(id, `${refresh_token}`, [origin])).status).to.equal(200);
+    const evil = await relay.refresh(id, `${refresh_token}`, [['Origin', 'https://b.example']]);
+    expect(evil.status).to.equal(403);
+    expect(requests).to.deep.equal([]);
+  });
+
+  it('is fetched once for a minute, or as long as its headers say, an hour at most', async () => {
+    for (const [cacheControl, fresh, stale] of [
+      [undefined, 55, 70],
+      ['no-store', 55, 70],
+      ['max-age=0', 55, 70],
+      ['public, max-age=600', 590, 610],
+      ['max-age=99999999', 3590, 3610],
+    ] as const) {
+      respond = documentWith(
+        {},
+        { headers: cacheControl ? { 'Cache-Control': cacheControl } : {} },
+      );
+      const id = newId();
+      requests = [];
+      relay.ahead = 0;
+      await Promise.all([start(id), start(id), start(id)]);
+      relay.ahead = fresh * 1000;
+      await start(id);
+      expect(requests, cacheControl).to.have.lengthOf(1);
+      relay.ahead = stale * 1000;
+      await start(id);
+      expect(requests, cacheControl).to.have.lengthOf(2);
+    }
+  });
+
+  it('is fetched again after a failure', async () => {
+    const id = newId();
+    respond = documentWith({}, { status: 500, headers: { 'Cache-Control': 'max-age=600' } });
+    await expectRefused(id);
+    respond = documentWith();
+    expect((await start(id)).token).not.to.equal('');
+  });
+
+  for (const [what, changes] of Object.entries({
+    'another client_id': { client_id: 'https://localhost/other.json' },
+    'no client_id': { client_id: undefined },
+    'no redirect URIs': { redirect_uris: undefined },
+    'an empty list of redirect URIs': { redirect_uris: [] },
+    'redirect URIs that are no list': { redirect_uris: loopback },
+    'no redirect URI that a native client may have': {
+      redirect_uris: ['javascript:alert(1)', 'http://example.com/', 'cursor://x', 1],
+    },
+    'more than 5 KiB': { more: 'x'.repeat(5 * 1024) },
+  })) {
+    it(`is refused with ${what}`, async () => {
+      respond = documentWith(changes);
+      await expectRefused(newId());
+    });
+  }
+
+  it('may list redirect URIs that the relay does not accept beside others', async () => {
+    respond = documentWith({ redirect_uris: ['javascript:alert(1)', 'cursor://x/', loopback] });
+    const id = newId();
+    expect((await start(id)).token).not.to.equal('');
+    await expectRefused(id, 400, { redirect_uri: 'javascript:alert(1)' });
+    await expectRefused(id, 400, { redirect_uri: 'cursor://x/' });
+    await expectRefused(id, 400, { redirect_uri: 'http://127.0.0.1:4000/other' });
+  });
+
+  for (const [what, listener] of Object.entries<RequestListener>({
+    'a redirect': (_, response) => response.writeHead(302, { Location: '/clients/1.json' }).end(),
+    'a status other than 200': (request, response) =>
+      documentWith({}, { status: 203 })(request, response),
+    HTML: (request, response) =>
+      documentWith({}, { headers: { 'Content-Type': 'text/html' } })(request, response),
+    'a truncated body': (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"client_id":');
+    },
+    '100 MB': (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      const chunk = Buffer.alloc(64 * 1024, 0x20);
+      const send = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', send);
+      send();
+    },
+    'a compressed bomb': (_, response) => {
+      response.writeHead(200, {
+        'Content-Type': 'application/json',
+        'Content-Encoding': 'gzip',
+      });
+      response.end(
+        Buffer.from(
+          'H4sIAAAAAAAAA+3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA',
+          'base64',
+        ),
+      );
+    },
+  })) {
+    it(`is refused with ${what}`, async () => {
+      respond = listener;
+      const id = newId();
+      const { answer } = await start(id);
+      expect(answer.status).to.be.oneOf([400, 502]);
+      expect(requests).to.have.lengthOf(1);
+    });
+  }
+
+  it('is given up after three seconds, however slowly it arrives', async function () {
+    this.timeout(8000);
+    respond = (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 100);
+      response.on('close', () => clearInterval(drip));
+    };
+    await expectRefused(newId(), 502);
+  });
+
+  for (const id of [
+    'http://tools.example.com/client.json',
+    'https://tools.example.com',
+    'https://tools.example.com/',
+    'https://user@tools.example.com/client.json',
+    'https://user:secret@tools.example.com/client.json',
+    'https://tools.example.com/client.json#fragment',
+    'https://tools.example.com/client.json#',
+    'https://tools.example.com/a/../client.json',
+    'https://tools.example.com/./client.json',
+    'https://tools.example.com/%2e%2e/client.json',
+    'https://Tools.example.com/client.json',
+    'https://tools.example.com:443/client.json',
+    'https:\\\\tools.example.com\\client.json',
+    'https:/tools.example.com/client.json',
+    ' https://tools.example.com/client.json',
+    'https://tools.exa\tmple.com/client.json',
+    'https://tööls.example.com/client.json',
+    'https://2130706433/client.json',
+    'https://0177.0.0.1/client.json',
+    'https://0x7f.1/client.json',
+    'https://127.1/client.json',
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+  ]) {
+    it(`has no identifier such as ${JSON.stringify(id)}`, async () => {
+      expect(documentUrl(id)).to.equal(undefined);
+      await expectRefused(id);
+    });
+  }
+
+  it('has the host or the address that the configuration names', async () => {
+    const id = newId();
+    const isAsked = async (documents: string, client_id = id) => {
+      await relay.restart({ frontEnds: frontEnds(documents), surroundings });
+      return (await start(client_id)).token !== '';
+    };
+    expect(await isAsked(`[claude.ai, ${host}]`)).to.equal(true);
+    expect(await isAsked(`[claude.ai, ${id}]`)).to.equal(true);
+    requests = [];
+    expect(await isAsked('[localhost]')).to.equal(false);
+    expect(await isAsked(`[${id}]`, `${id}?more`)).to.equal(false);
+    expect(await isAsked(`[sub.${host}, x${host}]`)).to.equal(false);
+    expect(requests).to.deep.equal([]);
+    // Nor can it refresh once it is no longer allowed.
+    expect(jsonOf(await relay.refresh(id, 'x'))).to.include({ error: 'invalid_client' });
+    await relay.restart({ frontEnds: frontEnds('any'), surroundings });
+  });
+
+  describe('with a relay that is not on this machine', () => {
+    const outside = { ...surroundings, documentsHere: false };
+    before(() => relay.restart({ frontEnds: frontEnds('any'), surroundings: outside }));
+    after(() => relay.restart({ frontEnds: frontEnds('any'), surroundings }));
+
+    const port = () => host.replace('localhost', '');
+
+    it('is not fetched from an address that is not public', async () => {
+      const before = connections.size;
+      const hosts = ['127.0.0.1', '[::1]', '[::ffff:7f00:1]', '10.0.0.1', '169.254.169.254'];
+      for (const one of hosts) await expectRefused(`https://${one}${port()}/c.json`, 502);
+      expect(connections.size).to.equal(before);
+    });
+
+    it('is not fetched if one address of its host is not public', async () => {
+      const before = connections.size;
+      const local = { address: '127.0.0.1', family: 4 };
+      const open = { address: '93.184.215.14', family: 4 };
+      const mapped = { address: '::ffff:127.0.0.1', family: 6 };
+      for (const addresses of [[local], [open, local], [local, open], [mapped], []]) {
+        resolve = (_name, _options, callback) => callback(null, addresses);
+        await expectRefused(`https://tools.example.com${port()}/c.json`, 502);
+      }
+      expect(connections.size).to.equal(before);
+    });
+  });
+
+  it('has its host resolved once, by the connection itself', async () => {
+    let asked = 0;
+    resolve = (_name, _options, callback) => {
+      asked += 1;
+      const address = asked === 1 ? '127.0.0.1' : '10.0.0.1';
+      callback(null, [{ address, family: 4 }]);
+    };
+    const port = host.replace('localhost', '');
+    respond = documentWith({ client_id: `https://tools.example.com${port}/moving.json` });
+    const { token } = await start(`https://tools.example.com${port}/moving.json`);
+    expect(token).not.to.equal('');
+    expect(asked).to.equal(1);
+  });
+});
+
+describe('a public address', () => {
+  for (const address of ['8.8.8.8', '2606:4700::1111', '::ffff:8.8.8.8']) {
+    it(`is ${address}`, () => {
+      expect(isPublicAddress(address)).to.equal(true);
+    });
+  }
+  for (const address of `127.0.0.1 127.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1
+    100.100.100.200 0.0.0.0 0.1.2.3 255.255.255.255 224.0.0.1 240.0.0.1 192.0.0.1 192.0.2.1 198.51.100.1 203.0.113.1
+    198.18.0.1 198.19.255.255 192.88.99.1 ::1 :: ::ffff:10.0.0.1 ::ffff:127.0.0.1 ::ffff:0:127.0.0.1 ::10.0.0.1 ::7f00:1
+    64:ff9b::a00:1 64:ff9b::8.8.8.8 64:ff9b:1::a00:1 2002:a00:1:: 2002:7f00:1:: 2001:0:a00:1:: 2001:db8::1 2001:10::1
+    2001:20::1 2001:2::1 fe80::1 fe80::1%eth0 fec0::1 fc00::1 fd00:ec2::254 fd20:ce::254 ff02::1 100::1 3fff::1 5f00::1
+    2130706433 0x7f.0.0.1 017700000001 127.1 localhost`
+    .split(/\s+/)
+    .filter((one) => one !== '')) {
+    it(`is not ${address}`, () => {
+      expect(isPublicAddress(address)).to.equal(false);
+    });
+  }
+});

@@ -1,0 +1,491 @@
+import { expect } from 'chai';
+import type { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/request.ts';
+import { oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
+import { baseUrl } from '../harness/relay/relay-under-test.ts';
+import { clientsRelay, jsonOf, locationOf } from './support/clients-relay.ts';
+
+const loopback = 'http://127.0.0.1:4000/callback';
+const frontEnds = `  app: { origin: https://app.example }
+  tools:
+    kind: native
+    refresh-tokens: bearer
+    scope: read write
+    clients: { registration: true, days: 30 }
+`;
+const settings = { frontEnds, provider: 'scope: read write admin' };
+const relay = clientsRelay(() => settings);
+
+async function register(metadata: object, headers: [string, string][] = []): Promise<Answer> {
+  return await relay().post('register', JSON.stringify(metadata), headers);
+}
+
+async function clientId(metadata: object = {}): Promise<string> {
+  const answer = await register({ redirect_uris: [loopback], ...metadata });
+  expect(answer.status, `${answer.body}`).to.equal(201);
+  return `${jsonOf(answer)['client_id']}`;
+}
+
+/** The question that the start of a login is answered with. */
+async function ask(
+  changes: Parameters,
+  browser: FakeBrowser = relay().browser(),
+): Promise<{
+  page: Answer;
+  text: string;
+  token: string;
+  browser: FakeBrowser;
+  start: ReturnType<typeof oauthStart>;
+}> {
+  const start = oauthStart({ redirect_uri: loopback, ...changes });
+  const page = await relay().open(browser, start.parameters);
+  const text = `${page.body}`;
+  const [, token = ''] = /name="consent" value="([^"]*)"/.exec(text) ?? [];
+  return { page, text, token, browser, start };
+}
+
+async function decide(
+  browser: FakeBrowser,
+  token: string,
+  decision = 'continue',
+  headers: [string, string][] = navigationWith('Sec-Fetch-Site', 'same-origin'),
+): Promise<Answer> {
+  return await browser.open('/auth/provider/consent', {
+    method: 'POST',
+    headers: [...headers, ['Content-Type', 'application/x-www-form-urlencoded']],
+    body: `${new URLSearchParams({ consent: token, decision })}`,
+  });
+}
+
+describe('a client that registers itself', () => {
+  it('logs in after consent, refreshes, and does both after a restart', async () => {
+    const client_id = await clientId({ client_name: 'My tool' });
+    for (const _ of [1, 2]) {
+      const redirect_uri = 'http://127.0.0.1:51123/callback';
+      const { page, token, browser, start } = await ask({ client_id, redirect_uri });
+      expect(page.status).to.equal(200);
+      const request = locationOf(await decide(browser, token));
+      const back = locationOf(await relay().grant(browser, request));
+      expect(back.origin + back.pathname).to.equal(redirect_uri);
+      expect(back.searchParams.get('state')).to.equal(start.state);
+      const tokens = jsonOf(await relay().redeem(start, back.searchParams.get('code') ?? ''));
+      const refreshed = await relay().refresh(client_id, `${tokens['refresh_token']}`);
+      expect(jsonOf(refreshed)['access_token']).to.be.a('string');
+      await relay().restart(settings);
+      expect(
+        (await relay().refresh(client_id, `${jsonOf(refreshed)['refresh_token']}`)).status,
+      ).to.equal(200);
+    }
+  });
+
+  it('learns what it is: a public client with these redirect URIs', async () => {
+    const answer = await register({
+      redirect_uris: [loopback],
+      client_name: 'My tool',
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['implicit'],
+      software_statement: 'x',
+      'x-unknown': 1,
+    });
+    expect(answer.status).to.equal(201);
+    expect(answer.headers['cache-control']).to.equal('no-store');
+    const { client_id, ...others } = jsonOf(answer);
+    expect(client_id).to.match(/^tools\.lr1_/);
+    expect(others).to.deep.equal({
+      client_name: 'My tool',
+      redirect_uris: [loopback],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    });
+  });
+
+  it('is in the metadata', async () => {
+    const path = '/.well-known/oauth-authorization-server/auth/provider';
+    const metadata = jsonOf(await relay().send({ path }));
+    expect(metadata).to.include({ registration_endpoint: `${baseUrl}/auth/provider/register` });
+    expect(metadata).not.to.have.property('client_id_metadata_document_supported');
+  });
+
+  for (const uri of [
+    'http://example.com/callback',
+    'https://user@example.com/',
+    'https://example.com/#fragment',
+    'https://*.example.com/',
+    'https://example.com/?code=1',
+    'javascript:alert(1)',
+    '\u0001javascript:alert(1)',
+    'java\tscript:alert(1)',
+    'data:text/html,x',
+    'file:///x',
+    'blob:https://example.com/x',
+    'about:blank',
+    'vbscript:x',
+    'myapp:/x',
+    `https://example.com/${'x'.repeat(512)}`,
+    '',
+    1,
+    null,
+  ]) {
+    it(`cannot register the redirect URI ${JSON.stringify(uri)?.slice(0, 60)}`, async () => {
+      const answer = await register({ redirect_uris: [loopback, uri] });
+      expect(answer.status).to.equal(400);
+      expect(jsonOf(answer)).to.include({ error: 'invalid_redirect_uri' });
+    });
+  }
+
+  it('cannot register without redirect URIs, or with 21', async () => {
+    for (const redirect_uris of [undefined, [], 'https://example.com/', Array(21).fill(loopback)]) {
+      expect(jsonOf(await register({ redirect_uris }))).to.include({
+        error: 'invalid_redirect_uri',
+      });
+    }
+  });
+
+  it('cannot register so much that its identifier has more than 4 KiB', async () => {
+    const long = (index: number) => `https://example.com/${index}${'x'.repeat(400)}`;
+    const answer = await register({ redirect_uris: Array.from({ length: 12 }, (_, i) => long(i)) });
+    expect(jsonOf(answer)).to.include({ error: 'invalid_client_metadata' });
+  });
+
+  it('cannot send a form, an array, or more than 16 KiB', async () => {
+    expect((await relay().post('register', { redirect_uris: loopback })).status).to.equal(415);
+    expect(jsonOf(await relay().post('register', '[]'))).to.include({
+      error: 'invalid_client_metadata',
+    });
+    expect((await relay().post('register', `{"a":"${'x'.repeat(17_000)}"}`)).status).to.equal(413);
+    expect((await relay().send({ path: '/auth/provider/register' })).status).to.equal(405);
+  });
+
+  it('cannot register pages of others from a page, which could read the identifier', async () => {
+    const own = await register({ redirect_uris: ['https://a.example/in'] }, [
+      ['Origin', 'https://a.example'],
+    ]);
+    expect(own.status).to.equal(201);
+    expect(own.headers['access-control-allow-origin']).to.equal('https://a.example');
+    expect(own.headers).not.to.have.property('access-control-allow-credentials');
+    const other = await register({ redirect_uris: ['https://a.example/in'] }, [
+      ['Origin', 'https://b.example'],
+    ]);
+    expect(other.status).to.equal(403);
+    expect(other.headers).not.to.have.property('access-control-allow-origin');
+  });
+
+  it('ends when its days are over, at the start and at the token endpoint', async () => {
+    const client_id = await clientId();
+    const { token, browser, start } = await ask({ client_id });
+    const back = locationOf(await relay().grant(browser, locationOf(await decide(browser, token))));
+    const code = back.searchParams.get('code') ?? '';
+    relay().ahead = 30 * 86_400_000 + 1000;
+    const answer = await relay().redeem(start, code);
+    expect(answer.status).to.equal(401);
+    expect(jsonOf(answer)).to.include({ error: 'invalid_client' });
+    const { page } = await ask({ client_id });
+    expect(page.status).to.equal(401);
+    expect(page.headers).not.to.have.property('location');
+  });
+
+  it('is refused with an identifier that is altered, of another front end, or in another place', async () => {
+    const id = await clientId();
+    const middle = id.length / 2;
+    const wrong = [
+      id.slice(0, -1),
+      `${id}A`,
+      id.slice(0, middle) + (id[middle] === 'A' ? 'B' : 'A') + id.slice(middle + 1),
+      id.replace('tools.', 'app.'),
+      id.replace('tools.', ''),
+      id.replace('tools.', 'tools..'),
+      'tools.lr1_',
+    ];
+    for (const client_id of wrong) {
+      const { page } = await ask({ client_id });
+      expect(page.status, client_id).to.equal(400);
+      expect(page.headers).not.to.have.property('location');
+      const answer = await relay().refresh(client_id, 'x');
+      expect(jsonOf(answer)).to.include({ error: 'invalid_client' });
+    }
+    // What is sealed for something else.
+    const { token } = await ask({ client_id: id });
+    expect((await ask({ client_id: `tools.${token}` })).page.status).to.equal(400);
+    expect((await decide(relay().browser(), id.slice('tools.'.length))).status).to.equal(400);
+  });
+
+  it('cannot redeem the code, or use the refresh token, of another client', async () => {
+    const [one, other] = [await clientId(), await clientId()];
+    const { token, browser, start } = await ask({ client_id: one });
+    const back = locationOf(await relay().grant(browser, locationOf(await decide(browser, token))));
+    const code = back.searchParams.get('code') ?? '';
+    for (const client_id of [other, 'tools', 'app']) {
+      const answer = await relay().redeem(start, code, { client_id });
+      expect(answer.status).to.equal(400);
+    }
+    const tokens = jsonOf(await relay().redeem(start, code));
+    for (const client_id of [other, 'tools']) {
+      const answer = await relay().refresh(client_id, `${tokens['refresh_token']}`);
+      expect(jsonOf(answer)).to.include({ error: 'invalid_grant' });
+    }
+  });
+
+  it('gets its scope narrowed to the configured one, and nothing else', async () => {
+    const client_id = await clientId();
+    for (const [scope, granted] of [
+      ['read openid admin everything', 'read'],
+      ['everything', 'read write'],
+      [undefined, 'read write'],
+      ['write', 'write'],
+    ]) {
+      const { text, token, browser } = await ask({ client_id, scope });
+      expect(text).to.contain(`<dd>${granted}\n`);
+      const request = locationOf(await decide(browser, token));
+      expect(request.searchParams.get('scope')).to.equal(granted);
+    }
+  });
+
+  it('names the resource of its start, or none, at redemption and refresh', async () => {
+    const client_id = await clientId();
+    const resource = 'https://mcp.example.com/mcp';
+    const { token, browser, start } = await ask({ client_id, resource });
+    const back = locationOf(await relay().grant(browser, locationOf(await decide(browser, token))));
+    const code = back.searchParams.get('code') ?? '';
+    const wrong = await relay().redeem(start, code, { resource: 'https://other.example/' });
+    expect(jsonOf(wrong)).to.include({ error: 'invalid_target' });
+    const tokens = jsonOf(await relay().redeem(start, code, { resource }));
+    const refresh = (named: string) =>
+      relay().post('token', {
+        grant_type: 'refresh_token',
+        client_id,
+        refresh_token: `${tokens['refresh_token']}`,
+        resource: named,
+      });
+    expect(jsonOf(await refresh(`${resource}/`))).to.include({ error: 'invalid_target' });
+    expect((await refresh(resource)).status).to.equal(200);
+    for (const bad of ['no url', 'https://mcp.example.com/#x', [resource, resource]]) {
+      expect((await ask({ client_id, resource: bad })).page.status).to.equal(400);
+    }
+  });
+
+  for (const changes of [
+    { redirect_uri: 'https://evil.example/' },
+    { redirect_uri: 'http://127.0.0.1:4000/other' },
+    { code_challenge_method: 'plain' },
+    { code_challenge: undefined },
+    { response_type: 'token', code_challenge: 'x' },
+    { response_mode: 'fragment' },
+  ]) {
+    it(`is never redirected to before consent: ${Object.entries(changes)[0]}`, async () => {
+      const { page } = await ask({ client_id: await clientId(), ...changes });
+      expect(page.status).to.equal(400);
+      expect(page.headers).not.to.have.property('location');
+      expect(page.headers).not.to.have.property('set-cookie');
+    });
+  }
+
+  it('makes token requests from its own pages only; others cannot read the answer', async () => {
+    const client_id = await clientId({ redirect_uris: ['https://a.example/in', loopback] });
+    for (const [origin, mayRead] of [
+      ['https://a.example', true],
+      ['http://127.0.0.1:9999', true],
+      ['https://b.example', false],
+      ['null', false],
+    ] as const) {
+      const answer = await relay().post(
+        'token',
+        { grant_type: 'refresh_token', client_id, refresh_token: 'x' },
+        [['Origin', origin]],
+      );
+      expect(answer.status).to.equal(mayRead ? 400 : 403);
+      expect(answer.headers['access-control-allow-origin']).to.equal(mayRead ? origin : undefined);
+      expect(answer.headers).not.to.have.property('access-control-allow-credentials');
+    }
+  });
+
+  it('gets preflights answered at any page, without credentials, at these endpoints only', async () => {
+    const preflight = async (path: string, origin = 'https://any.example') => {
+      const { headers } = await relay().send({
+        method: 'OPTIONS',
+        path,
+        headers: [
+          ['Origin', origin],
+          ['Access-Control-Request-Method', 'POST'],
+        ],
+      });
+      return [
+        headers['access-control-allow-origin'],
+        headers['access-control-allow-credentials'],
+      ].join();
+    };
+    for (const path of ['token', 'revoke', 'register']) {
+      expect(await preflight(`/auth/provider/${path}`)).to.equal('https://any.example,');
+    }
+    expect(await preflight('/api/user')).to.equal('https://any.example,');
+    expect(await preflight('/api/user', 'https://app.example')).to.equal(
+      'https://app.example,true',
+    );
+    for (const path of ['', '/consent', '/callback', '/tools']) {
+      expect(await preflight(`/auth/provider${path}`)).to.equal(',');
+    }
+    expect(await preflight('/auth/session')).to.equal(',');
+  });
+});
+
+describe('the limit of registrations', () => {
+  const limited = clientsRelay(() => ({ frontEnds, relay: 'trusted-proxies: 127.0.0.1' }));
+
+  it('is 60 in ten minutes for a client address', async () => {
+    const from = async (address: string) => {
+      const body = JSON.stringify({ redirect_uris: [loopback] });
+      return (await limited().post('register', body, [['X-Forwarded-For', address]])).status;
+    };
+    for (let count = 0; count < 60; count += 1) expect(await from('198.51.100.1')).to.equal(201);
+    expect(await from('198.51.100.1')).to.equal(429);
+    expect(await from('198.51.100.2')).to.equal(201);
+    limited().ahead += 601_000;
+    expect(await from('198.51.100.1')).to.equal(201);
+  });
+});
+
+describe('the consent of a person', () => {
+  const hostile = `<b>Git\u202eHub</b>\u0000\n\u200b"'&${'x'.repeat(200)}`;
+
+  it('shows who asks for what, with a short name that does nothing', async () => {
+    const client_id = await clientId({ client_name: hostile });
+    const { page, text } = await ask({ client_id });
+    expect(text).to.contain('It registered itself');
+    expect(text).to.contain('a program on this device (127.0.0.1)');
+    expect(text).to.contain('<dd>read write');
+    expect(text).to.contain('&lt;b&gt;Git Hub&lt;/b&gt;');
+    expect(text).not.to.match(/[\u202a-\u202e\u2066-\u2069\u200b\0]/);
+    expect(/<bdi>(.*)<\/bdi>/.exec(text)?.[1]?.replace(/&\w+;|&#39;/g, '.')).to.have.lengthOf(41);
+    expect(text).not.to.contain('<script');
+    const policy = `${page.headers['content-security-policy']}`;
+    expect(policy).to.contain("default-src 'none'").and.contain("frame-ancestors 'none'");
+    expect(policy).not.to.contain('script-src');
+    expect(page.headers['cache-control']).to.equal('no-store');
+  });
+
+  it('shows where a page or an app gets the login', async () => {
+    const redirect_uris = ['https://tools.example.com/in', 'com.example.app:/in'];
+    const client_id = await clientId({ redirect_uris });
+    for (const [redirect_uri, shown] of [
+      [redirect_uris[0], '<dd>tools.example.com\n'],
+      [redirect_uris[1], 'an app on this device (com.example.app)'],
+    ]) {
+      expect((await ask({ client_id, redirect_uri })).text).to.contain(shown);
+    }
+  });
+
+  it('is asked again at each login', async () => {
+    const client_id = await clientId();
+    const { token, browser } = await ask({ client_id });
+    await relay().grant(browser, locationOf(await decide(browser, token)));
+    expect((await ask({ client_id }, browser)).token).not.to.equal('');
+  });
+
+  it('goes back with access_denied if it is refused, and the provider is not asked', async () => {
+    const { token, browser, start } = await ask({ client_id: await clientId() });
+    const answer = await decide(browser, token, 'cancel');
+    expect(answer.status).to.equal(303);
+    const back = locationOf(answer);
+    expect(back.origin + back.pathname).to.equal(loopback);
+    expect(back.searchParams.get('error')).to.equal('access_denied');
+    expect(back.searchParams.get('state')).to.equal(start.state);
+    expect(back.searchParams.get('iss')).to.equal(`${baseUrl}/auth/provider`);
+    expect(relay().provider.calls).to.deep.equal([]);
+  });
+
+  it('sends no form to the provider: the redirect is a 303', async () => {
+    const { token, browser } = await ask({ client_id: await clientId() });
+    expect((await decide(browser, token)).status).to.equal(303);
+  });
+
+  it('counts only in the browser that was asked', async () => {
+    const { token } = await ask({ client_id: await clientId() });
+    const other = relay().browser();
+    await ask({ client_id: await clientId() }, other);
+    for (const browser of [other, relay().browser()]) {
+      const answer = await decide(browser, token);
+      expect(answer.status).to.equal(400);
+      expect(answer.headers).not.to.have.property('location');
+    }
+  });
+
+  it('counts once', async () => {
+    const { token, browser } = await ask({ client_id: await clientId() });
+    await decide(browser, token);
+    const again = await decide(browser, token);
+    expect(again.status).to.equal(400);
+    expect(`${again.body}`).to.contain('already finished');
+  });
+
+  it('does not count when it is altered, late, or a state', async () => {
+    const { token, browser } = await ask({ client_id: await clientId() });
+    expect((await decide(browser, `${token.slice(0, -2)}AA`)).status).to.equal(400);
+    expect((await decide(browser, '')).status).to.equal(400);
+    const request = locationOf(await decide(browser, token));
+    const state = request.searchParams.get('state') ?? '';
+    expect((await decide(browser, state)).status).to.equal(400);
+    const late = await ask({ client_id: await clientId() }, browser);
+    // Nor is a question a state.
+    const callback = `/auth/provider/callback?code=x&state=${late.token}`;
+    expect((await browser.open(callback)).status).to.equal(400);
+    relay().ahead = 601_000;
+    expect((await decide(browser, late.token)).status).to.equal(400);
+    expect(relay().provider.calls).to.deep.equal([]);
+  });
+
+  it('does not count from pages of others, in frames, or by a link', async () => {
+    const { token, browser } = await ask({ client_id: await clientId() });
+    for (const headers of [
+      navigation,
+      navigationWith('Sec-Fetch-Site', 'same-site'),
+      [...navigationWith('Sec-Fetch-Site', 'same-origin'), ['Origin', 'https://evil.example']],
+    ] as [string, string][][]) {
+      expect((await decide(browser, token, 'continue', headers)).status).to.equal(403);
+    }
+    const get = await browser.open(`/auth/provider/consent?consent=${token}&decision=continue`);
+    expect(get.status).to.equal(405);
+    const framed = await browser.open(
+      `/auth/provider?${new URLSearchParams(
+        Object.entries(
+          oauthStart({ client_id: await clientId(), redirect_uri: loopback }).parameters,
+        ).map(([name, value]) => [name, `${value}`]),
+      )}`,
+      { headers: navigationWith('Sec-Fetch-Dest', 'iframe') },
+    );
+    expect(framed.status).to.equal(400);
+    expect(`${framed.body}`).not.to.contain('name="consent"');
+  });
+});
+
+describe('a relay whose clients are all registered', () => {
+  const plain = clientsRelay(() => ({
+    frontEnds:
+      '  register: { origin: https://app.example }\n  tools: { kind: native, redirect-uris: http://localhost/ }\n',
+  }));
+
+  it('says nothing of others in its metadata, and has none of their endpoints', async () => {
+    const path = '/.well-known/oauth-authorization-server/auth/provider';
+    const metadata = jsonOf(await plain().send({ path }));
+    expect(metadata).not.to.have.any.keys(
+      'registration_endpoint',
+      'client_id_metadata_document_supported',
+    );
+    expect((await plain().post('register', '{}')).status).to.equal(405);
+    expect((await plain().post('consent', {})).status).to.equal(404);
+    const { headers } = await plain().send({
+      method: 'OPTIONS',
+      path: '/auth/provider/token',
+      headers: [
+        ['Origin', 'https://any.example'],
+        ['Access-Control-Request-Method', 'POST'],
+      ],
+    });
+    expect(headers).not.to.have.property('access-control-allow-origin');
+  });
+
+  it('fetches no document', async () => {
+    const { parameters } = oauthStart({ client_id: 'https://tools.example.com/client.json' });
+    expect((await plain().open(plain().browser(), parameters)).status).to.equal(400);
+  });
+});

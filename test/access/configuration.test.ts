@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { checkAccess } from '../../src/check/access.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { configFileSchema } from '../../src/config/file/schema.ts';
-import { faultsOfFile, readFileConfig } from '../config/support/read.ts';
+import { faultsOfFile, readFileConfig, secretFilesOf } from '../config/support/read.ts';
 
 const file = (provider: string, frontEnd = '', more = '') => `base-url: https://login.example.com
 key-file: ./key
@@ -163,6 +165,23 @@ describe('allow', () => {
     const { registrations, frontEnds } = readFileConfig(text).config;
     expect(again.registrations[0].allow).to.deep.equal(registrations[0].allow);
     expect(again.frontEnds[0].allow).to.deep.equal(frontEnds[0].allow);
+  });
+
+  it('is as docs/access.md shows it, with nothing for login-relay check to find', () => {
+    const page = readFileSync(new URL('../../docs/access.md', import.meta.url), 'utf8');
+    const files = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+    expect(files).to.have.length(4);
+    for (const text of files) {
+      const paths = secretFilesOf(text).map((path) => path.replace(/[ ,}]+$/, ''));
+      const secrets = paths.map((path) => [path, { text: 'secret' }]);
+      const { config } = readFileConfig(text, { files: Object.fromEntries(secrets) });
+      const findings = checkAccess(config);
+      expect(findings.map(({ verdict }) => verdict)).to.deep.equal(
+        findings.map(() => 'ok'),
+        JSON.stringify(findings),
+      );
+      expect(findings.length).to.be.greaterThan(0);
+    }
   });
 
   it('is in the schema for editors', () => {

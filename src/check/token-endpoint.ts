@@ -1,5 +1,5 @@
-import { clientSecretCredential } from '../config/client-secret.ts';
 import { standIn } from '../config/reading.ts';
+import { clientSecretCredential } from '../config/secrets.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { tokenRequest } from '../oauth/token-request.ts';

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../secret.ts';
 import type { Certificate } from '../server/tls.ts';
-import { readSecretFile } from './files.ts';
 import { type Reading, standIn } from './reading.ts';
+import { readSecretFile } from './secrets.ts';
 
 /**
  * Reads the relay's own certificate and its key.

@@ -18,7 +18,6 @@ import {
   warnOfMissingKey,
 } from './checks/protection.ts';
 import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
-import { readClientSecret } from './client-secret.ts';
 import { readProxy, runtimeFaults } from './environment.ts';
 import { type PlacedTexts, placedTexts } from './file/config-file.ts';
 import { readConfigFile } from './file/read.ts';
@@ -27,6 +26,7 @@ import { readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
 import type { Naming, Unseen } from './reading.ts';
 import { checked, createReadings, mapped, namingOf, valuesAt } from './readings.ts';
+import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import type { OptionSources } from './sources.ts';
 

@@ -1,6 +1,3 @@
-import type { Reading } from './reading.ts';
-import type { SettingName } from './settings/settings.ts';
-
 /** A small text file. */
 export interface TextFile {
   readonly text: string;
@@ -43,14 +40,6 @@ export function isMissingFile(
   }
 }
 
-/**
- * Whether a credential is missing or blank. The unit sets a blank default: without one, systemd would
- * not start the service, and the relay could not log what is missing.
- */
-export function isMissingCredential(path: string, readFile: ReadFile): boolean {
-  return isMissingFile(path, readFile, (text) => text.trim() === '');
-}
-
 /** What an error of a file means, by its `code`. */
 export function reasonOf(
   error: unknown,
@@ -59,31 +48,7 @@ export function reasonOf(
   return meanings[codeOf(error)];
 }
 
-function codeOf(error: unknown): string {
+/** The `code` of an error of Node; empty if it has none. */
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-const otherUser = 'run this command as root, or as the user of the relay';
-
-/**
- * Reads a file that holds a secret, without its final newline.
- *
- * @param name the option that names the file, for what is reported
- * @returns undefined after reporting why the file cannot be used; a stand-in if only the relay may read it
- */
-export function readSecretFile(
-  { readFile, fault, warn, unread }: Reading,
-  name: SettingName,
-  path: string,
-): string | undefined {
-  let file: TextFile;
-  try {
-    file = readFile(path);
-  } catch (error) {
-    const reason = reasonOf(error, unreadableFile) ?? 'names a file that cannot be read';
-    return codeOf(error) === 'EACCES' ? unread(name, reason, otherUser) : fault(name, reason);
-  }
-  if (file.readableByOthers) warn(name, 'names a file that every user can read: chmod o-r it');
-  const text = file.text.replace(/\r?\n$/, '');
-  return text === '' ? fault(name, 'names an empty file') : text;
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '../secret.ts';
-import { isMissingCredential, isMissingFile, readSecretFile, reasonOf } from './files.ts';
+import { isMissingFile, reasonOf } from './files.ts';
 import type { Reading } from './reading.ts';
+import { isMissingCredential, readSecretFile } from './secrets.ts';
 
 const shortestSecret = 32;
 /** Where systemd creates the state directories of services. */

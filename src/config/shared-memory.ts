@@ -1,8 +1,8 @@
 import { type ConnectionSettings, parseAddress } from '../memory/connection.ts';
 import { Secret } from '../secret.ts';
 import { isLoopback } from '../urls.ts';
-import { isMissingCredential, readSecretFile } from './files.ts';
 import type { Reading } from './reading.ts';
+import { isMissingCredential, readSecretFile } from './secrets.ts';
 
 const credential = 'shared-memory-password';
 

@@ -1,8 +1,16 @@
 import * as v from 'valibot';
 import { Secret } from '../secret.ts';
-import { isMissingCredential, readSecretFile } from './files.ts';
+import {
+  codeOf,
+  isMissingFile,
+  type ReadFile,
+  reasonOf,
+  type TextFile,
+  unreadableFile,
+} from './files.ts';
 import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
+import type { SettingName } from './settings/settings.ts';
 
 const noCredential =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
@@ -64,4 +72,37 @@ function secretInFile(reading: Reading, path: string | undefined): string | unde
   if (text === undefined || v.is(visibleCharacters, text)) return text;
   const message = 'names a file whose content is not one line of printable ASCII';
   return reading.fault('clientSecretFile', message);
+}
+
+/**
+ * Whether a credential is missing or blank. The unit sets a blank default: without one, systemd would
+ * not start the service, and the relay could not log what is missing.
+ */
+export function isMissingCredential(path: string, readFile: ReadFile): boolean {
+  return isMissingFile(path, readFile, (text) => text.trim() === '');
+}
+
+const otherUser = 'run this command as root, or as the user of the relay';
+
+/**
+ * Reads a file that holds a secret, without its final newline.
+ *
+ * @param name the option that names the file, for what is reported
+ * @returns undefined after reporting why the file cannot be used; a stand-in if only the relay may read it
+ */
+export function readSecretFile(
+  { readFile, fault, warn, unread }: Reading,
+  name: SettingName,
+  path: string,
+): string | undefined {
+  let file: TextFile;
+  try {
+    file = readFile(path);
+  } catch (error) {
+    const reason = reasonOf(error, unreadableFile) ?? 'names a file that cannot be read';
+    return codeOf(error) === 'EACCES' ? unread(name, reason, otherUser) : fault(name, reason);
+  }
+  if (file.readableByOthers) warn(name, 'names a file that every user can read: chmod o-r it');
+  const text = file.text.replace(/\r?\n$/, '');
+  return text === '' ? fault(name, 'names an empty file') : text;
 }

@@ -1,5 +1,6 @@
+import type { Config } from '../config/config.ts';
+import type { Naming } from '../config/reading.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
-import type { CheckContext } from './context.ts';
 
 /** Why an address gave no answer, as text for the operator. */
 export interface Unreached {
@@ -74,7 +75,7 @@ const reasons: Readonly<Record<string, Unreached>> = {
 export function explainCall(
   { host, protocol }: URL,
   { outcome, error }: Pick<UpstreamCall, 'outcome'> & { readonly error?: string | undefined },
-  { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
+  { config, describe }: Pick<Naming, 'describe'> & { readonly config: Pick<Config, 'proxy'> },
 ): Unreached {
   const limits: Partial<Record<string, Unreached>> = {
     provider_timeout: {

@@ -12,7 +12,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: client binary image test-binary test-restarts test-systemd bench-start release test-release
-.PHONY: bench-steady test-rolling test-generators
+.PHONY: bench-steady test-rolling test-generators test-clients
 .PHONY: soak cross-talk test-faults test-browsers test-programs test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-costs fuzz-properties
 
@@ -74,7 +74,7 @@ test-slow: $(installed) $(cms)
 	@$(mocha) --parallel --jobs 2 --ignore '**/node_modules/**' 'test/slow/**/*.test.ts'
 
 # Run it with -j2 on two cores: most tests wait for processes. The longest targets come first.
-test-all: test-slow test test-newcomers test-binary test-browsers test-generators ## run all tests
+test-all: test-slow test test-newcomers test-binary test-browsers test-generators test-clients ## run all tests
 
 check: $(installed) ## check types, lint, and unused code
 	@$(tsc)
@@ -98,6 +98,14 @@ newcomers := $(addprefix test-newcomer-,node-18 node-20 node-22 node-24 node-26)
 test-newcomers: $(newcomers)
 $(newcomers): test-newcomer-%: $(machines)
 	@MACHINE=$* $(mocha) test/slow/newcomer/newcomer.ts
+
+clients := test/slow/clients/node_modules/.package-lock.json
+$(clients): test/slow/clients/package.json test/slow/clients/package-lock.json $(installed)
+	@$(install) --prefix test/slow/clients
+
+test-clients: $(clients) ## log in with published clients that nobody registered
+	@$(tsc) -p test/slow/clients
+	@$(mocha) 'test/slow/clients/*.client.ts'
 
 # Logs in with every browser engine. To select some: ENGINES="Chromium Firefox WebKitGTK".
 test-browsers: $(engines)

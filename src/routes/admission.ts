@@ -68,7 +68,8 @@ export function failRefresh(error: unknown, isNew: boolean): never {
   throw new RelayError(isNew ? 'access_unchecked' : 'refresh_refused');
 }
 
-function isOf(error: unknown, code: RelayError['code']): boolean {
+/** Whether an error is the failure with this code. */
+export function isOf(error: unknown, code: RelayError['code']): boolean {
   return error instanceof RelayError && error.code === code;
 }
 

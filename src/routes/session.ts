@@ -5,7 +5,7 @@ import type { KeptRefreshes } from '../grants/kept-refreshes.ts';
 import { type Context, type RequestState, recordCall } from '../http/context.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { admissionTo, failRefresh } from './admission.ts';
+import { admissionTo, failRefresh, isOf } from './admission.ts';
 import type { OpenSession, SessionAccess } from './session-access.ts';
 
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
@@ -20,7 +20,7 @@ export function describeSession(access: SessionAccess): Middleware<RequestState>
  * no refresh token, it renews only the idle time, without a call.
  *
  * A refresh that the provider refuses clears nothing: another refresh may have been faster, and its
- * cookie is good.
+ * cookie is good. The session of somebody who may not log in any more ends.
  */
 export function refreshSession(
   access: SessionAccess,
@@ -28,7 +28,11 @@ export function refreshSession(
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const open = await access.open(ctx);
-    const token = await refreshed(ctx, open, refreshes).catch(endSession);
+    const token = await refreshed(ctx, open, refreshes).catch(async (error: unknown) => {
+      // Its tokens may be good for longer: not every provider revokes them.
+      if (isOf(error, 'access_ended')) await access.sessions.end(open.session);
+      return endSession(error);
+    });
     const session = await access.sessions.renew(ctx, open.session, token);
     // It was logged out in the meantime.
     if (session === undefined) throw new RelayError('session_missing');

@@ -80,6 +80,25 @@ describe('who may log in, at a refresh', () => {
     });
   });
 
+  for (const rotation of ['rotates', 'keeps', 'none'] as const) {
+    it(`ends that session also if the provider revokes nothing: refresh token ${rotation}`, async () => {
+      await guard('token-delivery: session');
+      relay().provider.mood.rotation = rotation;
+      relay().provider.onRevocation = json({}, 500);
+      const page = relay().sessionPage();
+      await page.logIn();
+      const copy = { cookie: page.cookie };
+      relay().answer({ [membership]: stranger });
+      relay().advance(minute);
+      expect((await page.refresh()).status).to.equal(401);
+      relay().answer({ [membership]: member });
+      relay().advance(2 * minute);
+      for (const ask of ['lookUp', 'describe', 'refresh'] as const) {
+        expect((await page[ask](copy)).status, ask).to.equal(401);
+      }
+    });
+  }
+
   it('ends the refresh tokens of somebody who was removed', async () => {
     const { first, refresh } = await oauthLogin();
     relay().answer({ [membership]: stranger });
@@ -114,17 +133,16 @@ describe('who may log in, at a refresh', () => {
     await page.logIn();
     relay().advance(minute);
     expect((await page.refresh()).status).to.equal(200);
-    relay().answer({ [membership]: stranger });
+    // The provider does not know the token: no outage, an end.
+    relay().answer({ 'GET /user': json({}, 401) });
     relay().advance(minute);
+    expectSessionFailure(await page.refresh(), 'session_refused');
+    relay().answer({ 'GET /user': json({ login: 'ada', id: 1 }), [membership]: stranger });
     expectSessionFailure(
       await page.refresh(),
       'session_refused',
       new RelayError('access_ended').detail,
     );
-    // The provider does not know the token: no outage, an end.
-    relay().answer({ 'GET /user': json({}, 401) });
-    relay().advance(minute);
-    expectSessionFailure(await page.refresh(), 'session_refused');
   });
 
   it('is not asked again within a minute, and the minute does not grow with the questions', async () => {

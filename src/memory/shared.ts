@@ -3,9 +3,9 @@ import type { KeyRing } from '../keys.ts';
 import type { ServerLink } from './link.ts';
 import { createSingle, type Leadership } from './single.ts';
 
-/** Counts up, and says when the count starts anew. */
+/** Counts up, from nothing if somebody else has written the counter, and says when the count starts anew. */
 const countUp =
-  "local n=redis.call('INCRBY',KEYS[1],ARGV[1]) if redis.call('PTTL',KEYS[1])<0 then redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return {n,redis.call('PTTL',KEYS[1])}";
+  "local n=redis.pcall('INCRBY',KEYS[1],ARGV[1]) if type(n)=='table' then n=tonumber(ARGV[1]) redis.call('SET',KEYS[1],n) end if redis.call('PTTL',KEYS[1])<0 then redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return {n,redis.call('PTTL',KEYS[1])}";
 
 /** The memory that relays share, in a server that speaks the Redis protocol. */
 export type SharedMemory = ReturnType<typeof createSharedMemory>;
@@ -58,7 +58,8 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
       const name = nameOf(kind, key);
       const answer = await link.run(['EVAL', countUp, '1', name, `${by}`, `${lifetime}`]);
       const [count, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
-      return count === undefined || wait === undefined ? undefined : { count, wait };
+      const areNumbers = Number.isSafeInteger(count) && Number.isSafeInteger(wait);
+      return areNumbers && count !== undefined && wait !== undefined ? { count, wait } : undefined;
     },
   };
 }

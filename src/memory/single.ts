@@ -83,8 +83,11 @@ export function createSingle(
   const held = new Map<string, string>();
   /** What this relay has left for others. */
   const own = createLasting<string>(mostRemembered, now);
-  /** When the locks of other relays that this one has seen are over at the latest. */
-  const foreign = createLasting<number>(mostRemembered, now);
+  /** The locks of other relays that this one has seen, and when they are over at the latest. */
+  const foreign = createLasting<{ readonly lock: unknown; readonly end: number }>(
+    mostRemembered,
+    now,
+  );
 
   link.onReturn(() => [
     ...[...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
@@ -100,15 +103,16 @@ export function createSingle(
   /** The age of a value, by the clock of the server. */
   async function ageOf(name: string, lifetime: number): Promise<number> {
     const answer = await link.run(['PTTL', name]);
-    const rest = answer === undefined ? 0 : Number(answer.reply);
-    return Math.max(0, lifetime - rest);
+    const rest = Number(answer?.reply);
+    // A result that seems too old would be asked for again. It was found a moment ago.
+    return rest > 0 ? Math.max(0, lifetime - rest) : 0;
   }
 
   /** @throws {RelayError} `memory_away` if another relay may be at it */
   function goAlone(name: string): undefined {
-    const end = foreign.get(name);
-    observe(end === undefined ? 'alone' : 'unclear');
-    if (end !== undefined) throw memoryAway(end - now());
+    const wait = (foreign.get(name)?.end ?? 0) - now();
+    observe(wait > 0 ? 'unclear' : 'alone');
+    if (wait > 0) throw memoryAway(wait);
   }
 
   /**
@@ -124,8 +128,12 @@ export function createSingle(
       if (answer === undefined) return goAlone(name);
       // This relay's own lock, if the server was late.
       const reply = answer.reply === lock ? null : answer.reply;
-      if (isLock(reply)) {
-        foreign.set(name, foreign.get(name) ?? now() + lockTime, lockTime);
+      const known = foreign.get(name);
+      const isKnown = known !== undefined && known.lock === reply;
+      const end = isKnown ? known.end : now() + lockTime;
+      // A lock that stays for longer is no relay's.
+      if (isLock(reply) && now() < end) {
+        foreign.set(name, { lock: reply, end }, 2 * lockTime);
         await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
         pause = Math.min(pause * 1.5, longestPause);
         continue;

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { createRefreshes } from '../../src/grants/refreshes.ts';
+import { createConnection } from '../../src/memory/connection.ts';
+import { createCounters, type Home } from '../../src/memory/home.ts';
+import { createLink } from '../../src/memory/link.ts';
+import { createSharedMemory } from '../../src/memory/shared.ts';
+import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
+import { needsPrograms } from '../harness/system/needs.ts';
+
+const keys = [randomBytes(32)] as const;
+const refresh = {
+  registration: 'provider',
+  frontEnd: 'app',
+  refreshToken: 'first',
+  scope: undefined,
+};
+
+/** @param callTime milliseconds. Locks last for five seconds longer */
+async function homeAt(address: string, callTime = 1000): Promise<Home & { close(): void }> {
+  const link = createLink(await createConnection({ address }), {
+    command: () => {},
+    garbage: () => {},
+    away: () => {},
+    back: () => {},
+  });
+  await link.untilBack();
+  const shared = createSharedMemory(link, () => {});
+  shared.configure(keys, callTime);
+  return { now: Date.now, shared, close: () => void shared.close() };
+}
+
+describe('a relay that shares a memory', function () {
+  this.timeout(10_000);
+  let server: MemoryServerHere;
+  const homes: { close(): void }[] = [];
+  const start = async (...given: Parameters<typeof homeAt>) => {
+    const home = await homeAt(...given);
+    homes.push(home);
+    return home;
+  };
+  beforeEach(async () => {
+    server = await MemoryServerHere.start();
+  });
+  afterEach(async () => {
+    for (const home of homes.splice(0)) home.close();
+    await server.stop();
+  });
+
+  it('gives the result of another one, if the server goes away before it says how old that is', async () => {
+    const [first, second] = [await start(server.address), await start(server.address)];
+    const call = async () => ({
+      ...{ accessToken: 'access', tokenType: undefined, expiresIn: 3600, scope: undefined },
+      ...{ refreshToken: 'second', refreshExpiresIn: undefined },
+    });
+    await createRefreshes(first).join(refresh, call);
+    server.instead = ([name]) => (name === 'PTTL' ? new Error('LOADING a dump') : undefined);
+    const again = await createRefreshes(second).join(refresh, () => expect.fail('spent'));
+    expect(again).to.include({ accessToken: 'access', refreshToken: 'second' });
+  });
+
+  it('waits no longer for a lock than a relay can hold one', async () => {
+    const home = await start(server.address, -4900);
+    server.instead = ([name, , text]) =>
+      name === 'SET' && text?.startsWith('L') ? 'Lock of somebody else' : undefined;
+    const found = await home.shared?.lead('r', 'key', {
+      call: async () => ({ scope: 'mine' }),
+      isAnswer: () => true,
+      keep: () => ({ lifetime: 1000, always: false }),
+    });
+    expect(found).to.deep.include({ how: 'led', left: { scope: 'mine' } });
+  });
+
+  it('counts by itself if the server answers with no numbers', async () => {
+    const counters = createCounters(await start(server.address), 'kind', 60);
+    server.instead = ([name]) => (name === 'EVAL' ? ['many', 'much'] : undefined);
+    expect((await counters.add('1', 1)).count).to.equal(1);
+    expect((await counters.add('1', 1)).count).to.equal(2);
+  });
+
+  needsPrograms(memoryProgram).it('counts on where somebody else has written', async () => {
+    const real = await MemoryServer.start();
+    try {
+      const home = await start(real.address);
+      const counters = createCounters(home, 'kind', 60);
+      await counters.add('1', 1);
+      const [{ key = '' } = {}] = (await real.content()).filter((one) => one.key.includes(':n:'));
+      for (const write of [
+        ['SET', key, 'no number'],
+        ['LPUSH', key, 'a list'],
+      ]) {
+        await real.run(['DEL', key], write);
+        await counters.add('1', 1);
+        expect(home.shared?.isAway()).to.equal(false);
+      }
+      const [, left] = await real.run(['GET', key], ['PTTL', key]);
+      expect(left).to.be.within(1, 60_000);
+    } finally {
+      await real.stop();
+    }
+  });
+});

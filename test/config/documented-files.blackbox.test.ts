@@ -10,7 +10,6 @@ describe('the configuration files of the documentation', () => {
     expect([...documentedFiles.keys()]).to.deep.equal([
       'One page',
       'A team with previews',
-      'A CMS, an app and a staff login',
       "A page that uses the provider's API",
     ]);
   });

@@ -115,7 +115,6 @@ describe('docs/front-end.md', () => {
 
   it('has only code that tests run', () => {
     expect([...documentedSnippets().keys()]).to.have.members([
-      'client.html',
       'both.js',
       'end-to-end.js',
       'session.js',
@@ -123,7 +122,7 @@ describe('docs/front-end.md', () => {
       'react-oauth2-code-pkce.js',
     ]);
     const fences = [...page.matchAll(/^```(\w+)$/gm)].map(([, language]) => language);
-    expect(fences).to.have.members([...Array(5).fill('js'), 'html', 'yaml', 'sh']);
+    expect(fences).to.have.members([...Array(5).fill('js'), 'yaml', 'sh']);
   });
 
   it('is at most 400 lines long', () => {

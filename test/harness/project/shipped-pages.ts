@@ -5,18 +5,10 @@ const projectFile = (path: string) =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 /** The page of the README, for a relay at this address. */
-export const readmePage = (relay: string) => firstPage('README.md', relay);
-
-/** The page of the client's README, for a relay at this address. */
-export const clientPage = (relay: string) => firstPage('client/README.md', relay);
-
-function firstPage(document: string, relay: string): string {
-  const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(projectFile(document)) ?? [];
+export function readmePage(relay: string): string {
+  const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(projectFile('README.md')) ?? [];
   return `${head}${script.replaceAll('https://login.example.com', relay)}`;
 }
-
-/** The page of docs/front-end.md with the browser client, for a relay at this address. */
-export const fiveLinesPage = (relay: string) => head + documented('client.html', relay);
 
 /** The example that logs in as the contract says, for a relay at this address. */
 export const plainPage = (relay: string) =>

@@ -2,13 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
-import {
-  clientPage,
-  containerPage,
-  documented,
-  fiveLinesPage,
-  readmePage,
-} from '../../harness/project/shipped-pages.ts';
+import { containerPage, documented, readmePage } from '../../harness/project/shipped-pages.ts';
 import { useLoginSite } from '../../harness/relay/login-site.ts';
 import { loggedIn, logIn, shows } from './support/client-page.ts';
 import { useClientSite } from './support/client-site.ts';
@@ -66,14 +60,7 @@ for (const { name, path, pages, ...app } of apps) {
 
 describe('the documents', () => {
   const openPage = useBrowser();
-  const site = useLoginSite({ frontEnd: fiveLinesPage });
-
-  it('all have the README’s page', () => {
-    const relay = 'https://login.example.com';
-    const lines = (page: string) => page.replaceAll(/^ +|(?<=<body>) +/gm, '');
-    expect(lines(clientPage(relay))).to.equal(lines(readmePage(relay)));
-    expect(lines(fiveLinesPage(relay))).to.equal(lines(readmePage(relay)));
-  });
+  const site = useLoginSite({ frontEnd: readmePage });
 
   it('have an end-to-end test, which logs in at the demo’s provider', async () => {
     const page = await openPage();

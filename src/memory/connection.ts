@@ -33,7 +33,7 @@ const connectTime = 1_000;
 /** A connection that is silent for longer is lost. */
 const silence = 5_000;
 const pingInterval = 2_000;
-const reconnectTime = 150;
+const reconnectTime = 100;
 const ports = { server: 6379, socket: 0, sentinel: 26_379, cluster: 6379 } as const;
 
 const form =
@@ -109,11 +109,16 @@ export async function createConnection({
       defaults: { ...options, socket },
     });
     const keyOf = (words: readonly string[]) => words[words[0] === 'EVAL' ? 3 : 1];
-    return of(client, (words) => client.sendCommand(keyOf(words), false, [...words]), [
-      'error',
-      'node-error',
-      'node-disconnect',
-    ]);
+    const run = async (words: readonly string[]) => {
+      try {
+        return await client.sendCommand(keyOf(words), false, [...words]);
+      } catch (error) {
+        // No node had the key's slot when the client looked, and it looks again only when it connects.
+        if (error instanceof TypeError && client.isOpen) client.destroy();
+        throw error;
+      }
+    };
+    return of(client, run, ['error', 'node-error', 'node-disconnect']);
   }
   const [node] = nodes;
   const client = createClient({

@@ -5,9 +5,12 @@ import type { Connection } from './connection.ts';
 const commandTime = 1_000;
 /** Milliseconds that a refresh waits for a server that has just gone away, or that the relay has not found yet. */
 const patience = 2_000;
-/** Milliseconds that relays have, after a server is back, to write what they know: longer than a reconnection takes. */
+/**
+ * Milliseconds that relays have, after a server is back, to write what they know: longer than the pauses before a
+ * connection and a probe, each of which may be doubled.
+ */
 const settleTime = 500;
-const probePause = 150;
+const probePause = 100;
 /** A key that no relay uses. */
 const probeName = 'login-relay:1:probe';
 

@@ -5,6 +5,7 @@ import { createConnection } from '../../src/memory/connection.ts';
 import { createCounters, type Home } from '../../src/memory/home.ts';
 import { createLink } from '../../src/memory/link.ts';
 import { createSharedMemory } from '../../src/memory/shared.ts';
+import { eventually } from '../harness/system/eventually.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
@@ -32,7 +33,7 @@ async function homeAt(address: string, callTime = 1000): Promise<Home & { close(
 }
 
 describe('a relay that shares a memory', function () {
-  this.timeout(10_000);
+  this.timeout(60_000);
   let server: MemoryServerHere;
   const homes: { close(): void }[] = [];
   const start = async (...given: Parameters<typeof homeAt>) => {
@@ -98,6 +99,25 @@ describe('a relay that shares a memory', function () {
       expect(left).to.be.within(1, 60_000);
     } finally {
       await real.stop();
+    }
+  });
+
+  needsPrograms(memoryProgram).it('finds the slots of a Cluster that is being set up', async () => {
+    const words = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];
+    const cluster = await MemoryServer.start(...words);
+    try {
+      const home = await start(`redis+cluster://127.0.0.1:${cluster.port}`);
+      expect(home.shared?.isAway()).to.equal(true);
+      const [slot] = await cluster.run(['CLUSTER', 'KEYSLOT', 'login-relay:1:probe']);
+      await cluster.run(['CLUSTER', 'ADDSLOTS', `${slot}`]);
+      await eventually(async () => expect(home.shared?.isAway()).to.equal(false));
+      const ranges = ['0', `${Number(slot) - 1}`, `${Number(slot) + 1}`, '16383'];
+      await cluster.run(['CLUSTER', 'ADDSLOTSRANGE', ...ranges]);
+      await eventually(async () => {
+        expect(await home.shared?.isMarked('kind', 'key')).to.equal(false);
+      });
+    } finally {
+      await cluster.stop();
     }
   });
 });

@@ -13,6 +13,7 @@ import {
   type RefreshTokenOwner,
 } from './refreshes.ts';
 
+const kind = 'k';
 const hour = 3_600_000;
 const minute = 60_000;
 const most = 4096;
@@ -28,12 +29,39 @@ export type KeptRefreshes = ReturnType<typeof keepRefreshes>;
 
 /**
  * Keeps the last 4096 results at most that have not passed their check, each for an hour: a provider that rotates
- * refresh tokens takes the earlier one no more. So an outage of what the check asks ends no login.
+ * refresh tokens takes the earlier one no more. So an outage of what the check asks ends no login. Relays with a
+ * shared memory keep them for each other.
  */
-export function keepRefreshes(refreshes: Refreshes, { now }: Home) {
+export function keepRefreshes(refreshes: Refreshes, home: Home) {
+  const { now, shared } = home;
   const waiting = createRecent<Kept>(hour, most, now);
   /** Those that have passed at last, for pages that did not get the response. */
   const passed = createRecent<Kept>(minute, most, now);
+
+  const here = (key: string): Kept | undefined => waiting.get(key) ?? passed.get(key);
+
+  /** Also what another relay has kept. */
+  async function find(key: string): Promise<Kept | undefined> {
+    const known = here(key);
+    const found = known === undefined ? await shared?.peek(kind, key, hour) : undefined;
+    if (found === undefined || found === 'locked') return known;
+    const { scope, response } = found.left;
+    if (response?.refreshToken === undefined) return undefined;
+    const { refreshToken } = response;
+    return { scope, response: { ...response, refreshToken }, at: now() - found.age };
+  }
+
+  /** The next refresh may reach another relay. */
+  async function share(key: string, { scope, response }: Kept): Promise<void> {
+    const leave = { call: async () => ({ scope, response }), isAnswer: () => false };
+    const keep = () => ({ lifetime: hour, always: false });
+    await shared?.lead(kind, key, { ...leave, keep }).catch(() => {});
+  }
+
+  async function forget(key: string, isShared: boolean): Promise<void> {
+    waiting.delete(key);
+    if (isShared) await shared?.unmark(kind, key);
+  }
 
   async function refreshed(
     refresh: FrontEndRefresh,
@@ -42,27 +70,19 @@ export function keepRefreshes(refreshes: Refreshes, { now }: Home) {
     isGood: IsGood | undefined,
   ): Promise<Kept> {
     const { scope, refreshToken } = refresh;
-    if (known?.isSpent === false && known.scope === scope && !isOver(known)) return known;
+    const isOver = known !== undefined && aged(known, now()).expiresIn === 0;
+    if (known && !known.isSpent && known.scope === scope && !isOver) return known;
     const newest = { ...refresh, refreshToken: known?.response.refreshToken ?? refreshToken };
-    return {
-      scope,
-      response: await refreshes.join(newest, call, isGood),
-      at: now(),
-      isSpent: false,
-    };
-  }
-
-  function isOver(ended: Ended): boolean {
-    const { expiresIn = 1 } = aged(ended, now());
-    return expiresIn <= 0;
+    const response = await refreshes.join(newest, call, isGood);
+    return { scope, response, at: now() };
   }
 
   return {
     /**
      * Refreshes as {@link Refreshes} does.
      *
-     * @param check undefined: there is none. Otherwise, whether the result may leave the relay. A `RelayError` `access_refused` is final. After any other
-     *   failure, the next refresh with the same refresh token only repeats the check
+     * @param check undefined: there is none. Otherwise, whether the result may leave the relay. A `RelayError`
+     *   `access_refused` is final. After any other failure, the next refresh only repeats the check
      */
     async join(
       refresh: FrontEndRefresh,
@@ -71,11 +91,11 @@ export function keepRefreshes(refreshes: Refreshes, { now }: Home) {
       check: ((refreshed: Refreshed) => Promise<void>) | undefined,
     ): Promise<Refreshed> {
       const key = keyOfRefresh(refresh);
-      const held = waiting.get(key);
-      const known = held ?? passed.get(key);
+      const known = check ? await find(key) : here(key);
       if (check === undefined && known === undefined) {
         return await refreshes.join(refresh, call, isGood);
       }
+      const isHeld = known !== undefined && known !== passed.get(key);
       const ended = await refreshed(refresh, known, call, isGood);
       // Before the check: it may take longer than a rotation is remembered.
       waiting.set(key, ended);
@@ -83,21 +103,23 @@ export function keepRefreshes(refreshes: Refreshes, { now }: Home) {
         await check?.(ended.response);
       } catch (error) {
         const code = error instanceof RelayError ? error.code : undefined;
-        if (code === 'access_refused') waiting.delete(key);
         // A logout may have taken it.
-        else if (code === 'token_invalid' && waiting.get(key) === ended)
-          waiting.set(key, { ...ended, isSpent: true });
+        const isHere = waiting.get(key) === ended;
+        if (code === 'access_refused') await forget(key, isHeld);
+        else if (code === 'token_invalid' && isHere) waiting.set(key, { ...ended, isSpent: true });
+        else if (isHere && ended !== known) await share(key, ended);
         throw error;
       }
-      if (held !== undefined && waiting.get(key) === ended) passed.set(key, ended);
-      waiting.delete(key);
+      const isHere = waiting.get(key) === ended;
+      await forget(key, isHeld);
+      if (isHeld && isHere) passed.set(key, ended);
       return aged(ended, now());
     },
     /** Gives the newest token to be revoked, as {@link Refreshes} does. */
     async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
       const key = keyOfRefresh(token);
-      const known = waiting.get(key) ?? passed.get(key);
-      waiting.delete(key);
+      const known = await find(key);
+      await forget(key, known !== undefined);
       passed.delete(key);
       if (known === undefined) return await refreshes.end(token);
       const { refreshToken } = known.response;

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { keepRefreshes } from '../../src/grants/kept-refreshes.ts';
+import { createRefreshes } from '../../src/grants/refreshes.ts';
+import { createConnection } from '../../src/memory/connection.ts';
+import { createLink } from '../../src/memory/link.ts';
+import { createSharedMemory, type SharedMemory } from '../../src/memory/shared.ts';
+import type { RefreshGrant } from '../../src/oauth/token-request.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
+
+const minute = 60_000;
+const keys = [randomBytes(32)] as const;
+const refresh = { registration: 'r', frontEnd: 'f', refreshToken: 'first', scope: undefined };
+const fails = (code: FailureCode) => async () => {
+  throw new RelayError(code);
+};
+const passes = async () => {};
+
+describe('two relays with a shared memory, while nobody says who may log in', () => {
+  let server: MemoryServerHere;
+  let shared: SharedMemory[];
+  let relays: ReturnType<typeof keepRefreshes>[];
+  let ahead: number;
+  let used: string[];
+
+  beforeEach('start the server and the relays', async () => {
+    server = await MemoryServerHere.start();
+    [shared, relays, used, ahead] = [[], [], [], 0];
+    for (const _ of [1, 2]) {
+      const link = createLink(await createConnection({ address: server.address }), {
+        command: () => {},
+        garbage: () => expect.fail('garbage'),
+        away: (reason) => expect.fail(reason),
+        back: () => {},
+      });
+      await link.untilBack();
+      const memory = createSharedMemory(link, () => {});
+      memory.configure(keys, 1000);
+      shared.push(memory);
+      const home = { now: () => Date.now() + ahead, shared: memory };
+      relays.push(keepRefreshes(createRefreshes(home), home));
+    }
+  });
+  afterEach('stop them', async () => {
+    await Promise.all(shared.map((one) => one.close()));
+    await server.stop();
+  });
+
+  /** A provider that rotates refresh tokens, and takes each once. */
+  async function call({ refreshToken: given }: RefreshGrant) {
+    if (used.includes(given)) throw new RelayError('refresh_refused');
+    used.push(given);
+    const refreshToken = `${used.length + 1}.`;
+    const unsaid = { tokenType: undefined, refreshExpiresIn: undefined, scope: undefined };
+    return { ...unsaid, accessToken: 'access', refreshToken, expiresIn: 3600 };
+  }
+
+  function pass(minutes: number): void {
+    ahead += minutes * minute;
+    for (const value of server.values.values()) value.end -= minutes * minute;
+  }
+
+  async function refreshAt(relay: number, check: () => Promise<void>) {
+    const result = relays[relay]?.join(refresh, call, undefined, check);
+    return await result?.catch((error: RelayError) => error.code);
+  }
+
+  it('keep for each other what a refresh gave', async () => {
+    expect(await refreshAt(0, fails('access_unchecked'))).to.equal('access_unchecked');
+    pass(20);
+    expect(await refreshAt(1, fails('access_unchecked'))).to.equal('access_unchecked');
+    pass(20);
+    const given = await refreshAt(1, passes);
+    expect(given).to.include({ accessToken: 'access', refreshToken: '2.' });
+    expect(Object(given).expiresIn).to.be.within(1190, 1200);
+    expect(used).to.deep.equal(['first']);
+  });
+
+  for (const end of ['a logout', 'a no'] as const) {
+    it(`keep nothing after ${end}`, async () => {
+      await refreshAt(0, fails('access_unchecked'));
+      pass(20);
+      if (end === 'a logout')
+        expect(await relays[1]?.end(refresh)).to.include({ refreshToken: '2.' });
+      else expect(await refreshAt(1, fails('access_refused'))).to.equal('access_refused');
+      expect(await refreshAt(1, passes)).to.equal('refresh_refused');
+      expect(used).to.deep.equal(['first']);
+    });
+  }
+});

@@ -32,8 +32,9 @@ interface Surroundings {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
-  /** Counts what a client address makes the relay do for a new client. Throws `rate_limited`. */
-  readonly countNew: (request: IncomingMessage) => Promise<void>;
+  /** Count what a client address makes the relay do for a new client. Both throw `rate_limited`. */
+  readonly countFetch: (request: IncomingMessage) => Promise<void>;
+  readonly countRegistration: (request: IncomingMessage) => Promise<void>;
   readonly now: Clock;
 }
 
@@ -48,7 +49,7 @@ export type Clients = ReturnType<typeof createClients>;
 
 export function createClients(
   rules: readonly ClientRules[],
-  { issuer, keys, documents, countNew, now }: Surroundings,
+  { issuer, keys, documents, countFetch, countRegistration, now }: Surroundings,
 ) {
   const open = rules.find(({ clients }) => clients !== undefined);
   const registered = open?.clients?.registration
@@ -94,7 +95,7 @@ export function createClients(
      * @throws {RelayError} `client_document_unreachable`, `client_document_invalid`, `rate_limited` or `overloaded`
      */
     fetch: (url: URL, request: IncomingMessage): Promise<Client> =>
-      documents.clientAt(url, () => countNew(request)),
+      documents.clientAt(url, () => countFetch(request)),
     /**
      * Registers a client: what it says is in the identifier that it gets, and nothing is stored.
      *
@@ -102,7 +103,7 @@ export function createClients(
      * @see RFC 7591 §3
      */
     async register(metadata: Readonly<Record<string, unknown>>, request: IncomingMessage) {
-      await countNew(request);
+      await countRegistration(request);
       const redirectUris = redirectUrisOf(metadata['redirect_uris']);
       if (redirectUris === undefined) throw new RelayError('redirect_uris_invalid');
       const name = nameOf(metadata);

@@ -76,9 +76,10 @@ export function refusalLimits(
 }
 
 /**
- * Limits registrations, and fetches of documents, by client address. A configured rate limit counts them already.
+ * Limits fetches of documents, and registrations, by client address. A configured rate limit counts registrations already,
+ * but no starts of logins.
  *
- * @returns throws `rate_limited`
+ * @returns each throws `rate_limited`
  */
 export function newClientLimit(
   settings: {
@@ -88,12 +89,13 @@ export function newClientLimit(
   },
   { countNewClient }: LoginMemory,
 ) {
-  const isCounted = settings.rateLimit !== undefined || settings.behindUnknownProxy;
   const ownAddressOf = ownAddressBehind(settings.trustedProxies);
-  return async (request: IncomingMessage): Promise<void> => {
-    const address = isCounted ? undefined : ownAddressOf(request);
+  const count = async (request: IncomingMessage): Promise<void> => {
+    const address = settings.behindUnknownProxy ? undefined : ownAddressOf(request);
     if (address !== undefined) await countNewClient(address, limits.newClients, tooManyNew);
   };
+  const isCounted = settings.rateLimit !== undefined;
+  return { countFetch: count, countRegistration: isCounted ? async () => {} : count };
 }
 
 const tooManyNew =

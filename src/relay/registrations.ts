@@ -70,8 +70,8 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     now,
   );
   const users = frontEndsOf(context, registered);
-  const countNew = newClientLimit(config, memory.logins);
-  const clients = createClients(users, { issuer, keys: keys.client, documents, countNew, now });
+  const counts = newClientLimit(config, memory.logins);
+  const clients = createClients(users, { issuer, keys: keys.client, documents, ...counts, now });
   const shared: FrontEndContext = {
     registration: registered.name,
     issuer,

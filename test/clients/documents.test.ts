@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { documentUrl } from '../../src/clients/documents.ts';
 import { isPublicAddress, type Resolve } from '../../src/upstream/public-addresses.ts';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
-import { oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
+import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
 import { ClientsRelay, jsonOf, locationOf } from './support/clients-relay.ts';
 
@@ -332,6 +332,24 @@ describe('a client that publishes a metadata document', () => {
       }
       expect(connections.size).to.equal(before);
     });
+  });
+
+  it('is fetched 60 times in ten minutes for a client address, whatever the rate limit is', async () => {
+    const limited = 'trusted-proxies: 127.0.0.1\nrate-limit: 10000';
+    await relay.restart({ frontEnds: frontEnds('any'), surroundings, relay: limited });
+    const path = () => {
+      const { parameters } = oauthStart({ client_id: newId(), redirect_uri: loopback });
+      return `/auth/provider?${encoded(parameters)}`;
+    };
+    const from = async (address: string) =>
+      (await relay.send({ path: path(), headers: [['X-Forwarded-For', address]] })).status;
+    for (let fetched = 0; fetched < 60; fetched += 1) {
+      expect(await from('198.51.100.1')).to.equal(200);
+    }
+    expect(await from('198.51.100.1')).to.equal(429);
+    expect(requests).to.have.lengthOf(60);
+    expect(await from('198.51.100.2')).to.equal(200);
+    await relay.restart({ frontEnds: frontEnds('any'), surroundings });
   });
 
   it('has its host resolved once, by the connection itself', async () => {

@@ -15,7 +15,7 @@ export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
 /**
  * @param size the most connections to each of the provider's hosts
- * @param lookup resolves the names of hosts
+ * @param lookup resolves the names of hosts, which get no keep-alive connections
  */
 export function createConnectionPool(
   size: number,
@@ -25,8 +25,9 @@ export function createConnectionPool(
   const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
   const each = { proxyEnv, ...(lookup && { lookup }) };
   const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...each };
-  const pooled = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
   const unpooled = { http: new HttpAgent(each), https: new HttpsAgent(each) };
+  // Anybody can name the hosts of a lookup: their connections would be kept without a limit.
+  const pooled = lookup ? unpooled : { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
   let closed = false;
   return {
     pooled,

@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup, promises } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -51,11 +51,26 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+const dns = new promises.Resolver({ timeout: 1000, tries: 2 });
+
+/** The system's resolver has two threads for the whole process: a few slow names would hold up those of providers. */
+const lookUpInDns: Resolve = async (hostname, _options, callback) => {
+  const found = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
+  const [ipv4, ipv6] = found.map((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  callback(null, [
+    ...(ipv4 ?? []).map((address) => ({ address, family: 4 })),
+    ...(ipv6 ?? []).map((address) => ({ address, family: 6 })),
+  ]);
+};
+
 /**
  * Resolves names for the connections that use it. They go to the addresses that were checked, so a name cannot change in
  * between.
  */
-export function publicLookup(mayBeHere: boolean, resolve: Resolve = lookup): LookupFunction {
+export function publicLookup(
+  mayBeHere: boolean,
+  resolve: Resolve = mayBeHere ? lookup : lookUpInDns,
+): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses = []) => {
       const isAllowed = addresses.every(

@@ -1,10 +1,15 @@
+import { promises } from 'node:dns';
 import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { documentUrl } from '../../src/clients/documents.ts';
-import { isPublicAddress, type Resolve } from '../../src/upstream/public-addresses.ts';
+import {
+  isPublicAddress,
+  publicLookup,
+  type Resolve,
+} from '../../src/upstream/public-addresses.ts';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
@@ -352,6 +357,16 @@ describe('a client that publishes a metadata document', () => {
     await relay.restart({ frontEnds: frontEnds('any'), surroundings });
   });
 
+  it('leaves no idle connection: anybody can name any number of hosts', async () => {
+    let connection: string | undefined;
+    respond = (request, response) => {
+      ({ connection } = request.headers);
+      documentWith()(request, response);
+    };
+    expect((await start(newId())).token).not.to.equal('');
+    expect(connection).to.equal('close');
+  });
+
   it('has its host resolved once, by the connection itself', async () => {
     let asked = 0;
     resolve = (_name, _options, callback) => {
@@ -364,6 +379,34 @@ describe('a client that publishes a metadata document', () => {
     const { token } = await start(`https://tools.example.com${port}/moving.json`);
     expect(token).not.to.equal('');
     expect(asked).to.equal(1);
+  });
+});
+
+describe('the host of a document', () => {
+  const { resolve4, resolve6 } = promises.Resolver.prototype;
+  after(() => {
+    Object.assign(promises.Resolver.prototype, { resolve4, resolve6 });
+  });
+
+  it('is asked of DNS, so that slow names do not hold the threads that resolve providers', async () => {
+    const nothing = async () => {
+      throw new Error('ENODATA');
+    };
+    const resolved = async (ipv4: () => Promise<string[]>, ipv6: () => Promise<string[]>) => {
+      Object.assign(promises.Resolver.prototype, { resolve4: ipv4, resolve6: ipv6 });
+      return await new Promise((done) => {
+        publicLookup(false)('tools.example.com', { all: true }, (error, addresses) => {
+          done(error === null ? addresses : error.message);
+        });
+      });
+    };
+    const open = async () => ['93.184.215.14'];
+    expect(await resolved(open, nothing)).to.deep.equal([{ address: '93.184.215.14', family: 4 }]);
+    expect(await resolved(nothing, async () => ['2606:4700::1111'])).to.deep.equal([
+      { address: '2606:4700::1111', family: 6 },
+    ]);
+    expect(await resolved(open, async () => ['::1'])).to.contain('not public');
+    expect(await resolved(nothing, nothing)).to.contain('not public');
   });
 });
 

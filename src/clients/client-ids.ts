@@ -2,12 +2,11 @@ import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
-import { nativeRedirectUri } from '../origins/schemas.ts';
 import { createSeal } from '../sealed.ts';
 import type { ClientMetadata } from './client.ts';
 
 const content = v.object({
-  redirectUris: v.array(nativeRedirectUri),
+  redirectUris: v.array(v.string()),
   name: v.optional(v.string()),
   /** Seconds since 1970. */
   endsAt: v.number(),

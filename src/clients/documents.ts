@@ -29,10 +29,10 @@ export type Documents = ReturnType<typeof createDocuments>;
  */
 export function documentUrl(id: string): URL | undefined {
   const url = URL.parse(id);
-  // Other spellings would be other identifiers: dot segments, user names, fragments, upper case.
-  const isExact =
-    url?.href === id && url.protocol === 'https:' && !/[@#]/.test(id.split('?')[0] ?? '');
-  return isExact && url.pathname !== '/' && !id.includes('#') ? url : undefined;
+  // Other spellings would be other identifiers: dot segments, upper case, an empty user name.
+  const isExact = url?.href === id && url.protocol === 'https:' && !id.includes('#');
+  const hasUser = `${url?.username}${url?.password}` !== '';
+  return isExact && !hasUser && url.pathname !== '/' ? url : undefined;
 }
 
 /** Whether a rule accepts a document. */

@@ -71,7 +71,8 @@ export function audienceOfFrontEnd({
 export class FrontEnd {
   readonly #settings: FrontEndSettings;
   readonly #context: FrontEndContext;
-  #hasReportedScope = false;
+  /** Shared by a front end and its clients. */
+  readonly #reports: { hasScope: boolean };
   /** Its `client_id` towards the relay. */
   readonly name: string;
   /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
@@ -100,10 +101,11 @@ export class FrontEnd {
   /** Undefined: it gets no refresh tokens. */
   readonly refreshPolicy: RefreshPolicy | undefined;
 
-  constructor(settings: FrontEndSettings, context: FrontEndContext) {
+  constructor(settings: FrontEndSettings, context: FrontEndContext, reports = { hasScope: false }) {
     const { name, origin, redirectUris, scope, tokenDelivery, refreshPolicy } = settings;
     this.#settings = settings;
     this.#context = context;
+    this.#reports = reports;
     this.name = name;
     this.client = settings.client;
     this.isNative = settings.kind === 'native';
@@ -149,6 +151,7 @@ export class FrontEnd {
         refreshPolicy: keyRequired ? bound : refreshPolicy,
       },
       this.#context,
+      this.#reports,
     );
   }
 
@@ -171,10 +174,10 @@ export class FrontEnd {
    * @param whole the registration's scope
    */
   reportScope(granted: string | undefined, whole: string | undefined): void {
-    if (this.#hasReportedScope) return;
+    if (this.#reports.hasScope) return;
     const beyond = scopeBeyond(granted, this.scope ?? whole).filter(isScopeWord);
     if (beyond.length === 0) return;
-    this.#hasReportedScope = true;
+    this.#reports.hasScope = true;
     const { registration, logger } = this.#context;
     const scope = beyond.slice(0, mostLogged).join(' ');
     const line = { frontEnd: this.name, registration, scope };

@@ -73,9 +73,11 @@ export function takenParameter(uri: RedirectUri): string | undefined {
 
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(:\d+|:\*)?(?=\/)/;
 
+/** A program gets any free port of this machine: so its redirect URI is good with any. @see RFC 8252 §7.3 */
+export const withAnyPort = (uri: RedirectUri): RedirectUri => uri.replace(loopback, '$1:*');
+
 /**
- * A redirect URI of a native client: an https page, an address that opens an app, or a port of this machine. A program
- * gets any free port, so the result has any port.
+ * A redirect URI of a native client: an https page, an address that opens an app, or any port of this machine.
  *
  * @see RFC 8252 §7
  */
@@ -90,7 +92,7 @@ export const nativeRedirectUri = v.pipe(
     (uri) => takenParameter(uri) === undefined,
     ({ input }) => `must not have ${takenParameter(input)} in its query: the relay adds it`,
   ),
-  v.transform((uri): RedirectUri => uri.replace(loopback, '$1:*')),
+  v.transform(withAnyPort),
 );
 
 /** What is wrong with the `*` in a host name, if anything. */

@@ -1,10 +1,11 @@
-import { type Client, keyOfClient, redirectUrisOf } from '../clients/client.ts';
+import { type Client, keyOfClient } from '../clients/client.ts';
 import type { Clients, FoundClient } from '../clients/clients.ts';
 import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import type { LoginState } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
+import { withAnyPort } from '../origins/schemas.ts';
 
 /**
  * The front end that the path of a start names: `/auth/<registration>/<front end>`.
@@ -86,7 +87,7 @@ export class FrontEnds {
     const frontEnd = document && this.find(document.frontEnd);
     if (frontEnd === undefined) throw new RelayError('client_id_wrong');
     const uri = redirectUriOf(frontEnd.forClient(keyOfClient(id), [], false));
-    const redirectUris = uri === undefined ? [] : (redirectUrisOf([uri]) ?? []);
+    const redirectUris = uri === undefined ? [] : [withAnyPort(uri)];
     return frontEnd.forClient(keyOfClient(id), redirectUris, false);
   }
 

@@ -269,6 +269,8 @@ describe('a client that publishes a metadata document', () => {
     'https://tools.example.com/',
     'https://user@tools.example.com/client.json',
     'https://user:secret@tools.example.com/client.json',
+    'https://:secret@tools.example.com/client.json',
+    'https://@tools.example.com/client.json',
     'https://tools.example.com/client.json#fragment',
     'https://tools.example.com/client.json#',
     'https://tools.example.com/a/../client.json',
@@ -293,6 +295,17 @@ describe('a client that publishes a metadata document', () => {
       await expectRefused(id);
     });
   }
+
+  it('may have an @ in the path of its identifier', async () => {
+    expect((await start(`https://${host}/@scope/client.json`)).token).not.to.equal('');
+  });
+
+  it('logs in at a redirect URI that the port makes longer than the longest', async () => {
+    const longest = `http://127.0.0.1/${'x'.repeat(495)}`;
+    respond = documentWith({ redirect_uris: [longest] });
+    const asked = await start(newId(), { redirect_uri: longest.replace('.1/', '.1:51234/') });
+    expect((await relay.redeem(asked.start, await consent(asked))).status).to.equal(200);
+  });
 
   it('has the host or the address that the configuration names', async () => {
     const id = newId();

@@ -79,6 +79,27 @@ describe('a client that registers itself', () => {
     }
   });
 
+  it('can register the longest redirect URI', async () => {
+    const redirect_uri = `http://127.0.0.1/${'x'.repeat(495)}`;
+    const client_id = await clientId({ redirect_uris: [redirect_uri] });
+    expect((await ask({ client_id, redirect_uri })).page.status).to.equal(200);
+  });
+
+  it('has a wider grant of the provider reported once, not at each login', async () => {
+    const warnings = () => relay().log.filter((line) => line.includes('grants more')).length;
+    const before = warnings();
+    const narrow = frontEnds.replace('scope: read write', 'scope: read');
+    await relay().restart({ ...settings, frontEnds: narrow });
+    for (const _ of [1, 2]) {
+      const { token, browser, start } = await ask({ client_id: await clientId() });
+      const request = locationOf(await decide(browser, token));
+      const back = locationOf(await relay().grant(browser, request));
+      await relay().redeem(start, back.searchParams.get('code') ?? '');
+    }
+    expect(warnings() - before).to.equal(1);
+    await relay().restart(settings);
+  });
+
   it('learns what it is: a public client with these redirect URIs', async () => {
     const answer = await register({
       redirect_uris: [loopback],

@@ -21,7 +21,8 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   documentSize: 'the metadata document of a client',
   documentTime: 'time for the metadata document of a client',
   clientIdLength: '`client_id` of a registration',
-  newClients: 'registrations (without `--rate-limit`), and documents fetched, of one client address in ten minutes',
+  newClients:
+    'registrations (without `--rate-limit`), and documents fetched, of one client address in ten minutes',
   codeLength: '`code`',
   accessTokenSize: 'an access token',
   refreshTokenSize: 'a refresh token',

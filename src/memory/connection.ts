@@ -97,11 +97,8 @@ export async function createConnection({
       scanInterval: 1_000,
       maxCommandRediscovers: 1,
     });
-    return of(client, (words) => client.sendCommand(false, [...words]), [
-      'error',
-      'client-error',
-      'topology-change',
-    ]);
+    const events = ['error', 'client-error', 'topology-change'];
+    return of(client, (words) => client.sendCommand(false, [...words]), events, isOfPrimary);
   }
   if (kind === 'cluster') {
     const client = createCluster({
@@ -137,14 +134,27 @@ interface Client {
   on(event: string, listener: (error: unknown) => void): unknown;
 }
 
-/** @param losses the events after which something may be lost */
-function of(client: Client, run: Connection['run'], losses: readonly string[]): Connection {
+/** Whether an event of the Sentinel client is of the primary. Nothing is lost with a Sentinel or a replica. */
+function isOfPrimary(event: unknown): boolean {
+  const text = event instanceof Error ? event.message : JSON.stringify(event);
+  return /^Master Client|"type":"MASTER/.test(text);
+}
+
+/** @param events those after which something may be lost, if `isLoss` says so */
+function of(
+  client: Client,
+  run: Connection['run'],
+  events: readonly string[],
+  isLoss: (event: unknown) => boolean = () => true,
+): Connection {
   return {
     open: () => client.connect(),
     isOpen: () => client.isOpen,
     run,
     onLoss(report) {
-      for (const event of losses) client.on(event, report);
+      for (const name of events) {
+        client.on(name, (event) => isLoss(event) && report(event));
+      }
     },
     async close() {
       if (client.isOpen) await client.destroy();

@@ -167,7 +167,7 @@ describe('relays reach their shared memory', function () {
     }
   });
 
-  it('through Sentinel, also after a failover', async () => {
+  it('through Sentinel, also after a failover, and without one Sentinel', async () => {
     const primary = await start();
     const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
     const sentinels = await Promise.all([1, 2, 3].map(() => MemoryServer.sentinelOf(primary)));
@@ -191,6 +191,13 @@ describe('relays reach their shared memory', function () {
       expect(await refreshAtTwo(relays)).to.equal(1);
       const names = (await replica.content()).map(({ key }) => key);
       expect(names.some((name) => name.includes(':r:'))).to.equal(true);
+      await sentinels[0]?.kill();
+      const lines = relays.each.map(({ process: relay }) => relay.logLines.length);
+      for (let turn = 0; turn < 5; turn += 1) expect(await refreshAtTwo(relays)).to.equal(1);
+      const later = relays.each.flatMap(({ process: relay }, at) =>
+        relay.logLines.slice(lines[at]),
+      );
+      expect(later.map(({ msg }) => msg)).to.not.include('shared memory is away');
     } finally {
       await relays.stop();
     }

@@ -82,7 +82,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     now,
     watchStarts: inOrder(
       warnOfOtherHosts(logger, baseUrl),
-      warnOfForeignPages(logger, isKnownPage, (name) => byName.get(name)?.origin),
+      warnOfForeignPages(logger, isKnownPage, (name) => byName.get(name)?.origin || undefined),
     ),
   });
   // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.

@@ -66,6 +66,8 @@ function startedDelivery(ctx: Context, frontEnds: FrontEnds, states: States): De
   const frontEnd = frontEnds.ofLogin(login);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
+  // Anybody could register an address for it: only the browser of the login goes there. @see RFC 9700 §4.11.2
+  if (login.request.oauth?.client !== undefined) return undefined;
   // A page with a session gets its state only with failures, so that is no proof of a login.
   const isExpected = login.request.oauth !== undefined || frontEnd.tokenDelivery === 'session';
   return frontEnd.deliveryOf(isExpected ? login.request : undefined);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/request.ts';
-import { oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
+import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
 import { clientsRelay, jsonOf, locationOf } from './support/clients-relay.ts';
 
@@ -301,6 +301,34 @@ describe('a client that registers itself', () => {
       expect(page.headers).not.to.have.property('set-cookie');
     });
   }
+
+  it('is redirected to from the callback only in the browser that was asked', async () => {
+    const { token, browser } = await ask({ client_id: await clientId() });
+    const request = locationOf(await decide(browser, token));
+    const state = request.searchParams.get('state') ?? '';
+    const callback = `/auth/provider/callback?${new URLSearchParams({ error: 'access_denied', state })}`;
+    for (const [ahead, victim] of [
+      [0, relay().browser()],
+      [86_400_000, relay().browser()],
+    ] as const) {
+      relay().ahead = ahead;
+      const answer = await victim.open(callback);
+      expect(answer.status).to.equal(400);
+      expect(answer.headers).not.to.have.property('location');
+    }
+    relay().ahead = 0;
+    const back = locationOf(await browser.open(callback));
+    expect(back.searchParams.get('error')).to.equal('access_denied');
+  });
+
+  it('may start from a page of its own, which is no page of another origin', async () => {
+    const lines = relay().log.length;
+    const headers: [string, string][] = [['Referer', 'https://a.example/']];
+    const { parameters } = oauthStart({ client_id: await clientId(), redirect_uri: loopback });
+    const path = `/auth/provider?${encoded(parameters)}`;
+    expect((await relay().send({ path, headers })).status).to.equal(200);
+    expect(relay().log.slice(lines).join()).not.to.contain('page of another origin');
+  });
 
   it('makes token requests from its own pages only; others cannot read the answer', async () => {
     const client_id = await clientId({ redirect_uris: ['https://a.example/in', loopback] });

@@ -68,8 +68,7 @@ export function failRefresh(error: unknown, isNew: boolean): never {
   throw new RelayError(isNew ? 'access_unchecked' : 'refresh_refused');
 }
 
-/** Whether an error is the failure with this code. */
-export function isOf(error: unknown, code: RelayError['code']): boolean {
+function isOf(error: unknown, code: RelayError['code']): boolean {
   return error instanceof RelayError && error.code === code;
 }
 

@@ -5,7 +5,7 @@ import type { KeptRefreshes } from '../grants/kept-refreshes.ts';
 import { type Context, type RequestState, recordCall } from '../http/context.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { admissionTo, failRefresh, isOf } from './admission.ts';
+import { admissionTo, failRefresh } from './admission.ts';
 import type { OpenSession, SessionAccess } from './session-access.ts';
 
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
@@ -28,11 +28,8 @@ export function refreshSession(
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const open = await access.open(ctx);
-    const token = await refreshed(ctx, open, refreshes).catch(async (error: unknown) => {
-      // Its tokens may be good for longer: not every provider revokes them.
-      if (isOf(error, 'access_ended')) await access.sessions.end(open.session);
-      return endSession(error);
-    });
+    const end = () => access.sessions.end(open.session);
+    const token = await refreshed(ctx, open, refreshes).catch((error) => endSession(error, end));
     const session = await access.sessions.renew(ctx, open.session, token);
     // It was logged out in the meantime.
     if (session === undefined) throw new RelayError('session_missing');
@@ -60,10 +57,14 @@ async function refreshed(
 }
 
 /** A page only knows that its session is over. */
-function endSession(error: unknown): never {
+async function endSession(error: unknown, end: () => Promise<void>): Promise<never> {
   if (!(error instanceof RelayError)) throw error;
   const { code, detail, providerError } = error;
-  if (code === 'access_ended') throw new RelayError('session_refused', { detail });
+  if (code === 'access_ended') {
+    // Its tokens may be good for longer: not every provider revokes them.
+    await end();
+    throw new RelayError('session_refused', { detail });
+  }
   throw code === 'refresh_refused' ? new RelayError('session_refused', { providerError }) : error;
 }
 

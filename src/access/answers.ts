@@ -90,7 +90,7 @@ async function hasValue(
   const isDomainOf = rule === 'emailDomains' && fields.includes('email');
   const isOf = (item: Item) => {
     if (verified !== undefined && !isTrue(valueIn(item, verified))) return false;
-    const found = valuesOf(item, fields).map((value) =>
+    const found = valuesOf(item, fields, rule === 'groups').map((value) =>
       isDomainOf ? (/@([^@]*)$/.exec(value)?.[1] ?? '') : value,
     );
     const named = name === undefined ? undefined : textIn(item, name);
@@ -133,10 +133,10 @@ async function someItem(
   return false;
 }
 
-/** The values of fields: those of a list, or one with slashes between several. */
-function valuesOf(item: Item, fields: readonly string[]): readonly string[] {
+/** The values of fields: one with slashes between several, or those of a list: only groups come as one. */
+function valuesOf(item: Item, fields: readonly string[], mayBeList: boolean): readonly string[] {
   const [first, ...others] = fields.map((field) => valueIn(item, field));
-  if (Array.isArray(first) && others.length === 0) return first.flatMap(textsOf);
+  if (mayBeList && Array.isArray(first) && others.length === 0) return first.flatMap(textsOf);
   const texts = [first, ...others].flatMap(textsOf);
   return texts.length === fields.length && texts.length > 0 ? [texts.join('/')] : [];
 }

@@ -349,6 +349,8 @@ const meetings: readonly Meeting[] = [
         no: [
           claims(path, { email: 'ada@example.com' }),
           claims(path, { email: 'ada@example.com', email_verified: 1 }),
+          // Which of them is verified?
+          claims(path, { email: ['x@example.net', 'ada@example.com'], email_verified: true }),
           claims(path, { email: '\u212A@example.com', email_verified: true }),
         ],
       },

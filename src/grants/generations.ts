@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { RelayError } from '../errors.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { keyOf } from '../recent.ts';
-import type { RefreshTokenContent } from './refresh-tokens.ts';
 
 /** Milliseconds for which a replaced refresh token is still good: its client may not have got the next one. */
 const grace = 60_000;
@@ -11,7 +10,10 @@ const most = 16_384;
 const mostSteps = 60;
 
 /** The place of a refresh token among those of its login. */
-type Generation = NonNullable<RefreshTokenContent['generation']>;
+interface Generation {
+  readonly login: string;
+  readonly number: number;
+}
 
 /** The place of the first refresh token of a login. */
 export function firstGeneration(): Generation {

@@ -1,9 +1,19 @@
 import { RelayError } from '../errors.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
-import type { Found, Left } from '../memory/single.ts';
+import type { Found } from '../memory/single.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createRecent, keyOf } from '../recent.ts';
+import { createRecent } from '../recent.ts';
+import { createCallLimit } from './call-limit.ts';
+import {
+  aged,
+  type Ended,
+  type FrontEndRefresh,
+  isRotation,
+  keyOfRefresh,
+  type Refreshed,
+  type RefreshTokenOwner,
+} from './refreshed.ts';
 
 const kind = 'r';
 const lifetime = 60_000;
@@ -14,24 +24,6 @@ const most = 4096;
 const repeatTime = 30_000;
 /** Seconds. A token that ends sooner is refreshed. */
 const shortLife = 60;
-/** Calls for one login within the time: other scopes and short tokens need one each. */
-const mostCalls = 60;
-const callsTime = 600_000;
-
-/** A refresh token of the provider, and the client that it was issued to. */
-export interface RefreshTokenOwner {
-  readonly registration: string;
-  readonly frontEnd: string;
-  /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
-  readonly thumbprint?: string | undefined;
-  readonly refreshToken: string;
-}
-
-/** A refresh for a front end. */
-export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
-
-/** The answer to a refresh, with the refresh token that is valid from now on. */
-export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
 /** The refreshes of this process that are in flight or that ended within a minute. */
 export type Refreshes = ReturnType<typeof createRefreshes>;
@@ -44,13 +36,6 @@ interface InFlight {
   readonly scope: string | undefined;
   /** Undefined: another relay has rotated the refresh token. */
   readonly response: Promise<Refreshed | undefined>;
-}
-
-export interface Ended {
-  readonly scope: string | undefined;
-  readonly response: Refreshed;
-  /** Milliseconds since 1970. */
-  readonly at: number;
 }
 
 /**
@@ -67,30 +52,7 @@ export function createRefreshes(home: Home) {
   /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
   const toRevoke = createMarks(home, 'e', most);
   const refusals = createRecent<RelayError>(lifetime, most, now);
-  /** The calls of a login, by its newest refresh token. */
-  const calls = createRecent<{ readonly count: number; readonly since: number }>(
-    callsTime,
-    4 * most,
-    now,
-  );
-
-  /** @throws {RelayError} `rate_limited` */
-  function countCall(key: string): void {
-    const known = calls.get(key);
-    const left = known ? known.since + callsTime - now() : 0;
-    const { count, since } = known && left > 0 ? known : { count: 0, since: now() };
-    if (count >= mostCalls) {
-      const headers = { 'Retry-After': String(Math.ceil(left / 1000)) };
-      throw new RelayError('rate_limited', { headers, detail: tooManyCalls });
-    }
-    calls.set(key, { count: count + 1, since });
-  }
-
-  function moveCalls(key: string, next: string): void {
-    const known = calls.get(key);
-    calls.delete(key);
-    if (known) calls.set(next, known);
-  }
+  const calls = createCallLimit(4 * most, now);
 
   /** Remembers what another relay has left. @throws {RelayError} the failure of its call */
   function learn(token: RefreshTokenOwner, { left, age }: Found): Refreshed | undefined {
@@ -110,7 +72,7 @@ export function createRefreshes(home: Home) {
   }
 
   function rotate(key: string, next: string, ended: Ended): void {
-    moveCalls(key, next);
+    calls.move(key, next);
     rotations.set(key, ended);
     // The provider may return an earlier token again. Without this, the chain would be a circle.
     rotations.delete(next);
@@ -124,7 +86,7 @@ export function createRefreshes(home: Home) {
     const key = keyOfRefresh(refresh);
     const found = await lead(home, kind, key, {
       async call() {
-        countCall(key);
+        calls.count(key);
         return { scope, response: await call({ refreshToken, scope }) };
       },
       // As in one process: no other failure is repeated, and only those who wait share the rest.
@@ -264,26 +226,4 @@ export function createRefreshes(home: Home) {
       }
     },
   };
-}
-
-const tooManyCalls =
-  'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
-
-function isRotation({ response }: Left, refreshToken: string): boolean {
-  return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
-}
-
-/** Without the scope: a refresh token is spent whatever the scope was. */
-export function keyOfRefresh(token: RefreshTokenOwner): string {
-  const { registration, frontEnd, thumbprint, refreshToken } = token;
-  return keyOf(registration, frontEnd, thumbprint, refreshToken);
-}
-
-/** The response as it is true at a later time. */
-export function aged({ response, at }: Ended, now: number): Refreshed {
-  const age = Math.max(0, now - at) / 1000;
-  const left = (seconds: number | undefined) =>
-    seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));
-  const { expiresIn, refreshExpiresIn } = response;
-  return { ...response, expiresIn: left(expiresIn), refreshExpiresIn: left(refreshExpiresIn) };
 }

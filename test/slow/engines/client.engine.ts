@@ -8,7 +8,7 @@ const clientPage = readFileSync(new URL('../front-end/pages/client.html', import
 
 for (const engine of engines) {
   describe(`the browser client in ${engine.name}`, function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const site = useLoginSite({
       frontEnd: (relay) => clientPage.replaceAll('https://login.example.com', relay),
     });

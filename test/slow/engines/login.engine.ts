@@ -7,7 +7,7 @@ import { popupPage } from './popup-page.ts';
 
 for (const engine of engines) {
   describe(`a login in ${engine.name}`, function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { openTab, popup: popupDuring } = useEngine(engine);
 
     async function authorize(tab: Tab, name: string): Promise<void> {

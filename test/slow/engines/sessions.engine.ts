@@ -8,7 +8,7 @@ const loggedOut = (tab: Tab) => tab.shows('[role=status]', 'Nobody');
 
 for (const engine of engines) {
   describe(`a session in ${engine.name}`, function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { openTab } = useEngine(engine);
     const site = useSessionSite(engine.hostsOfSite);
 

@@ -100,8 +100,12 @@ export function createReading(
   const warn = (name: SettingName, message: string) =>
     warnings.add(`${describe(name)} ${message}`, inFile(name)?.position);
 
-  /** The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset. */
+  /**
+   * The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset. Programs
+   * log in with OAuth requests only.
+   */
   function defaultOf(name: SettingName): string | undefined {
+    if (name === 'tokenDelivery' && given('kind')?.texts[0] === 'native') return 'code';
     const endpoint = given('authorizeUrl') ?? given('tokenUrl');
     const hasNoPreset = given('issuer') !== undefined || (entry && endpoint !== undefined);
     return name === 'provider' && hasNoPreset ? undefined : (settings[name] as Setting).default;

@@ -67,7 +67,7 @@ export function createReadings(shared: Shared, file: ConfigFile | undefined): Re
     registrations,
     frontEnds: frontEnds
       ? mapped(frontEnds, (entry) => {
-          const reading = withDelivery(read(entry));
+          const reading = read(entry);
           const registrations = usable(reading, names);
           const apis = entry.apis.map(read);
           const clients = entry.clients && read(entry.clients);
@@ -78,13 +78,6 @@ export function createReadings(shared: Shared, file: ConfigFile | undefined): Re
         })
       : [{ ...relay, ...withoutEntry, registrations: names }],
   };
-}
-
-/** Programs log in with OAuth requests only. */
-function withDelivery(reading: Reading): Reading {
-  const { values, sourceOf } = reading;
-  const isGiven = values.kind !== 'native' || sourceOf('tokenDelivery') !== undefined;
-  return isGiven ? reading : { ...reading, values: { ...values, tokenDelivery: 'code' } };
 }
 
 /** Reads which of the registrations a front end may use. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { printFile } from '../../src/config/file/print.ts';
 import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const file = (settings: string) => `base-url: https://login.example.com
@@ -44,6 +45,16 @@ describe('the configuration of a native front end', () => {
       expect(others).to.deep.equal([]);
     });
   }
+
+  it('is refused without any program, and printed as it is read', () => {
+    expect(faultsOfFile(file('kind: native'))).to.deep.equal([
+      'config.yaml:5:3 front-ends.tools needs redirect-uris or clients',
+    ]);
+    const text = file('kind: native, redirect-uris: http://127.0.0.1/a');
+    const shared = `shared-memory: redis://127.0.0.1:7000\n${text}`;
+    const printed = printFile(readFileConfig(shared).readings);
+    expect(printed).to.contain('token-delivery: code').and.contain('redis://127.0.0.1:7000');
+  });
 
   it('refuses an origin, a page, and another delivery than code', () => {
     const settings =

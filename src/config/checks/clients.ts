@@ -26,6 +26,11 @@ export function checkOpenClients({ registrations: all, frontEnds }: Readings): v
       clients?.faultOfEntry('is the second one of a provider: only one front end can have it');
     }
   }
+  for (const { clients, values, sourceOf, faultOfEntry } of frontEnds) {
+    const isOpen = clients !== undefined || sourceOf('clientKeyFile') !== undefined;
+    if (values.kind !== 'native' || isOpen || sourceOf('redirectUri') !== undefined) continue;
+    faultOfEntry('needs redirect-uris or clients');
+  }
   if (open.length === 0) return;
   for (const { name, faultOfEntry } of frontEnds) {
     if (endpoints.includes(name)) faultOfEntry('has the name of an endpoint: choose another name');

@@ -5,7 +5,7 @@ import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
 import { providerValues } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import type { Readings } from '../readings.ts';
-import { filePath, typedValue } from '../schemas.ts';
+import { filePath, sharedMemory, typedValue } from '../schemas.ts';
 import type { Level, Setting } from '../settings/setting.ts';
 import { fileSettings, type SettingName } from '../settings/settings.ts';
 
@@ -97,7 +97,9 @@ function valueNode(
   setting: Setting,
   { texts, from }: NonNullable<ReturnType<Reading['effective']>>,
 ): Scalar | YAMLSeq {
-  const isSecret = setting.secret === true && setting.schema !== filePath;
+  // The address of a shared memory with a password is a fault.
+  const isShown = setting.schema === filePath || setting.schema === sharedMemory;
+  const isSecret = setting.secret === true && !isShown;
   const scalars = texts.map(
     (text) => new Scalar(isSecret ? masked : typedValue(setting.schema, text)),
   );

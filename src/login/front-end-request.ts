@@ -11,6 +11,8 @@ const oauthRequest = v.object({
   resource: v.optional(v.string()),
   /** The scope, as long as the person has not consented. */
   scope: v.optional(v.string()),
+  /** Whether the person is to choose another account at the provider, as long as they have not consented. */
+  otherAccount: v.optional(v.boolean()),
 });
 
 /** The form of a {@link FrontEndRequest}. */

@@ -70,7 +70,7 @@ export function consentEndpoint(
       ctx.state.answerFailure = frontEnd.deliveryOf(asked.request).fail;
       throw new RelayError('consent_denied');
     }
-    redirectAfterConsent({ ctx, query: {}, registration, frontEnd }, { ...asked.request, oauth });
+    redirectAfterConsent({ ctx, registration, frontEnd }, { ...asked.request, oauth });
   };
 }
 

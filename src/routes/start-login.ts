@@ -90,11 +90,9 @@ function startPlainLogin(start: Start): void {
   const { scope: configured = registration.provider().scope } = frontEnd;
   const part = isCms ? scopeWithin(query, configured) : configured;
   const scope = registration.scopeWithAccess(part, configured, frontEnd);
-  const url = registration.authorizationRequestUrl({
-    scope,
-    refresh: isCms && frontEnd.asksForRefresh,
-  });
-  redirectToProvider(start, { url, scope }, { state });
+  const refresh = isCms && frontEnd.asksForRefresh;
+  const otherAccount = asksForOtherAccount(query);
+  redirectToProvider(start, { scope, refresh, otherAccount }, { state });
 }
 
 /**
@@ -106,8 +104,12 @@ function startSession(start: Start, state: string | undefined): void {
   const { query, registration, frontEnd } = start;
   const returnTo = pageToReturnTo(query, frontEnd.origin);
   const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
-  const url = registration.authorizationRequestUrl({ scope, refresh });
-  redirectToProvider(start, { url, scope }, { state, returnTo });
+  const otherAccount = asksForOtherAccount(query);
+  redirectToProvider(start, { scope, refresh, otherAccount }, { state, returnTo });
+}
+
+function asksForOtherAccount({ prompt }: Query): boolean {
+  return prompt === 'select_account';
 }
 
 /** Whether a start is of no CMS, or of a CMS that listens to messages with the backend's name. */
@@ -142,7 +144,8 @@ function oauthRequestOf(
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
   const resource = isNative ? resourceOf(query) : undefined;
-  return { redirectUri, codeChallenge, client, resource };
+  const otherAccount = asksForOtherAccount(query);
+  return { redirectUri, codeChallenge, client, resource, otherAccount };
 }
 
 /**
@@ -163,23 +166,30 @@ function openRequest({ query, registration, frontEnd }: Start) {
 
 /** Redirects to the provider with a request that is checked, and that the person has consented to if need be. */
 export function redirectAfterConsent(
-  start: Start,
-  { state, oauth: { scope, ...oauth } }: FrontEndRequest & { readonly oauth: OAuthRequest },
+  start: Omit<Start, 'query'>,
+  {
+    state,
+    oauth: { scope, otherAccount, ...oauth },
+  }: FrontEndRequest & { readonly oauth: OAuthRequest },
 ): void {
   const { asksForRefresh: refresh } = start.frontEnd;
-  const url = start.registration.authorizationRequestUrl({ scope, refresh });
-  redirectToProvider(start, { url, scope }, { state, oauth });
+  redirectToProvider(start, { scope, refresh, otherAccount }, { state, oauth });
 }
 
 /** Redirects to an authorization request, with the parameters of this login. */
 function redirectToProvider(
-  { ctx, query, registration: { protection, provider }, frontEnd }: Start,
-  { url: usual, scope }: { readonly url: string; readonly scope: string | undefined },
+  { ctx, registration, frontEnd }: Omit<Start, 'query'>,
+  asked: {
+    readonly scope: string | undefined;
+    readonly refresh: boolean;
+    readonly otherAccount: boolean | undefined;
+  },
   request: FrontEndRequest,
 ): void {
-  const isOther = query['prompt'] === 'select_account';
-  const url = isOther ? withPrompt(usual, provider().accountPrompt) : usual;
-  const nonce = newNonce(scope);
+  const { protection, provider } = registration;
+  const usual = registration.authorizationRequestUrl(asked);
+  const url = asked.otherAccount ? withPrompt(usual, provider().accountPrompt) : usual;
+  const nonce = newNonce(asked.scope);
   if (protection === undefined) {
     redirect(ctx, withLoginParameters(url, { nonce }));
     return;

@@ -431,6 +431,16 @@ describe('the consent of a person', () => {
     expect((await ask({ client_id }, browser)).token).not.to.equal('');
   });
 
+  it('asks the provider for the account page afterwards, if the start did', async () => {
+    await relay().restart({ ...settings, provider: `provider: github\n    ${settings.provider}` });
+    for (const prompt of ['select_account', 'none']) {
+      const { token, browser } = await ask({ client_id: await clientId(), prompt });
+      const asked = locationOf(await decide(browser, token)).searchParams.get('prompt');
+      expect(asked).to.equal(prompt === 'select_account' ? prompt : null);
+    }
+    await relay().restart(settings);
+  });
+
   it('goes back with access_denied if it is refused, and the provider is not asked', async () => {
     const { token, browser, start } = await ask({ client_id: await clientId() });
     const answer = await decide(browser, token, 'cancel');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { oauthStart } from '../harness/login/oauth-front-end.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { clientsRelay, jsonOf } from './support/clients-relay.ts';
 
 const appUri = 'com.example.tools:/callback';
@@ -114,8 +115,26 @@ describe('a native front end', () => {
     expect(answer.status).to.equal(400);
     expect(`${answer.body}`).to.contain('code_challenge');
   });
+});
 
-  describe('at a provider that does not rotate refresh tokens', () => {
+for (const [where, replicas] of [
+  ['at one relay', 1],
+  ['at two relays that remember together', 2],
+] as const) {
+  describe(`a native front end ${where}, at a provider that does not rotate refresh tokens,`, () => {
+    let memory: MemoryServerHere;
+    let settings: { frontEnds: string; replicas: number; relay: string };
+    const relay = clientsRelay(async () => {
+      memory = await MemoryServerHere.start();
+      const shared = replicas > 1 ? `shared-memory: ${memory.address}` : '';
+      settings = { frontEnds, replicas, relay: shared };
+      return settings;
+    });
+    before(() => {
+      memory.now = () => Date.now() + relay().ahead;
+    });
+    after(() => memory.stop());
+
     async function logIn(): Promise<string> {
       const { start, code } = await relay().logIn({ client_id: 'tools', redirect_uri: appUri });
       return refreshTokenOf(await relay().redeem(start, code));
@@ -146,14 +165,14 @@ describe('a native front end', () => {
       });
     }
 
-    it('takes any of them after a restart', async () => {
+    it(`${replicas === 1 ? 'takes any of them' : 'still refuses it'} after a restart`, async () => {
       relay().provider.mood.rotation = 'keeps';
       const first = await logIn();
       await refresh(first);
       relay().ahead += 70_000;
       expect((await refresh(first)).status).to.equal(400);
-      await relay().restart({ frontEnds });
-      expect((await refresh(first)).status).to.equal(200);
+      await relay().restart(settings);
+      expect((await refresh(first)).status).to.equal(replicas === 1 ? 200 : 400);
     });
 
     it('lets many refresh with one token at once', async () => {
@@ -165,4 +184,4 @@ describe('a native front end', () => {
       }
     });
   });
-});
+}

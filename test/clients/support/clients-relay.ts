@@ -2,7 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { readConfig } from '../../../src/config/config.ts';
+import { createMemory } from '../../../src/relay/memory.ts';
 import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
+import { openSharedMemory } from '../../../src/relay/shared-memory.ts';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { type Answer, request, type Sending } from '../../harness/client/request.ts';
 import {
@@ -29,6 +31,8 @@ interface Settings {
   readonly surroundings?: RelaySurroundings;
   /** Whether its public address is that of this machine, for clients that are programs. */
   readonly here?: boolean;
+  /** How many relays are behind the address: each request goes to the next one. */
+  readonly replicas?: number;
 }
 
 /** A relay in the process of the test, at a provider with refresh tokens. */
@@ -37,6 +41,8 @@ export class ClientsRelay {
   /** Milliseconds by which the relay's clock is ahead. */
   ahead = 0;
   readonly log: string[] = [];
+  /** The number of the relay that gets the next request. */
+  turn = 0;
   port = 0;
   /** Its public address. */
   address = '';
@@ -85,18 +91,29 @@ ${settings.frontEnds}`,
         return { text, readableByOthers: false };
       },
     });
-    const relay = await createRelay(
-      config,
-      pino({}, { write: (line: string) => this.log.push(line) }),
-      { now: () => Date.now() + this.ahead, ...settings.surroundings },
-    );
-    const server = createServer(relay.listener);
+    const log = pino({}, { write: (line: string) => this.log.push(line) });
+    const now = () => Date.now() + this.ahead;
+    const start = async () => {
+      const shared = await openSharedMemory(config, log, undefined);
+      const memory = createMemory(now, shared);
+      return {
+        shared,
+        ...(await createRelay(config, log, { now, memory, ...settings.surroundings })),
+      };
+    };
+    const relays = await Promise.all(Array.from({ length: settings.replicas ?? 1 }, start));
+    const server = createServer((request, response) => {
+      const relay = relays[this.turn % relays.length];
+      this.turn += 1;
+      void relay?.listener(request, response);
+    });
     await new Promise<void>((resolve) =>
       server.listen(settings.here ? this.port : 0, '127.0.0.1', resolve),
     );
     this.port = (server.address() as AddressInfo).port;
     this.#close = async () => {
-      relay.close();
+      for (const { close } of relays) close();
+      for (const { shared } of relays) await shared?.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     };

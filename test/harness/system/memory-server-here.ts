@@ -10,6 +10,7 @@ export class MemoryServerHere {
   instead: (words: readonly string[]) => Reply | 'never' | undefined = () => undefined;
   /** Milliseconds until a reply. */
   delay = 0;
+  now = Date.now;
   readonly values = new Map<string, { text: string; end: number }>();
   readonly commands: string[] = [];
   readonly #sockets = new Set<Socket>();
@@ -72,7 +73,7 @@ export class MemoryServerHere {
     if (name === 'GET') return known?.text ?? null;
     if (name === 'EXISTS') return known ? 1 : 0;
     if (name === 'DEL') return this.values.delete(key) ? 1 : 0;
-    if (name === 'PTTL') return known ? known.end - Date.now() : -2;
+    if (name === 'PTTL') return known ? known.end - this.now() : -2;
     if (name === 'SET') {
       const isTaken = given.includes('NX') && known !== undefined;
       if (!isTaken) this.#set(key, text, lifetime);
@@ -87,19 +88,19 @@ export class MemoryServerHere {
       return 'OK';
     }
     if (!script.startsWith('local n')) return 1;
-    const end = known?.end ?? Date.now() + lifetime;
+    const end = known?.end ?? this.now() + lifetime;
     const count = Number(known?.text ?? 0) + Number(before);
     this.values.set(target, { text: `${count}`, end });
-    return [count, end - Date.now()];
+    return [count, end - this.now()];
   }
 
   #get(key: string) {
     const known = this.values.get(key);
-    return known !== undefined && known.end > Date.now() ? known : undefined;
+    return known !== undefined && known.end > this.now() ? known : undefined;
   }
 
   #set(key: string, text: string, lifetime: number): void {
-    this.values.set(key, { text, end: Date.now() + lifetime });
+    this.values.set(key, { text, end: this.now() + lifetime });
   }
 }
 

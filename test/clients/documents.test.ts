@@ -10,10 +10,9 @@ import {
   publicLookup,
   type Resolve,
 } from '../../src/upstream/public-addresses.ts';
-import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
-import { ClientsRelay, jsonOf, locationOf } from './support/clients-relay.ts';
+import { ClientsRelay, jsonOf, locationOf, questionOf } from './support/clients-relay.ts';
 
 const loopback = 'http://127.0.0.1:4000/callback';
 const page = 'https://tools.example.com/in';
@@ -96,20 +95,11 @@ describe('a client that publishes a metadata document', () => {
   async function start(client_id: string, changes: Parameters = {}, browser = relay.browser()) {
     const started = oauthStart({ client_id, redirect_uri: loopback, ...changes });
     const answer = await relay.open(browser, started.parameters);
-    const text = `${answer.body}`;
-    const [, token = ''] = /name="consent" value="([^"]*)"/.exec(text) ?? [];
-    return { start: started, answer, text, token, browser };
+    return { start: started, answer, text: `${answer.body}`, token: questionOf(answer), browser };
   }
 
   async function consent({ browser, token }: Awaited<ReturnType<typeof start>>) {
-    const answer = await browser.open('/auth/provider/consent', {
-      method: 'POST',
-      headers: [
-        ...navigationWith('Sec-Fetch-Site', 'same-origin'),
-        ['Content-Type', 'application/x-www-form-urlencoded'],
-      ],
-      body: `${new URLSearchParams({ consent: token, decision: 'continue' })}`,
-    });
+    const answer = await relay.decide(browser, token);
     const back = locationOf(await relay.grant(browser, locationOf(answer)));
     return back.searchParams.get('code') ?? '';
   }

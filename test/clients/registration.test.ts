@@ -4,7 +4,13 @@ import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/request.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
-import { clientsRelay, jsonOf, locationOf } from './support/clients-relay.ts';
+import {
+  type ClientsRelay,
+  clientsRelay,
+  jsonOf,
+  locationOf,
+  questionOf,
+} from './support/clients-relay.ts';
 
 const loopback = 'http://127.0.0.1:4000/callback';
 const frontEnds = `  app: { origin: https://app.example }
@@ -40,23 +46,10 @@ async function ask(
 }> {
   const start = oauthStart({ redirect_uri: loopback, ...changes });
   const page = await relay().open(browser, start.parameters);
-  const text = `${page.body}`;
-  const [, token = ''] = /name="consent" value="([^"]*)"/.exec(text) ?? [];
-  return { page, text, token, browser, start };
+  return { page, text: `${page.body}`, token: questionOf(page), browser, start };
 }
 
-async function decide(
-  browser: FakeBrowser,
-  token: string,
-  decision = 'continue',
-  headers: [string, string][] = navigationWith('Sec-Fetch-Site', 'same-origin'),
-): Promise<Answer> {
-  return await browser.open('/auth/provider/consent', {
-    method: 'POST',
-    headers: [...headers, ['Content-Type', 'application/x-www-form-urlencoded']],
-    body: `${new URLSearchParams({ consent: token, decision })}`,
-  });
-}
+const decide: ClientsRelay['decide'] = (...answer) => relay().decide(...answer);
 
 describe('a client that registers itself', () => {
   it('logs in after consent, refreshes, and does both after a restart', async () => {

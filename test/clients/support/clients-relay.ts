@@ -5,7 +5,7 @@ import { readConfig } from '../../../src/config/config.ts';
 import { createMemory } from '../../../src/relay/memory.ts';
 import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
 import { openSharedMemory } from '../../../src/relay/shared-memory.ts';
-import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { FakeBrowser, navigationWith } from '../../harness/browser/fake-browser.ts';
 import { type Answer, request, type Sending } from '../../harness/client/request.ts';
 import {
   encoded,
@@ -157,7 +157,30 @@ ${settings.frontEnds}`,
   async grant(browser: FakeBrowser, authorizationRequest: URL): Promise<Answer> {
     const code = this.provider.authorize(authorizationRequest);
     const state = authorizationRequest.searchParams.get('state') ?? '';
-    return await browser.open(`${loginPath}/callback?${encoded({ code, state })}`);
+    return await browser.open(`${this.address}${callbackPath}?${encoded({ code, state })}`);
+  }
+
+  /** Answers the question of the relay, in the browser that shows it. */
+  async decide(
+    browser: FakeBrowser,
+    token: string,
+    decision = 'continue',
+    headers: [string, string][] = navigationWith('Sec-Fetch-Site', 'same-origin'),
+  ): Promise<Answer> {
+    return await browser.open(`${this.address}${loginPath}/consent`, {
+      method: 'POST',
+      headers: [...headers, ['Content-Type', 'application/x-www-form-urlencoded']],
+      body: encoded({ consent: token, decision }),
+    });
+  }
+
+  /** What a person does from the start of a login to its end: consents at the relay, if it asks, and at the provider. */
+  async visit(start: string): Promise<URL> {
+    const browser = this.browser();
+    const answer = await browser.open(start);
+    const isAsked = answer.status === 200;
+    const request = isAsked ? await this.decide(browser, questionOf(answer)) : answer;
+    return locationOf(await this.grant(browser, locationOf(request)));
   }
 
   /** Opens the start of a login. */
@@ -206,6 +229,11 @@ export function locationOf({ status, headers, body }: Answer): URL {
     throw new Error(`no redirect, but ${status}: ${body}`);
   }
   return new URL(location);
+}
+
+/** The token of the question in a page; empty: it asks nothing. */
+export function questionOf({ body }: Answer): string {
+  return /name="consent" value="([^"]*)"/.exec(`${body}`)?.[1] ?? '';
 }
 
 /** The JSON of an answer. */

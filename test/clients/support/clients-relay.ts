@@ -41,8 +41,8 @@ export class ClientsRelay {
   /** Milliseconds by which the relay's clock is ahead. */
   ahead = 0;
   readonly log: string[] = [];
-  /** The number of the relay that gets the next request. */
-  turn = 0;
+  /** The index of the relay that gets all requests; undefined: each goes to the next one. */
+  at: number | undefined;
   port = 0;
   /** Its public address. */
   address = '';
@@ -102,10 +102,10 @@ ${settings.frontEnds}`,
       };
     };
     const relays = await Promise.all(Array.from({ length: settings.replicas ?? 1 }, start));
+    let turn = 0;
     const server = createServer((request, response) => {
-      const relay = relays[this.turn % relays.length];
-      this.turn += 1;
-      void relay?.listener(request, response);
+      turn += 1;
+      void relays[(this.at ?? turn) % relays.length]?.listener(request, response);
     });
     await new Promise<void>((resolve) =>
       server.listen(settings.here ? this.port : 0, '127.0.0.1', resolve),

@@ -27,6 +27,13 @@ function newClient(): string {
   return `198.51.100.${clients}`;
 }
 
+/** The same, with a counter that no other test has used up: addresses may share one. */
+async function addressWithRoom(ask: (address: string) => Promise<Answer>): Promise<string> {
+  const address = newClient();
+  const { status } = await ask(address);
+  return status === 429 ? await addressWithRoom(ask) : address;
+}
+
 describe('callbacks with made-up codes', () => {
   function callbackFrom({ port }: RelayUnderTest, client: string, code = canary('code')) {
     return send(port, {
@@ -38,8 +45,9 @@ describe('callbacks with made-up codes', () => {
   describe('at a relay behind a trusted proxy', () => {
     const underTest = relayUnderTest({ ...trusting, 'metrics-port': '0' });
     let client: string;
-    beforeEach(() => {
-      client = newClient();
+    beforeEach(async () => {
+      client = await addressWithRoom((address) => callbackFrom(underTest(), address));
+      underTest().provider.forget();
     });
 
     async function useUp(): Promise<void> {
@@ -141,9 +149,15 @@ describe('lookups with made-up tokens', () => {
   const underTest = relayUnderTest({ ...trusting, 'metrics-port': '0' });
   const unknown = answer(401, '{}');
   let client: string;
-  beforeEach(() => {
-    client = newClient();
+  beforeEach(async () => {
+    client = await unusedClient();
   });
+
+  async function unusedClient(): Promise<string> {
+    const address = await addressWithRoom((from) => lookUp(canary('token'), from));
+    underTest().provider.forget();
+    return address;
+  }
 
   function lookUp(token = canary('token'), from = client, signal?: AbortSignal) {
     const headers: [string, string][] = [
@@ -177,7 +191,7 @@ describe('lookups with made-up tokens', () => {
     await useUp();
     expectUser(await lookUp(page.searchParams.get('access_token') ?? ''));
     expectUser(await lookUp(accepted));
-    expectUser(await lookUp(canary('token'), newClient()));
+    expectUser(await lookUp(canary('token'), await unusedClient()));
     const headers: [string, string][] = [['X-Forwarded-For', client]];
     expectToken(
       await underTest().send({ path: `${callbackPath}?code=${canary('code')}`, headers }),

@@ -4,7 +4,7 @@ import { presets } from '../../src/providers/presets.ts';
 import type { Placeholder, Preset } from '../../src/providers/provider.ts';
 
 const documentation = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
-const unchecked = ' \\*';
+const unconfirmed = ' \\*';
 
 function row({ name, title, host, tenant, scope, clientAuthentication, pkce }: Preset): string {
   const needs = [...need('--provider-host', host), ...need('--provider-tenant', tenant)].join(', ');
@@ -44,7 +44,7 @@ function revoked(revocation: Preset['revocation']): RegExp {
 
 describe('docs/providers.md', () => {
   it('lists exactly the existing presets and their data', () => {
-    const rows = tableRows().map((line) => line.replaceAll(unchecked, ''));
+    const rows = tableRows().map((line) => line.replaceAll(unconfirmed, ''));
     expect(rows).to.deep.equal(presets.map((preset) => row(preset)));
   });
 
@@ -77,11 +77,11 @@ describe('docs/providers.md', () => {
     });
   }
 
-  it('explains for every marked row what was not checked', () => {
-    const marked = presets.filter((_, index) => tableRows()[index]?.includes(unchecked));
+  it('explains for every marked row what is not confirmed', () => {
+    const marked = presets.filter((_, index) => tableRows()[index]?.includes(unconfirmed));
     expect(marked).not.to.deep.equal([]);
     for (const preset of marked) {
-      expect(section(preset)).to.match(/^- Not checked against the provider's documentation: /m);
+      expect(section(preset)).to.match(/^- Not confirmed: /m);
     }
   });
 });

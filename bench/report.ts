@@ -3,13 +3,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import type { WorkloadName } from './workloads.ts';
 
-/** The figures of a workload. */
-export interface Measured {
+/** The figures of one contender in one workload. */
+export interface Figures {
+  readonly name: string;
   readonly workload: WorkloadName;
-  /** In Markdown. */
-  readonly table: string;
-  /** The CPU time of each contender, in microseconds. */
-  readonly bars: readonly { readonly name: string; readonly cpu: number }[];
+  /** CPU time in microseconds, and in multiples of that of node:http, or empty. */
+  readonly cpu: number;
+  readonly relative: string;
+  /** MiB at the start, after the load, and at rest. */
+  readonly memory: readonly number[];
+  /** Milliseconds until it listened. */
+  readonly start: number;
 }
 
 const page = new URL('../docs/benchmarks.md', import.meta.url);
@@ -29,12 +33,50 @@ const style = `
   }`;
 
 /** Puts the figures into docs/benchmarks.md, between two marks, and draws docs/benchmarks.svg. */
-export function writeReport(measured: readonly Measured[]): void {
+export function writeReport(measured: readonly Figures[]): void {
   const text = readFileSync(page, 'utf8');
   const [before = '', after = ''] = [text.split(begin)[0], text.split(end)[1]];
-  const figures = [setting(), ...measured.map(({ table }) => table)].join('\n\n');
+  const figures = [setting(), costs(measured), memories(measured)].join('\n\n');
   writeFileSync(page, `${before}${begin}\n\n${figures}\n\n${end}${after}`);
   writeFileSync(chart, draw(measured));
+}
+
+/** The CPU time of each contender in each workload. */
+function costs(measured: readonly Figures[]): string {
+  const workloads = [...new Set(measured.map(({ workload }) => workload))];
+  const rows = namesIn(measured).map((name) => [
+    name,
+    ...workloads.map((workload) => {
+      const found = measured.find((one) => one.name === name && one.workload === workload);
+      if (found === undefined) return '';
+      return found.cpu.toFixed(0) + (found.relative && ` (${found.relative})`);
+    }),
+  ]);
+  return table(['CPU, µs (÷ node:http)', ...workloads], rows);
+}
+
+/** The most memory of each contender, and its fastest start. */
+function memories(measured: readonly Figures[]): string {
+  const rows = namesIn(measured).map((name) => {
+    const own = measured.filter((one) => one.name === name);
+    const [most] = own.toSorted((a, b) => (b.memory[1] ?? 0) - (a.memory[1] ?? 0));
+    const sizes = (most?.memory ?? []).map((size) => size.toFixed(0));
+    const start = Math.min(...own.map((one) => one.start));
+    return [name, sizes.join(' → '), start.toFixed(0)];
+  });
+  return table(['', 'memory, MiB', 'start, ms'], rows);
+}
+
+const namesIn = (measured: readonly Figures[]) => [...new Set(measured.map(({ name }) => name))];
+
+/** A table in Markdown. The first column has text, the others numbers. */
+export function table(
+  [first = '', ...others]: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const rule = ['---', ...others.map(() => '---:')];
+  return [line([first, ...others]), line(rule), ...rows.map(line)].join('\n');
 }
 
 /** What was measured, and on what. */
@@ -52,11 +94,10 @@ function versionsIn(file: string, names: readonly string[]): string[] {
   return names.map((name) => `${name} ${dependencies[name]}`);
 }
 
-function draw(measured: readonly Measured[]): string {
+function draw(measured: readonly Figures[]): string {
   let y = 0;
-  const drawn = measured.flatMap(({ workload, bars }) => {
-    const title = titles[workload];
-    if (title === undefined) return [];
+  const drawn = Object.entries(titles).flatMap(([drawn, title]) => {
+    const bars = measured.filter(({ workload }) => workload === drawn);
     y += 34;
     const head = `<text class="title" x="0" y="${y - 10}">${title}: CPU time, µs</text>`;
     const longest = Math.max(...bars.map(({ cpu }) => cpu));

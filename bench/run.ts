@@ -9,7 +9,7 @@ import { HttpConnection } from './http-connection.ts';
 import { closedLoop, during, openLoop } from './load.ts';
 import { PinnedProcess } from './pinned-process.ts';
 import { registration } from './registration.ts';
-import { type Measured, writeReport } from './report.ts';
+import { type Figures, table, writeReport } from './report.ts';
 import { type Target, type WorkloadName, workloads } from './workloads.ts';
 
 // Only the server uses core 0. The load and the provider share core 1.
@@ -51,7 +51,7 @@ interface Running {
 
 const provider = new PinnedProcess(1, [process.execPath, 'bench/provider.ts']);
 const providerPort = await provider.port();
-const measured: Measured[] = [];
+const measured: Figures[] = [];
 for (const name of Object.keys(workloads) as WorkloadName[]) {
   if (!values.workload.includes(name)) continue;
   const running: Running[] = [];
@@ -61,8 +61,8 @@ for (const name of Object.keys(workloads) as WorkloadName[]) {
     else process.stderr.write(`${contender.name} is left out: there is no ${contender.needs}\n`);
   }
   await measure(name, running);
-  measured.push({ workload: name, table: table(name, running), bars: barsOf(running) });
-  process.stdout.write(`${measured.at(-1)?.table}\n\n`);
+  process.stdout.write(`${tableOf(name, running)}\n\n`);
+  measured.push(...running.map((one) => figuresOf(name, one, running)));
   for (const { process } of running) await process.stop();
 }
 await provider.stop();
@@ -115,29 +115,24 @@ async function turns(
   for (let turn = 0; turn < count; turn += 1) for (const one of running) await act(one, seconds);
 }
 
-function table(name: WorkloadName, running: readonly Running[]): string {
+function tableOf(name: WorkloadName, running: readonly Running[]): string {
   const at = `at ${rates[name]}/s, ms`;
   const head = [
-    'CPU, µs',
-    '÷ node:http',
-    'per second',
-    `p50 ${at}`,
-    `p99 ${at}`,
-    'memory, MiB',
-    'start, ms',
+    ...[name, 'CPU, µs', '÷ node:http', 'per second', `p50 ${at}`, `p99 ${at}`],
+    ...['memory, MiB', 'start, ms'],
   ];
   const rows = running.map((one) => [
     ...[one.name, spread(one.cpu, 0), relative(one, running), percentile(one.rate, 50).toFixed(0)],
     ...[spread(one.p50, 2), spread(one.p99, 2)],
     ...[one.memory.map((size) => size.toFixed(0)).join(' → '), one.start.toFixed(0)],
   ]);
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const rule = ['---', ...head.map(() => '---:')];
-  return [line([name, ...head]), line(rule), ...rows.map(line)].join('\n');
+  return table(head, rows);
 }
 
-function barsOf(running: readonly Running[]): Measured['bars'] {
-  return running.map(({ name, cpu }) => ({ name, cpu: percentile(cpu, 50) }));
+function figuresOf(workload: WorkloadName, one: Running, running: readonly Running[]): Figures {
+  const { name, memory, start } = one;
+  const cpu = percentile(one.cpu, 50);
+  return { name, workload, cpu, relative: relative(one, running), memory, start };
 }
 
 /** CPU time next to that of node:http in the same turn. */

@@ -31,9 +31,9 @@ describe('the manuals', () => {
 
   it('have at most 28,000 words, with the README and that of the client', () => {
     const manuals = readdirSync(docs).filter((file) => file.endsWith('.md'));
-    const words = ['../README.md', '../client/README.md', ...manuals]
-      .flatMap((file) => readFileSync(new URL(file, docs), 'utf8').split(/\s+/))
-      .filter((word) => /[\p{L}\p{N}]/u.test(word));
+    const words = ['../README.md', '../client/README.md', ...manuals].flatMap((file) =>
+      readFileSync(new URL(file, docs), 'utf8').trim().split(/\s+/),
+    );
     expect(words.length).to.be.at.most(28_000);
   });
 

@@ -93,6 +93,12 @@ export class RefreshingProvider extends StrictProvider {
     for (const family of this.#families.values()) family.isRevoked = true;
   }
 
+  /** Accepts an access token no longer. Its login goes on. */
+  expire(accessToken: string): void {
+    const family = this.#families.get(accessToken);
+    if (family?.accessToken === accessToken) family.accessToken = '';
+  }
+
   /** Whether a refresh token is the newest one of its login. */
   isNewest(refreshToken = ''): boolean {
     return this.#families.get(refreshToken)?.refreshToken === refreshToken;

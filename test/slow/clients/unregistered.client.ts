@@ -1,8 +1,16 @@
-import { createServer, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type {
   OAuthClientInformationMixed,
   OAuthTokens,
@@ -12,6 +20,8 @@ import * as oauth from 'oauth4webapi';
 import * as oidc from 'openid-client';
 import { ClientsRelay } from '../../clients/support/clients-relay.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { freePort } from '../../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 
@@ -73,7 +83,7 @@ needsPrograms(memoryProgram).describe(
   () => {
     let memory: MemoryServer;
     let relay: ClientsRelay;
-    let resource: Server;
+    let mcpServer: ChildProcess;
     let serverUrl: string;
     let certificate: Certificate;
     let host: Server;
@@ -91,22 +101,13 @@ needsPrograms(memoryProgram).describe(
 `,
     });
 
-    before('start the relays, a protected resource, and the host of a document', async () => {
+    before('start the relays, an MCP server, and the host of a document', async () => {
       memory = await MemoryServer.start();
       relay = await ClientsRelay.start(settings());
-      resource = createServer(({ url }, response) => {
-        const isMetadata = url?.startsWith('/.well-known/oauth-protected-resource');
-        const metadata = {
-          resource: serverUrl,
-          authorization_servers: [`${relay.address}/auth/provider`],
-        };
-        response.writeHead(isMetadata ? 200 : 404, { 'Content-Type': 'application/json' });
-        response.end(JSON.stringify(metadata));
-      });
-      serverUrl = `http://127.0.0.1:${await portOf(resource)}/mcp`;
+      serverUrl = await startMcpServer();
       certificate = await issueCertificate('localhost');
       setDefaultCACertificates([...trusted, certificate.authority]);
-      host = createTlsServer(certificate, (_, response) => {
+      host = createServer(certificate, (_, response) => {
         response.writeHead(200, { 'Content-Type': 'application/json' });
         response.end(JSON.stringify({ client_id: documentUrl, redirect_uris: [redirectUri] }));
       });
@@ -117,10 +118,42 @@ needsPrograms(memoryProgram).describe(
       host.closeAllConnections();
       host.close();
       await certificate.remove();
-      resource.close();
+      mcpServer.kill();
       await relay.stop();
       await memory.stop();
     });
+
+    /** Starts the server of the document, with a tool that says who the person is. */
+    async function startMcpServer(): Promise<string> {
+      const port = await freePort();
+      const text = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
+      const [, documented = ''] = /```js\n(import \{ requireBearerAuth.*?)```/s.exec(text) ?? [];
+      const protectedServer = documented
+        .replaceAll('https://login.example.com', relay.address)
+        .replaceAll('https://mcp.example.com', `http://127.0.0.1:${port}`)
+        .replaceAll('/auth/github', '/auth/provider')
+        .replaceAll('provider=github', 'provider=provider');
+      const program = `import express from 'express';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+const app = express();
+${protectedServer}
+app.post('/mcp', express.json(), async (request, response) => {
+  const server = new McpServer({ name: 'test', version: '1' });
+  const text = ({ authInfo }) => ({ content: [{ type: 'text', text: authInfo.extra.login }] });
+  server.registerTool('whoami', {}, text);
+  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+  await server.connect(transport);
+  await transport.handleRequest(request, response, request.body);
+});
+app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
+      mcpServer = spawn(process.execPath, ['--input-type=module', '-e', program], {
+        cwd: import.meta.dirname,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      if (mcpServer.stdout) await once(mcpServer.stdout, 'data');
+      return `http://127.0.0.1:${port}/mcp`;
+    }
 
     async function portOf(server: Server): Promise<number> {
       await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -263,5 +296,57 @@ needsPrograms(memoryProgram).describe(
         });
       }
     }
+
+    it('is mcp-remote', async function () {
+      this.timeout(60_000);
+      relay.at = undefined;
+      const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
+      const program = join(import.meta.dirname, 'node_modules/mcp-remote/dist/proxy.js');
+      const clients: string[] = [];
+      const start = async () => {
+        const transport = new StdioClientTransport({
+          command: process.execPath,
+          args: [program, serverUrl],
+          env: {
+            PATH: process.env['PATH'] ?? '',
+            MCP_REMOTE_CONFIG_DIR: directory,
+            BROWSER: 'true',
+          },
+          stderr: 'pipe',
+        });
+        const lines = createInterface({ input: transport.stderr as Readable });
+        lines.on('line', async (line) => {
+          if (!line.startsWith(relay.address)) return;
+          clients.push(new URL(line).searchParams.get('client_id') ?? '');
+          const back = await relay.visit(line);
+          // It may print the address before it listens.
+          await eventually(() => fetch(back));
+        });
+        const client = new Client({ name: 'test', version: '1' });
+        await client.connect(transport);
+        return client;
+      };
+      /** The access token, which is in the name of the user. */
+      const call = async (client: Client): Promise<string> => {
+        const { content } = await client.callTool({ name: 'whoami' });
+        return /"owner-of-([^"]+)"/.exec(JSON.stringify(content))?.[1] ?? expect.fail('no user');
+      };
+      try {
+        const client = await start();
+        const first = await call(client);
+        relay.provider.expire(first);
+        expect(await call(client)).not.to.equal(first);
+        expect(clients).to.have.lengthOf(1);
+        await client.close();
+        await relay.restart(settings());
+        relay.provider.revokeAll();
+        const again = await start();
+        await call(again);
+        expect(clients[1]).to.equal(clients[0]);
+        await again.close();
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    });
   },
 );

@@ -344,6 +344,13 @@ app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
         await call(again);
         expect(clients[1]).to.equal(clients[0]);
         await again.close();
+        // Its registration is over.
+        relay.ahead = 91 * 86_400_000;
+        relay.provider.revokeAll();
+        const last = await start();
+        await call(last);
+        expect(clients[2]).to.be.a('string').and.not.equal(clients[0]);
+        await last.close();
       } finally {
         rmSync(directory, { recursive: true });
       }

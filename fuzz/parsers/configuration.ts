@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { type LoginConfig, loginConfig } from '../../src/check/context.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { type OptionName, options } from '../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
@@ -9,6 +8,7 @@ import { exampleOf, matches } from '../../src/origins/origin-pattern.ts';
 import { examplePage, originOf } from '../../src/origins/redirect-uri.ts';
 import { ConfigError } from '../../src/start-errors.ts';
 import { isLoopback } from '../../src/urls.ts';
+import { type LoginConfig, loginConfig } from '../../test/config/support/read.ts';
 
 const names = Object.keys(options) as OptionName[];
 // A value shorter than this can stand in a message by chance.

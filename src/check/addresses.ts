@@ -1,3 +1,4 @@
+import type { FrontEndConfig } from '../config/config.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOf, matches } from '../origins/origin-pattern.ts';
@@ -5,7 +6,8 @@ import { examplePage } from '../origins/redirect-uri.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
-import { ask, type CheckContext, type LoginConfig, madeUpVerifier } from './context.ts';
+import { get } from './answer.ts';
+import { type CheckContext, madeUpVerifier } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 const addresses = findingsOn('addresses');
@@ -13,7 +15,7 @@ const base = findingsOn('base URL');
 
 /** Checks whether browsers on other machines can use the addresses, and whether anyone can listen in. */
 export function checkAddresses(
-  { config: { redirectUri, origin }, describe }: CheckContext,
+  { registration: { redirectUri }, frontEnd: { origin }, describe }: CheckContext,
   provider: Provider | undefined,
 ): Finding[] {
   const relay = new URL(redirectUri);
@@ -60,15 +62,13 @@ const start = 'start the relay, then check again';
  * callback URL and the client identifier of the relay that answers.
  */
 export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
-  const { origin, redirectUris } = context.config;
+  const { origin, redirectUris } = context.frontEnd;
   if (origin === '' && redirectUris.length === 0) {
     return base.notChecked(
       'the first front end has no redirect URI of its own to start a login with',
     );
   }
-  const url = startUrl(context.config);
-  const request = { endpoint: 'authorize', method: 'GET', url, headers: {} } as const;
-  const { answer, unreached } = await ask(context, request);
+  const { answer, unreached } = await get(context, startUrl(context));
   if (answer) return judge(context, answer);
   const { message, fix, byEveryone } = unreached;
   return byEveryone
@@ -76,14 +76,15 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
     : base.notChecked(message, `${start}; otherwise ${fix}`);
 }
 
-function startUrl({ baseUrl, pathName, tokenDelivery, frontEnd, redirectUris }: LoginConfig) {
-  const url = `${baseUrl}/auth/${pathName}`;
-  if (tokenDelivery === 'cms') return withParameters(url, { client_id: frontEnd });
+function startUrl({ config, registration, frontEnd }: CheckContext): string {
+  const url = `${config.baseUrl}/auth/${registration.name}`;
+  const { name: client_id, tokenDelivery, redirectUris } = frontEnd;
+  if (tokenDelivery === 'cms') return withParameters(url, { client_id });
   if (tokenDelivery !== 'code') return url;
   const [redirectUri = ''] = redirectUris;
   return withParameters(url, {
     response_type: 'code',
-    client_id: frontEnd,
+    client_id,
     redirect_uri: examplePage(redirectUri),
     code_challenge: codeChallenge(madeUpVerifier),
     code_challenge_method: 'S256',
@@ -91,14 +92,14 @@ function startUrl({ baseUrl, pathName, tokenDelivery, frontEnd, redirectUris }: 
 }
 
 function judge(
-  { config, describe }: CheckContext,
+  { registration, frontEnd, describe }: CheckContext,
   { status, headers: { location } }: UpstreamResponse,
 ): Finding {
   const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
   const request = URL.parse(location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
-  if (redirectUri === config.redirectUri) {
-    return request?.get('client_id') === config.clientId
+  if (redirectUri === registration.redirectUri) {
+    return request?.get('client_id') === registration.clientId
       ? base.ok('reaches a relay with this callback URL and client identifier')
       : base.problem(
           'reaches a relay with another client identifier',
@@ -109,7 +110,7 @@ function judge(
     const fix = `restart that relay, or ${correct}`;
     return base.problem('reaches a relay with another callback URL', fix);
   }
-  if (isFailedStart(location, config)) {
+  if (isFailedStart(location, frontEnd)) {
     return base.notChecked(
       'reaches a relay that starts no login now',
       'its log says why; correct that, then check again',
@@ -118,7 +119,7 @@ function judge(
   if (status === 502 || status === 503 || status === 504) {
     return base.notChecked(`no relay is ready there (status ${status})`, start);
   }
-  const path = new URL(config.redirectUri).pathname.replace(/\/callback$/, '');
+  const path = new URL(registration.redirectUri).pathname.replace(/\/callback$/, '');
   return base.problem(
     `what answers at ${path} is not a relay (status ${status})`,
     `let the proxy pass that path to the relay, or ${correct}`,
@@ -126,7 +127,7 @@ function judge(
 }
 
 /** Whether a relay sent the failure of a start to the front end, in the query or the fragment. */
-function isFailedStart(location: string | undefined, { origin }: LoginConfig): boolean {
+function isFailedStart(location: string | undefined, { origin }: FrontEndConfig): boolean {
   const target = URL.parse(location ?? '');
   if (target === null || !matches(origin, target.origin)) return false;
   const parts = [target.searchParams, new URLSearchParams(target.hash.slice(1))];

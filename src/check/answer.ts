@@ -1,5 +1,37 @@
-import type { UpstreamResponse } from '../upstream/messages.ts';
+import { RelayError } from '../errors.ts';
+import type { UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
+import type { CheckContext } from './context.ts';
 import type { Finding, Findings } from './finding.ts';
+import { explainCall, type Unreached } from './unreached.ts';
+
+/** Makes one call: its answer, or why there is none. */
+export async function ask(
+  context: CheckContext,
+  request: UpstreamRequest,
+): Promise<
+  | { readonly answer: UpstreamResponse; readonly unreached?: undefined }
+  | { readonly answer?: undefined; readonly unreached: Unreached }
+> {
+  let seen: UpstreamCall | undefined;
+  try {
+    const answer = await context.client.call(request, (call) => {
+      seen = call;
+    });
+    return { answer };
+  } catch (error) {
+    if (!(error instanceof RelayError) || seen === undefined) throw error;
+    return { unreached: explainCall(new URL(request.url), seen, context) };
+  }
+}
+
+/** The same, for a GET request. */
+export function get(
+  context: CheckContext,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): ReturnType<typeof ask> {
+  return ask(context, { endpoint: 'authorize', method: 'GET', url, headers });
+}
 
 /** Whether the answer is an HTML page. */
 export function isHtml({ headers }: UpstreamResponse): boolean {

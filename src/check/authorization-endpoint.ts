@@ -6,8 +6,8 @@ import {
 } from '../oauth/authorization-request.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { isHtml, providerInTrouble, redirectTarget } from './answer.ts';
-import { ask, fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
+import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
+import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 const endpoint = findingsOn('authorization endpoint');
@@ -20,9 +20,9 @@ const pkce = findingsOn('PKCE');
  * URL or the scope is wrong. So the best result is "not checked", with an address to open.
  */
 export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
-  const { config, provider, describe } = context;
+  const { registration, provider, describe } = context;
   const urls = [provider.pkce, !provider.pkce].map((withPkce) =>
-    withLoginParameters(authorizationRequest(config, provider)(), {
+    withLoginParameters(authorizationRequest(registration, provider)(), {
       state: madeUp,
       codeChallenge: withPkce ? codeChallenge(madeUpVerifier) : undefined,
       nonce: newNonce(provider.scope),
@@ -31,8 +31,7 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
   const faults: (Finding | undefined)[] = [];
   for (const url of urls) {
     const headers = { ...provider.requestHeaders, accept: 'text/html' };
-    const request = { endpoint: 'authorize', method: 'GET', url, headers } as const;
-    const { answer, unreached } = await ask(context, request);
+    const { answer, unreached } = await get(context, url, headers);
     if (unreached) return [endpoint.problem(unreached.message, unreached.fix)];
     faults.push(faultOf(answer, url, context));
   }
@@ -67,8 +66,8 @@ function faultOf(
   url: string,
   context: ProviderContext,
 ): Finding | undefined {
-  const { describe } = context;
-  const { redirectUri } = context.config;
+  const { registration, describe } = context;
+  const { redirectUri } = registration;
   const { status, body } = answer;
   const fix = fixUrl(context, 'authorizeUrl');
   const compare = `register exactly ${redirectUri} as callback URL; compare client identifier and scope`;

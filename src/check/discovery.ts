@@ -1,14 +1,12 @@
 import * as v from 'valibot';
-import type { Config } from '../config/config.ts';
-import type { DiscoveredProvider } from '../config/provider.ts';
+import type { Config, RegistrationConfig } from '../config/config.ts';
 import { options } from '../config/settings/settings.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
-import { DiscoveryError, type DiscoveryFailure } from '../oauth/metadata.ts';
+import { DiscoveryError } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
-import { userAgent } from '../version.ts';
-import type { CheckContext } from './context.ts';
+import { type CheckContext, createCheckClient } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { explainCall } from './unreached.ts';
 
@@ -18,39 +16,32 @@ const discovery = findingsOn('discovery');
 export async function checkDiscovery(
   context: CheckContext,
 ): Promise<{ readonly findings: readonly Finding[]; readonly provider?: Provider }> {
-  const { config, client } = context;
-  if ('known' in config.provider) return { findings: [], provider: config.provider.known };
-  const { discovered } = config.provider;
-  const provider = await discover(client, discovered, config);
+  const { registration, client } = context;
+  const { provider: settings } = registration;
+  if ('known' in settings) return { findings: [], provider: settings.known };
+  const provider = await discover(client, registration);
   return provider instanceof DiscoveryError
-    ? { findings: [explain(context, provider, new URL(discovered.issuer))] }
+    ? { findings: [explain(context, provider, new URL(settings.discovered.issuer))] }
     : { findings: [discovery.ok('the issuer describes its endpoints')], provider };
 }
 
-/** The providers that their issuers describe now, by the name of the registration. The others are left out. */
+/** The providers, by the name of the registration. Those that their issuers do not describe now are left out. */
 export async function describedProviders(config: Config): Promise<ReadonlyMap<string, Provider>> {
-  const { providerTimeout: timeout, proxy, registrations } = config;
-  const described = registrations.map(async ({ name, provider: settings, ...credentials }) => {
-    if ('known' in settings) return [];
-    // Discovery makes one call at a time.
-    const client = createUpstreamClient(userAgent, { timeout, concurrentCalls: 4 }, proxy);
-    try {
-      const provider = await discover(client, settings.discovered, credentials);
-      return provider instanceof DiscoveryError ? [] : [[name, provider] as const];
-    } finally {
-      client.close();
-    }
+  const client = createCheckClient(config);
+  const described = config.registrations.map(async (registration) => {
+    const provider = await discover(client, registration);
+    return provider instanceof DiscoveryError ? [] : [[registration.name, provider] as const];
   });
-  return new Map((await Promise.all(described)).flat());
+  return new Map((await Promise.all(described).finally(client.close)).flat());
 }
 
 async function discover(
   client: UpstreamClient,
-  discovered: DiscoveredProvider,
-  credentials: Parameters<typeof encodingChanges>[0],
+  { provider, ...credentials }: RegistrationConfig,
 ): Promise<Provider | DiscoveryError> {
+  if ('known' in provider) return provider.known;
   try {
-    const context = { ...discovered, encodingChanges: encodingChanges(credentials) };
+    const context = { ...provider.discovered, encodingChanges: encodingChanges(credentials) };
     return await discoverProvider(client, context);
   } catch (error) {
     if (error instanceof DiscoveryError) return error;
@@ -58,18 +49,10 @@ async function discover(
   }
 }
 
-/** The reasons that a call without an answer has. */
-const outcomes = {
-  unreachable: 'provider_unreachable',
-  timeout: 'provider_timeout',
-  too_large: 'provider_answer_unusable',
-} as const satisfies Partial<Record<DiscoveryFailure, string>>;
-
 function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Finding {
   const { reason, explanation, code, metadataIssuer } = error;
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
-    const call = { outcome: outcomes[reason], error: code };
-    const { message, fix } = explainCall(issuer, call, context);
+    const { message, fix } = explainCall(issuer, { outcome: reason, error: code }, context);
     return discovery.problem(message, fix);
   }
   const correct = context.describe('issuer');

@@ -1,9 +1,9 @@
-import type { ConfigReading, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import type { ConfigReading } from '../config/config.ts';
 import type { Provider } from '../providers/provider.ts';
 import { frontEndsOf, registrationsOf } from '../relay/registration-config.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
-import { type CheckContext, createContext } from './context.ts';
+import { type CheckContext, createCheckClient, type ProviderContext } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import type { Finding } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
@@ -14,74 +14,61 @@ import { checkUserEndpoint } from './user-endpoint.ts';
 const atOnce = 20;
 
 /**
- * Checks the relay's own addresses, and calls the provider with a made-up code and token.
+ * Checks the relay's own addresses and the pages of its front ends, and calls each provider with a made-up code and
+ * token.
  *
- * @param withFrontEnd whether to ask for the pages of the front end, too
- * @param registration by default, the first one
- * @param frontEnd by default, the first one
- * @returns the provider, too, by the name of its registration, unless its issuer did not describe it
+ * @param isFromFile whether a file has the registrations and the front ends. Then each finding names the one that it
+ *   is about
+ * @returns the providers, too, by the name of the registration, except those that their issuers do not describe
  */
-export async function examine(
-  reading: ConfigReading,
-  withFrontEnd = true,
-  registration?: RegistrationConfig,
-  frontEnd?: FrontEndConfig,
-) {
-  const context = createContext(reading, registration, frontEnd);
-  try {
-    return await examineWith(context, withFrontEnd);
-  } finally {
-    context.client.close();
-  }
-}
-
-async function examineWith(context: CheckContext, withFrontEnd: boolean) {
-  const ownAddresses = Promise.all([
-    checkBaseUrl(context),
-    withFrontEnd ? checkFrontEnd(context) : [],
-  ]);
-  const { findings: ofDiscovery, provider } = await checkDiscovery(context);
-  const atProvider = provider && { ...context, provider };
-  const ofEndpoints = atProvider
-    ? await Promise.all([
-        checkAuthorizationEndpoint(atProvider),
-        checkTokenEndpoint(atProvider),
-        checkUserEndpoint(atProvider),
-      ])
-    : [];
-  const findings = [
-    checkAddresses(context, provider),
-    ...(await ownAddresses),
-    ofDiscovery,
-    atProvider ? [...checkScope(atProvider), ...checkTokens(atProvider)] : [],
-    ...ofEndpoints,
-  ].flat();
-  const { pathName } = context.config;
-  return { findings, described: new Map(provider && [[pathName, provider]]) };
-}
-
-/**
- * Examines every registration and every front end of a configuration file, in its order. Each finding
- * names the one that it is about.
- */
-export async function examineAll(reading: ConfigReading): ReturnType<typeof examine> {
-  const { config } = reading;
+export async function examine({ config, namingOf }: ConfigReading, isFromFile: boolean) {
+  const client = createCheckClient(config);
   const described = new Map<string, Provider>();
-  const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
-    const [frontEnd] = frontEndsOf(config, registration);
-    const examined = await examine(reading, false, registration, frontEnd);
-    for (const [name, provider] of examined.described) described.set(name, provider);
-    return about(registration.name, examined.findings);
-  });
-  const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
-    const [registration] = registrationsOf(config, frontEnd);
-    const context = createContext(reading, registration, frontEnd);
-    const findings = await checkFrontEnd(context).finally(() => context.client.close());
-    return about(frontEnd.name, findings);
-  });
-  // At once, because each may wait until the time for a call is over.
-  const findings = (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
-  return { findings, described };
+
+  function contextOf(
+    registration = config.registrations[0],
+    frontEnd = config.frontEnds[0],
+  ): CheckContext {
+    const naming = namingOf(registration.name, frontEnd.name);
+    return { ...naming, config, registration, frontEnd, client };
+  }
+
+  async function examineLogin(context: CheckContext, withPages: boolean): Promise<Finding[]> {
+    const ownAddresses = Promise.all([
+      checkBaseUrl(context),
+      withPages ? checkFrontEnd(context) : [],
+    ]);
+    const { findings: ofDiscovery, provider } = await checkDiscovery(context);
+    if (provider) described.set(context.registration.name, provider);
+    const ofProvider = provider ? await checkProvider({ ...context, provider }) : [];
+    const ofAddresses = [checkAddresses(context, provider), ...(await ownAddresses)].flat();
+    return [...ofAddresses, ...ofDiscovery, ...ofProvider];
+  }
+
+  async function examineAll(): Promise<Finding[]> {
+    const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
+      const [frontEnd] = frontEndsOf(config, registration);
+      return about(registration, await examineLogin(contextOf(registration, frontEnd), false));
+    });
+    const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
+      const [registration] = registrationsOf(config, frontEnd);
+      return about(frontEnd, await checkFrontEnd(contextOf(registration, frontEnd)));
+    });
+    // At once, because each may wait until the time for a call is over.
+    return (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
+  }
+
+  const examined = isFromFile ? examineAll() : examineLogin(contextOf(), true);
+  return { findings: await examined.finally(client.close), described };
+}
+
+async function checkProvider(context: ProviderContext): Promise<Finding[]> {
+  const ofEndpoints = await Promise.all([
+    checkAuthorizationEndpoint(context),
+    checkTokenEndpoint(context),
+    checkUserEndpoint(context),
+  ]);
+  return [...checkScope(context), ...checkTokens(context), ...ofEndpoints.flat()];
 }
 
 /** The results in order. A thousand addresses that do not answer must not take hours. */
@@ -97,6 +84,6 @@ async function mapInGroups<Item, Result>(
   return results;
 }
 
-function about(name: string, findings: readonly Finding[]): Finding[] {
+function about({ name }: { readonly name: string }, findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => ({ ...finding, subject: `${finding.subject} (${name})` }));
 }

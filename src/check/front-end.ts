@@ -1,5 +1,6 @@
-import { isHtml, providerInTrouble, redirectTarget } from './answer.ts';
-import { ask, type CheckContext, type LoginConfig } from './context.ts';
+import type { FrontEndConfig } from '../config/config.ts';
+import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
 
 /**
@@ -7,7 +8,7 @@ import { type Finding, type Findings, findingsOn } from './finding.ts';
  * front end's main page.
  */
 export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
-  const { tokenDelivery, frontendUrl, redirectUris, origin, apis } = context.config;
+  const { tokenDelivery, frontendUrl, redirectUris, origin, apis } = context.frontEnd;
   if (frontendUrl === undefined) {
     const why = origin === '' ? 'it has no page' : `${origin} stands for several origins`;
     return [findingsOn('front end').notChecked(why)];
@@ -26,16 +27,14 @@ async function checkPage(
   url: string,
   { ok, warning }: Findings,
 ): Promise<Finding> {
-  const { config, describe } = context;
-  const headers = { accept: 'text/html' };
-  const request = { endpoint: 'authorize', method: 'GET', url, headers } as const;
-  const { answer, unreached } = await ask(context, request);
+  const { frontEnd, describe } = context;
+  const { answer, unreached } = await get(context, url, { accept: 'text/html' });
   if (unreached) {
     const { message, fix } = unreached;
     return warning(message, `start it, or correct ${describe('origin')}; ${fix}`);
   }
   const target = redirectTarget(answer, url);
-  if (target && target.origin !== config.origin) {
+  if (target && target.origin !== frontEnd.origin) {
     return warning(
       `redirects to another origin, ${target.origin}: requests from there are refused`,
       `if that is the front end, set ${describe('origin')} to it`,
@@ -43,14 +42,14 @@ async function checkPage(
   }
   // @see https://html.spec.whatwg.org/multipage/browsers.html#cross-origin-opener-policies
   const openerPolicy = `${answer.headers['cross-origin-opener-policy'] ?? ''}`.trim();
-  if (config.tokenDelivery === 'cms' && /^same-origin\s*(;|$)/.test(openerPolicy)) {
+  if (frontEnd.tokenDelivery === 'cms' && /^same-origin\s*(;|$)/.test(openerPolicy)) {
     return warning(
       'sends Cross-Origin-Opener-Policy: same-origin, so the CMS gets no answer from its popup',
       'let the admin page send same-origin-allow-popups, or no such header',
     );
   }
   if (answer.status < 400) return ok('answers');
-  const named = config.redirectUris.length > 0 ? ` and ${describe('redirectUri')}` : '';
+  const named = frontEnd.redirectUris.length > 0 ? ` and ${describe('redirectUri')}` : '';
   return warning(
     `answers with status ${answer.status}`,
     `compare ${describe('frontendUrl')}${named}: a login ends there`,
@@ -60,13 +59,12 @@ async function checkPage(
 /** Asks, without a token, for a URL that the pages of a front end use through the relay. */
 async function checkApi(
   context: CheckContext,
-  { path, url, registration }: LoginConfig['apis'][number],
+  { path, url, registration }: FrontEndConfig['apis'][number],
 ): Promise<Finding> {
   const findings = findingsOn(`API ${path}`);
   const { ok, warning } = findings;
   const fix = `correct the url of ${path}`;
-  const request = { endpoint: 'api', method: 'GET', url, headers: {} } as const;
-  const { answer, unreached } = await ask(context, request);
+  const { answer, unreached } = await get(context, url);
   if (unreached) return warning(unreached.message, `${fix}; ${unreached.fix}`);
   const trouble = providerInTrouble(findings, answer);
   if (trouble !== undefined) return trouble;

@@ -8,8 +8,8 @@ import { github } from '../providers/github.ts';
 import type { ClientAuthentication } from '../providers/provider.ts';
 import { Secret } from '../secret.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { wrongKind } from './answer.ts';
-import { ask, fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
+import { ask, wrongKind } from './answer.ts';
+import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 const endpoint = findingsOn('token endpoint');
@@ -36,26 +36,26 @@ type Readings = ReadonlyMap<ClientAuthentication, Refusal | Finding>;
  * queries end up in logs.
  */
 export async function checkTokenEndpoint(context: ProviderContext): Promise<Finding> {
-  const { config, provider } = context;
-  if (config.clientSecret.reveal() === standIn) {
+  const { registration, provider } = context;
+  if (registration.clientSecret.reveal() === standIn) {
     return endpoint.notChecked('not asked: this command does not have the client secret');
   }
   const fix = fixUrl(context, 'tokenUrl');
   const codeVerifier = provider.pkce ? madeUpVerifier : undefined;
   const request = (clientAuthentication: ClientAuthentication, clientSecret: Secret) => {
-    const client = { ...provider, ...config, clientSecret, clientAuthentication };
+    const client = { ...provider, ...registration, clientSecret, clientAuthentication };
     const grant = { code: madeUp, codeVerifier };
     return ask(context, { endpoint: 'token', ...tokenRequest(client, grant) });
   };
   const configured = provider.clientAuthentication;
   // RFC 7617 §2: a user name has no colon. Both forms of Basic only if they differ.
-  const differ = encodingChanges(config) && !config.clientId.includes(':');
+  const differ = encodingChanges(registration) && !registration.clientId.includes(':');
   const others = ['body', 'basic', ...(differ ? (['basic-raw'] as const) : [])] as const;
   // GitHub documents the query. Elsewhere it is only the contract's default.
   const wantsOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
   const readings = new Map<ClientAuthentication, Refusal | Finding>();
   for (const form of new Set([configured, ...others])) {
-    const { answer, unreached } = await request(form, config.clientSecret);
+    const { answer, unreached } = await request(form, registration.clientSecret);
     if (unreached) return endpoint.problem(unreached.message, unreached.fix);
     const reading = read(answer, fix);
     readings.set(form, reading);
@@ -103,7 +103,7 @@ function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
 }
 
 function judge(context: ProviderContext, readings: Readings): Finding {
-  const { config, provider, describe } = context;
+  const { registration, provider, describe } = context;
   const configured = provider.clientAuthentication;
   const own = readings.get(configured) ?? 'unknown';
   const forms = [...readings.keys()];
@@ -122,7 +122,7 @@ function judge(context: ProviderContext, readings: Readings): Finding {
   const identifier = describe('clientId');
   const source = describeClientSecret(context);
   const secret = `correct the secret in ${source}`;
-  const register = `register exactly ${config.redirectUri} as callback URL`;
+  const register = `register exactly ${registration.redirectUri} as callback URL`;
   const tried = `(tried: ${forms.join(', ')})`;
   /** The most specific first. */
   const refusals: readonly (readonly [Refusal, message: string, fix: string])[] = [
@@ -154,13 +154,18 @@ function judge(context: ProviderContext, readings: Readings): Finding {
 }
 
 /** Where the client secret comes from, for people. */
-function describeClientSecret({ config, sourceOf, describe }: ProviderContext): string {
+function describeClientSecret({
+  config,
+  registration,
+  sourceOf,
+  describe,
+}: ProviderContext): string {
   if (sourceOf('clientSecretFile') !== undefined) {
     return `the file of ${describe('clientSecretFile')}`;
   }
   if (sourceOf('clientSecret') !== undefined) return describe('clientSecret');
-  const registration = config.registrationsAreNamed ? config.pathName : undefined;
-  return `the systemd credential ${clientSecretCredential(registration)}`;
+  const name = config.registrationsAreNamed ? registration.name : undefined;
+  return `the systemd credential ${clientSecretCredential(name)}`;
 }
 
 function unknown({ describe }: ProviderContext, reason: string): Finding {

@@ -3,12 +3,12 @@ import type { ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** What says how pages and sessions keep their tokens. It asks nobody. */
-type Known = Pick<ProviderContext, 'config' | 'provider' | 'describe'>;
+type Known = Omit<ProviderContext, 'client'>;
 
 /** Says whether pages or sessions can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
 export function checkTokens(known: Known): Finding[] {
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
-  if (known.config.stateCheck === 'off') return [];
+  if (known.registration.stateCheck === 'off') return [];
   return [checkRefresh(known), checkRevocation(known), ...checkDelivery(known)];
 }
 
@@ -19,11 +19,11 @@ const refreshTokens = {
   unknown: 'only a login shows whether the provider gives refresh tokens',
 };
 
-function checkRefresh({ config, provider, describe }: Known): Finding {
+function checkRefresh({ config, frontEnd, provider, describe }: Known): Finding {
   const { ok, notChecked } = findingsOn('refresh');
-  const isSession = config.tokenDelivery === 'session';
-  if (!isSession && refreshPolicyOf(config, config) === undefined) {
-    const why = config.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
+  const isSession = frontEnd.tokenDelivery === 'session';
+  if (!isSession && refreshPolicyOf(config, frontEnd) === undefined) {
+    const why = frontEnd.refreshTokens === 'off' ? 'they are off' : 'there is no key file';
     return ok(`no page gets a refresh token: ${why}`);
   }
   const gives = provider.refreshTokens ?? 'unknown';
@@ -58,9 +58,9 @@ function checkRevocation({ provider: { revocation }, describe }: Known): Finding
   return ok(`${which} are revoked, at ${revocation.url}`);
 }
 
-function checkDelivery({ config, provider, describe }: Known): Finding[] {
-  const { tokenDelivery, stateCheck } = config;
-  if (tokenDelivery === 'code' || stateCheck === 'always' || provider.pkce) return [];
+function checkDelivery({ registration, frontEnd, provider, describe }: Known): Finding[] {
+  const isBound = registration.stateCheck === 'always' || provider.pkce;
+  if (frontEnd.tokenDelivery === 'code' || isBound) return [];
   return [
     findingsOn('token delivery').notChecked(
       'callbacks without a state are served, and logins at this provider have no PKCE: if pages log in with PKCE at the relay, a code that leaks from such a login could be exchanged by anyone',

@@ -1,6 +1,4 @@
-import type { Config } from '../config/config.ts';
-import type { Naming } from '../config/reading.ts';
-import type { UpstreamCall } from '../upstream/messages.ts';
+import type { CheckContext } from './context.ts';
 
 /** Why an address gave no answer, as text for the operator. */
 export interface Unreached {
@@ -22,13 +20,29 @@ const unknownAuthority: Unreached = {
   message: 'the certificate is self-signed, or signed by an authority that is unknown here',
   fix: 'for a private authority, set NODE_EXTRA_CA_CERTS to its certificate file; otherwise check the host',
 };
+const tooSlow: Unreached = {
+  message: 'no answer came in time',
+  fix: 'check host, network and proxy; --provider-timeout allows more time',
+};
+const tooLarge: Unreached = {
+  message: 'the answer is larger than 1 MiB',
+  fix: 'check the address: an endpoint answers in a few kilobytes',
+};
 const notTls: Unreached = {
   message: 'the port does not speak TLS',
   fix: 'check the port; a server without TLS needs http:// instead of https://',
 };
 
-/** @see https://nodejs.org/api/errors.html and https://nodejs.org/api/tls.html for the codes */
+/**
+ * By the outcome of a call, the reason of a failed discovery, or the error code.
+ *
+ * @see https://nodejs.org/api/errors.html and https://nodejs.org/api/tls.html for the codes
+ */
 const reasons: Readonly<Record<string, Unreached>> = {
+  provider_timeout: tooSlow,
+  timeout: tooSlow,
+  provider_answer_unusable: tooLarge,
+  too_large: tooLarge,
   ENOTFOUND: nameLookup,
   EAI_AGAIN: nameLookup,
   ECONNREFUSED: {
@@ -71,28 +85,26 @@ const reasons: Readonly<Record<string, Unreached>> = {
   },
 };
 
-/** Explains a call that got no answer. */
+/**
+ * Explains a call that got no answer.
+ *
+ * @param outcome of the call, or why the discovery failed
+ */
 export function explainCall(
   { host, protocol }: URL,
-  { outcome, error }: Pick<UpstreamCall, 'outcome'> & { readonly error?: string | undefined },
-  { config, describe }: Pick<Naming, 'describe'> & { readonly config: Pick<Config, 'proxy'> },
+  { outcome, error = '' }: { readonly outcome: string; readonly error?: string | undefined },
+  { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
 ): Unreached {
-  const limits: Partial<Record<string, Unreached>> = {
-    provider_timeout: {
-      message: 'no answer came in time',
-      fix: `check host, network and proxy; ${describe('providerTimeout')} allows more time`,
-    },
-    provider_answer_unusable: {
-      message: 'the answer is larger than 1 MiB',
-      fix: 'check the address: an endpoint answers in a few kilobytes',
-    },
-  };
-  const reason = limits[outcome] ??
-    reasons[error ?? ''] ?? {
-      message: `the connection failed (${error ?? 'for an unknown reason'})`,
+  const reason = reasons[outcome] ??
+    reasons[error] ?? {
+      message: `the connection failed (${error || 'for an unknown reason'})`,
       fix: 'check the address and the network',
     };
   const isProxied = protocol === 'https:' && config.proxy['HTTPS_PROXY'] !== undefined;
   const where = isProxied ? `${host}, or the proxy of HTTPS_PROXY` : host;
-  return { ...reason, message: `${reason.message} (${where})` };
+  return {
+    ...reason,
+    message: `${reason.message} (${where})`,
+    fix: reason.fix.replace('--provider-timeout', describe('providerTimeout')),
+  };
 }

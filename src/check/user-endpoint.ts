@@ -1,7 +1,7 @@
 import { parseJsonObject } from '../oauth/json.ts';
 import { isJwt, userRequest } from '../upstream/provider-endpoints.ts';
-import { wrongKind } from './answer.ts';
-import { ask, fixUrl, madeUp, type ProviderContext } from './context.ts';
+import { ask, wrongKind } from './answer.ts';
+import { fixUrl, madeUp, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 const lookup = findingsOn('user lookup');

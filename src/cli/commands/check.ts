@@ -1,6 +1,6 @@
 import { checkAccess } from '../../check/access.ts';
 import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms.ts';
-import { examine, examineAll } from '../../check/examine.ts';
+import { examine } from '../../check/examine.ts';
 import { findingsOn } from '../../check/finding.ts';
 import { type CheckReport, reportAsText } from '../../check/report.ts';
 import { checkSharedMemory } from '../../check/shared-memory.ts';
@@ -53,7 +53,7 @@ export async function diagnose(
     return { report: { configuration: null, callbackUrl: null, findings }, code: 2 };
   }
   const { config, readings } = reading;
-  const examined = isFromFile ? await examineAll(reading) : await examine(reading);
+  const examined = await examine(reading, isFromFile);
   const urls = config.registrations.map(({ name, redirectUri }) => [name, redirectUri]);
   const callbacks = isFromFile
     ? { callbackUrl: null, callbackUrls: Object.fromEntries(urls) }

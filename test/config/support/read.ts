@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type LoginConfig, loginConfig } from '../../../src/check/context.ts';
-import { type ConfigReading, readConfig } from '../../../src/config/config.ts';
+import { type Config, type ConfigReading, readConfig } from '../../../src/config/config.ts';
 import type { NewFiles, ReadFile, TextFile } from '../../../src/config/files.ts';
-import type { Naming } from '../../../src/config/reading.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
 import { ConfigError } from '../../../src/start-errors.ts';
 
@@ -44,15 +42,20 @@ function readFrom(files: NonNullable<Given['files']>): ReadFile {
   };
 }
 
+/** What the logins of the first front end at the first registration are configured with. */
+export type LoginConfig = ReturnType<typeof loginConfig>;
+
+/** Views a configuration as that of its first registration and its first front end. */
+export function loginConfig({ registrations, frontEnds, ...relay }: Config) {
+  const [{ name: pathName, ...registration }] = registrations;
+  const [{ name: frontEnd, registrations: _, ...ofFrontEnd }] = frontEnds;
+  return { ...relay, ...registration, ...ofFrontEnd, pathName, frontEnd };
+}
+
 /** Reads a configuration of one registration and one front end. @throws {ConfigError} */
-export function read(given: Given): {
-  config: LoginConfig;
-  warnings: readonly string[];
-  naming: Naming;
-} {
-  const { config, warnings, namingOf } = readWhole(given);
-  const login = loginConfig(config);
-  return { config: login, warnings, naming: namingOf(login.pathName, login.frontEnd) };
+export function read(given: Given): { config: LoginConfig; warnings: readonly string[] } {
+  const { config, warnings } = readWhole(given);
+  return { config: loginConfig(config), warnings };
 }
 
 /** The faults of a configuration; none if it is right. */

@@ -7,7 +7,6 @@ import type {
 } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
-import { loginConfig } from '../../../src/check/context.ts';
 import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
@@ -185,7 +184,7 @@ export class LoginSite {
     this.#ports.provider.serve(
       createDemoProvider({
         issuer: this.provider,
-        client: { clientId, clientSecret, redirectUri: loginConfig(config).redirectUri },
+        client: { clientId, clientSecret, redirectUri: config.registrations[0].redirectUri },
       }),
     );
   }

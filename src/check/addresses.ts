@@ -68,9 +68,9 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
       'the first front end has no redirect URI of its own to start a login with',
     );
   }
-  const { answer, unreached } = await get(context, startUrl(context));
-  if (answer) return judge(context, answer);
-  const { message, fix, byEveryone } = unreached;
+  const answer = await get(context, startUrl(context));
+  if ('status' in answer) return judge(context, answer);
+  const { message, fix, byEveryone } = answer;
   return byEveryone
     ? base.problem(message, fix)
     : base.notChecked(message, `${start}; otherwise ${fix}`);

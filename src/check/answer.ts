@@ -8,19 +8,15 @@ import { explainCall, type Unreached } from './unreached.ts';
 export async function ask(
   context: CheckContext,
   request: UpstreamRequest,
-): Promise<
-  | { readonly answer: UpstreamResponse; readonly unreached?: undefined }
-  | { readonly answer?: undefined; readonly unreached: Unreached }
-> {
+): Promise<UpstreamResponse | Unreached> {
   let seen: UpstreamCall | undefined;
   try {
-    const answer = await context.client.call(request, (call) => {
+    return await context.client.call(request, (call) => {
       seen = call;
     });
-    return { answer };
   } catch (error) {
     if (!(error instanceof RelayError) || seen === undefined) throw error;
-    return { unreached: explainCall(new URL(request.url), seen, context) };
+    return explainCall(new URL(request.url), seen.outcome, seen.error, context);
   }
 }
 

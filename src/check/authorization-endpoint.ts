@@ -31,8 +31,8 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
   const faults: (Finding | undefined)[] = [];
   for (const url of urls) {
     const headers = { ...provider.requestHeaders, accept: 'text/html' };
-    const { answer, unreached } = await get(context, url, headers);
-    if (unreached) return [endpoint.problem(unreached.message, unreached.fix)];
+    const answer = await get(context, url, headers);
+    if ('fix' in answer) return [endpoint.problem(answer.message, answer.fix)];
     faults.push(faultOf(answer, url, context));
   }
   const [fault, otherFault] = faults;

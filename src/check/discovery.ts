@@ -52,7 +52,7 @@ async function discover(
 function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Finding {
   const { reason, explanation, code, metadataIssuer } = error;
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
-    const { message, fix } = explainCall(issuer, { outcome: reason, error: code }, context);
+    const { message, fix } = explainCall(issuer, reason, code, context);
     return discovery.problem(message, fix);
   }
   const correct = context.describe('issuer');

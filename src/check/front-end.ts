@@ -28,10 +28,10 @@ async function checkPage(
   { ok, warning }: Findings,
 ): Promise<Finding> {
   const { frontEnd, describe } = context;
-  const { answer, unreached } = await get(context, url, { accept: 'text/html' });
-  if (unreached) {
-    const { message, fix } = unreached;
-    return warning(message, `start it, or correct ${describe('origin')}; ${fix}`);
+  const answer = await get(context, url, { accept: 'text/html' });
+  if ('fix' in answer) {
+    const fix = `start it, or correct ${describe('origin')}; ${answer.fix}`;
+    return warning(answer.message, fix);
   }
   const target = redirectTarget(answer, url);
   if (target && target.origin !== frontEnd.origin) {
@@ -64,8 +64,8 @@ async function checkApi(
   const findings = findingsOn(`API ${path}`);
   const { ok, warning } = findings;
   const fix = `correct the url of ${path}`;
-  const { answer, unreached } = await get(context, url);
-  if (unreached) return warning(unreached.message, `${fix}; ${unreached.fix}`);
+  const answer = await get(context, url);
+  if ('fix' in answer) return warning(answer.message, `${fix}; ${answer.fix}`);
   const trouble = providerInTrouble(findings, answer);
   if (trouble !== undefined) return trouble;
   const target = redirectTarget(answer, url);

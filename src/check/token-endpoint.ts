@@ -55,8 +55,8 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   const wantsOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
   const readings = new Map<ClientAuthentication, Refusal | Finding>();
   for (const form of new Set([configured, ...others])) {
-    const { answer, unreached } = await request(form, registration.clientSecret);
-    if (unreached) return endpoint.problem(unreached.message, unreached.fix);
+    const answer = await request(form, registration.clientSecret);
+    if ('fix' in answer) return endpoint.problem(answer.message, answer.fix);
     const reading = read(answer, fix);
     readings.set(form, reading);
     if (reading === 'code' && !(form === configured && wantsOther)) break;
@@ -64,23 +64,22 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   const finding = judge(context, readings);
   if (finding.verdict !== 'ok') return finding;
   // A provider that refuses only the code, even with this secret, has not checked the secret.
-  const { answer } = await request(configured, new Secret(madeUp));
-  return answer && read(answer, fix) === 'code'
+  const answer = await request(configured, new Secret(madeUp));
+  return 'status' in answer && read(answer, fix) === 'code'
     ? unknown(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
-/** Codes that say more, or less, than `invalid_client` does: Slack's, Google's and RFC 6749's. */
-const codes: Readonly<Record<string, Refusal>> = {
+/**
+ * Codes that say more, or less, than `invalid_client` does: Slack's, Google's and RFC 6749's. Descriptions of Gitea,
+ * Twitch and Google, which are compared as a whole: others name several causes.
+ */
+const refusals: Readonly<Record<string, Refusal>> = {
   bad_client_secret: 'secret',
   invalid_client_id: 'identifier',
   deleted_client: 'identifier',
   disabled_client: 'identifier',
   unauthorized_client: 'client',
-};
-
-/** Gitea's, Twitch's and Google's. They are compared as a whole: others name several causes. */
-const descriptions: Readonly<Record<string, Refusal>> = {
   'invalid client secret': 'secret',
   'invalid client': 'identifier',
   'The OAuth client was not found.': 'identifier',
@@ -98,8 +97,8 @@ function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
   if (code === 'redirect_uri_refused') return 'redirect_uri';
   const bare = answer.status === 401 && providerError === undefined;
   if (code !== 'client_refused' && !bare) return 'unknown';
-  const said = String(error_description ?? message);
-  return descriptions[said] ?? codes[String(error)] ?? 'credentials';
+  const [byText, byCode] = [error_description ?? message, error].map((said) => refusals[`${said}`]);
+  return byText ?? byCode ?? 'credentials';
 }
 
 function judge(context: ProviderContext, readings: Readings): Finding {
@@ -125,45 +124,36 @@ function judge(context: ProviderContext, readings: Readings): Finding {
   const register = `register exactly ${registration.redirectUri} as callback URL`;
   const tried = `(tried: ${forms.join(', ')})`;
   /** The most specific first. */
-  const refusals: readonly (readonly [Refusal, message: string, fix: string])[] = [
-    [
-      'redirect_uri',
+  const causes: Partial<Record<Refusal, readonly [message: string, fix: string]>> = {
+    redirect_uri: [
       'does not accept the redirect URI',
       `${register}, or correct ${describe('baseUrl')}`,
     ],
-    ['secret', 'does not accept the client secret', secret],
-    ['identifier', 'does not know the client identifier', `correct ${identifier}`],
-    [
-      'credentials',
+    secret: ['does not accept the client secret', secret],
+    identifier: ['does not know the client identifier', `correct ${identifier}`],
+    credentials: [
       `does not accept the client identifier with this client secret ${tried}`,
       `${secret}, or ${identifier}`,
     ],
-    [
-      'client',
+    client: [
       `refuses the client without saying why ${tried}`,
       `compare the secret in ${source}, ${identifier}, and the callback URL: ${register}; allow the client the authorization code grant`,
     ],
-  ];
-  const said = [...readings.values()];
-  const refusal = refusals.find(([what]) => said.includes(what));
+  };
+  const said: readonly unknown[] = [...readings.values()];
+  const [, refusal] = Object.entries(causes).find(([cause]) => said.includes(cause)) ?? [];
   // A refusal of another form may be about the form itself.
   if (refusal !== undefined && own !== 'unknown') {
-    return endpoint.problem(`the provider ${refusal[1]}`, refusal[2]);
+    return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
   }
   return typeof own === 'object' ? own : unknown(context, 'the answers do not say');
 }
 
 /** Where the client secret comes from, for people. */
-function describeClientSecret({
-  config,
-  registration,
-  sourceOf,
-  describe,
-}: ProviderContext): string {
-  if (sourceOf('clientSecretFile') !== undefined) {
-    return `the file of ${describe('clientSecretFile')}`;
-  }
-  if (sourceOf('clientSecret') !== undefined) return describe('clientSecret');
+function describeClientSecret({ config, registration, ...naming }: ProviderContext): string {
+  const { sourceOf, describe } = naming;
+  if (sourceOf('clientSecretFile')) return `the file of ${describe('clientSecretFile')}`;
+  if (sourceOf('clientSecret')) return describe('clientSecret');
   const name = config.registrationsAreNamed ? registration.name : undefined;
   return `the systemd credential ${clientSecretCredential(name)}`;
 }

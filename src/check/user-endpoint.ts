@@ -9,8 +9,8 @@ const lookup = findingsOn('user lookup');
 /** Looks up the user of a made-up token. The provider must refuse the token. */
 export async function checkUserEndpoint(context: ProviderContext): Promise<Finding> {
   const { provider } = context;
-  const { answer, unreached } = await ask(context, userRequest(provider, madeUp));
-  if (unreached) return lookup.problem(unreached.message, unreached.fix);
+  const answer = await ask(context, userRequest(provider, madeUp));
+  if ('fix' in answer) return lookup.problem(answer.message, answer.fix);
   const { status, headers, body } = answer;
   const fix = fixUrl(context, 'userUrl');
   const refused = lookup.ok('refuses a made-up token, as it must');

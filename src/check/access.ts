@@ -1,19 +1,35 @@
 import { type Allow, describeAllow, neededScopes } from '../access/allow.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import type { Provider } from '../providers/provider.ts';
 import { registrationsOf } from '../relay/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** Client identifiers of GitHub Apps: such an app has permissions instead of scopes. */
 const gitHubApp = /^Iv/;
 
-/** Says who may log in, and which scopes are missing to find that out. It asks nobody. */
-export function checkAccess(config: Config): Finding[] {
+/**
+ * Says who may log in, and which scopes are missing to find that out. It asks nobody.
+ *
+ * @param described the providers that issuers have described, by the name of the registration
+ */
+export function checkAccess(
+  config: Config,
+  described: ReadonlyMap<string, Provider> = new Map(),
+): Finding[] {
   return config.frontEnds.flatMap((frontEnd) =>
-    registrationsOf(config, frontEnd).flatMap((registration) => checkLogin(registration, frontEnd)),
+    registrationsOf(config, frontEnd).flatMap((registration) => {
+      const { provider: settings, name } = registration;
+      const given = 'known' in settings ? settings.known : settings.discovered.given;
+      return checkLogin(registration, frontEnd, described.get(name) ?? given);
+    }),
   );
 }
 
-function checkLogin(registration: RegistrationConfig, frontEnd: FrontEndConfig): Finding[] {
+function checkLogin(
+  registration: RegistrationConfig,
+  frontEnd: FrontEndConfig,
+  provider: Partial<Provider>,
+): Finding[] {
   const at = `${frontEnd.name} at ${registration.name}`;
   const { ok, warning, problem, notChecked } = findingsOn(`who may log in (${at})`);
   const allows = [registration.allow, frontEnd.allow].filter((allow) => allow !== undefined);
@@ -24,27 +40,28 @@ function checkLogin(registration: RegistrationConfig, frontEnd: FrontEndConfig):
       : [];
   }
   const said = ok(allows.map(describeAllow).join('; besides, '));
-  const missing = missingScopes(allows, registration, frontEnd);
+  const missing = missingScopes(allows, provider, frontEnd.scope ?? provider.scope);
   if (missing.length === 0) return [said];
-  const isKnown = 'known' in registration.provider;
   const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say whether a person may log in`;
   const fix = `add ${missing.join(' and ')} to scope`;
   if (gitHubApp.test(registration.clientId)) {
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [said, notChecked('a GitHub App needs permissions for it', permissions)];
   }
-  return [said, isKnown ? problem(message, fix) : warning(message, fix)];
+  // OpenID Connect alone does not say for sure which scope gives a claim.
+  return [said, provider.access ? problem(message, fix) : warning(message, fix)];
 }
 
-/** The words that are missing in the scope of a login. */
+/** The words that are missing in the scope of a login. A scope that the provider does not list gives nothing. */
 function missingScopes(
   allows: readonly Allow[],
-  { provider: settings }: RegistrationConfig,
-  frontEnd: FrontEndConfig,
+  { access, scopesSupported }: Partial<Provider>,
+  scope = '',
 ): readonly string[] {
-  const provider = 'known' in settings ? settings.known : settings.discovered.given;
-  const scope = (frontEnd.scope ?? provider.scope ?? '').split(' ');
-  const needed = allows.flatMap((allow) => neededScopes(allow, provider.access));
-  const missing = needed.filter((words) => !words.some((word) => scope.includes(word)));
-  return [...new Set(missing.map(([word = '']) => word))];
+  const given = scope.split(' ');
+  const missing = allows
+    .flatMap((allow) => neededScopes(allow, access))
+    .filter((words) => !words.some((word) => given.includes(word)))
+    .map(([word = '']) => word);
+  return [...new Set(missing)].filter((word) => scopesSupported?.includes(word) ?? true);
 }

@@ -1,3 +1,4 @@
+import { openidAccess } from './openid.ts';
 import type { Preset } from './provider.ts';
 
 export const keycloak: Preset = {
@@ -19,4 +20,6 @@ export const keycloak: Preset = {
   },
   logoutUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/logout',
   accountPrompt: 'login',
+  // A mapper adds the groups, whatever the scope.
+  access: { ...openidAccess, groups: { fields: ['groups'] } },
 };

@@ -16,5 +16,5 @@ export const okta: Preset = {
   refreshRequest: { scope: 'offline_access' },
   revocation: { url: 'https://{host}/oauth2/v1/revoke', request: 'rfc7009' },
   accountPrompt: 'login',
-  access: { ...openidAccess, groups: { ...openidAccess.groups, scope: 'groups' } },
+  access: openidAccess,
 };

@@ -4,5 +4,5 @@ import type { AccessAnswers } from './provider.ts';
 export const openidAccess = {
   users: { fields: ['sub'] },
   emails: { fields: ['email'], verified: 'email_verified', scope: 'email' },
-  groups: { fields: ['groups'] },
+  groups: { fields: ['groups'], scope: 'groups' },
 } as const satisfies AccessAnswers;

@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import { checkAccess } from '../../src/check/access.ts';
+import { github } from '../../src/providers/github.ts';
 import { readFileConfig } from '../config/support/read.ts';
 
 /** What `check` says of a configuration. */
-function said(provider: string, frontEnd = '', clientId = 'a'): readonly string[] {
+function said(
+  provider: string,
+  frontEnd = '',
+  clientId = 'a',
+  scopesSupported?: readonly string[],
+): readonly string[] {
   const { config } = readFileConfig(`base-url: https://login.example.com
 key-file: ./key
 providers:
@@ -11,8 +17,9 @@ providers:
 front-ends:
   app: { origin: https://app.example.com, ${frontEnd} }
 `);
-  return checkAccess(config).map(({ verdict, message, fix }) =>
-    [verdict, message, fix].join(' | '),
+  const described = { ...github, access: undefined, scopesSupported };
+  return checkAccess(config, new Map(scopesSupported && [['p', described]])).map(
+    ({ verdict, message, fix }) => [verdict, message, fix].join(' | '),
   );
 }
 
@@ -40,6 +47,15 @@ describe('login-relay check says who may log in', () => {
     expect(
       said(`issuer: https://id.example.com, ${allow.replace('teams: [example/editors], ', '')}`)[1],
     ).to.match(/^warning .* add email to scope$/);
+  });
+
+  it('and that groups need a scope, unless the issuer does not list it', () => {
+    const allow = 'issuer: https://id.example.com, allow: { groups: [staff] }';
+    const missing = /^warning \| the scope has no groups, .*add groups to scope$/;
+    expect(said(allow)[1]).to.match(missing);
+    expect(said(allow, '', 'a', ['openid', 'groups'])[1]).to.match(missing);
+    expect(said(allow, '', 'a', ['openid'])).to.have.length(1);
+    expect(said(`${allow}, scope: openid groups`)).to.have.length(1);
   });
 
   it('but not that a scope is missing for a GitHub App', () => {

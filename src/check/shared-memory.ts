@@ -16,6 +16,9 @@ const meanings: Readonly<Record<string, string>> = {
   timeout: 'does not answer',
 };
 
+/** Codes of a server that may not run. `lost` is all that the client says of a Sentinel. */
+const ofNoServer = /^(ECONNREFUSED|ENOENT|timeout|lost)$/;
+
 /** Connects to the memory that relays share, and tries each command. */
 export async function checkSharedMemory({ config, readings }: ConfigReading): Promise<Finding[]> {
   if (config.memory === undefined) return [];
@@ -43,7 +46,8 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     return await Promise.race([tried(), sleep(patience, undefined, { ref: false }).then(fail)]);
   } catch (error) {
     const code = codeOf(failure ?? error);
-    const fix = `correct ${describe('sharedMemory')} or its user, password or certificates`;
+    const correct = `correct ${describe('sharedMemory')} or its user, password or certificates`;
+    const fix = ofNoServer.test(code) ? `start it, or ${correct}` : correct;
     return [problem(`${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];
   } finally {
     await connection.close();

@@ -26,7 +26,8 @@ export async function openSharedMemory(
   });
   const shared = createSharedMemory(link, (how) => counted?.call(how));
   configureSharedMemory(shared, config);
-  await link.untilBack();
+  const { address } = config.memory;
+  if (await link.untilBack()) logger.info({ address }, 'shared memory is in use');
   return shared;
 }
 

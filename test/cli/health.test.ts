@@ -21,20 +21,33 @@ async function answerOf(invocation: Invocation) {
 
 describe('login-relay health', () => {
   it('finds the port in the configuration file, and prints which provider the relay waits for', async () => {
-    const config = await secretFile(twoProviders(await freePort(), 'all'));
+    const port = await freePort();
+    const config = await secretFile(twoProviders(port, 'all'));
     const { relay } = await listening({ flags: { config } });
-    const answer = { code: 1, stdout: 'not ready (503): provider_undiscovered (staff)\n' };
+    const at = `http://127.0.0.1:${port}`;
+    const answer = { code: 1, stdout: `not ready (503) at ${at}: provider_undiscovered (staff)\n` };
     expect(await answerOf({ flags: { config } })).to.deep.equal(answer);
     expect(await answerOf({ env: { LOGIN_RELAY_CONFIG: config } })).to.deep.equal(answer);
     await relay.stop();
   });
 
   it('says at which providers a relay that is ready starts no logins', async () => {
-    const config = await secretFile(twoProviders(await freePort()));
+    const port = await freePort();
+    const config = await secretFile(twoProviders(port));
     const { relay } = await listening({ flags: { config } });
     const answer = await answerOf({ flags: { config } });
-    expect(answer).to.deep.equal({ code: 0, stdout: 'ready, except: staff\n' });
+    const stdout = `ready at http://127.0.0.1:${port}, except: staff\n`;
+    expect(answer).to.deep.equal({ code: 0, stdout });
     await relay.stop();
+  });
+
+  it('says that the shared memory of a relay that is ready is away', async () => {
+    const body = '{"status":"ready","memory":"away"}';
+    const relay = await serve((_request, response) => response.end(body));
+    const answer = await answerOf({ flags: { port: `${relay.port}` } });
+    const stdout = `ready at http://127.0.0.1:${relay.port}; the shared memory is away\n`;
+    expect(answer).to.deep.equal({ code: 0, stdout });
+    await relay.close();
   });
 
   it('prints nothing that another program answers', async () => {
@@ -42,7 +55,8 @@ describe('login-relay health', () => {
     for (const body of bodies) {
       const other = await serve((_request, response) => response.writeHead(503).end(body));
       const answer = await answerOf({ flags: { port: `${other.port}` } });
-      expect(answer).to.deep.equal({ code: 1, stdout: 'not ready (503)\n' });
+      const stdout = `not ready (503) at http://127.0.0.1:${other.port}\n`;
+      expect(answer).to.deep.equal({ code: 1, stdout });
       await other.close();
     }
   });

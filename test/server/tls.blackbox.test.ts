@@ -124,7 +124,7 @@ describe('a relay that terminates TLS itself', () => {
     const { code, stdout } = await runRelay({
       words: ['health', '--port', String(underTest.port), '--tls-cert', files.cert],
     });
-    expect([code, stdout]).to.deep.equal([0, 'ready\n']);
+    expect([code, stdout]).to.deep.equal([0, `ready at https://127.0.0.1:${underTest.port}\n`]);
   });
 
   it('uses a new certificate after its files have changed', async () => {

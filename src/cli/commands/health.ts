@@ -1,4 +1,4 @@
-import { get, type IncomingMessage } from 'node:http';
+import { get as getPlainly, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
 import * as v from 'valibot';
@@ -24,14 +24,15 @@ const answerSchema = v.pipe(
   v.parseJson(),
   v.object({
     detail: v.optional(v.pipe(v.string(), v.regex(/^Not ready: [\w(), -]+\.$/))),
-    unavailable: v.optional(v.array(pathSegment), []),
+    unavailable: v.optional(v.array(pathSegment)),
+    memory: v.optional(v.literal('away')),
   }),
 );
 
 /**
  * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of
  * containers and timers. It prints what makes the relay unready,
- * and where logins cannot start.
+ * where logins cannot start, and whether the shared memory is away.
  *
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
  * @throws {ConfigError} if port, host or the configuration file have faults
@@ -43,7 +44,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   const { port, host, tlsCert } = createReading(shared, file, ['port', 'host', 'tlsCert']).values;
   const found = faults.inOrder();
   if (found.length > 0 || port === undefined || host === undefined) throw new ConfigError(found);
-  const answer = await ask(reachable(host), port, tlsCert !== undefined);
+  const answer = await ask(`${tlsCert ? 'https' : 'http'}://${reachable(host)}:${port}`);
   await print(`${answer}\n`);
   return answer.startsWith('ready') ? 0 : 1;
 }
@@ -51,32 +52,32 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
 // A relay can listen on a wildcard address (0.0.0.0 or ::), but a client cannot connect to one.
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
+  return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
 }
 
-function ask(host: string, port: number, isSecure: boolean): Promise<string> {
+function ask(address: string): Promise<string> {
   return new Promise((resolve) => {
-    // The certificate names the public host, not this address. The exchange contains no secret.
-    const address = { host, port, path: paths.ready, rejectUnauthorized: false };
+    const get = address.startsWith('https') ? getSecurely : getPlainly;
     const signal = AbortSignal.timeout(patience);
-    const request = (isSecure ? getSecurely : get)({ ...address, signal }, (response) =>
-      resolve(describe(response)),
+    // The certificate names the public host, not this address. The exchange contains no secret.
+    const options = { rejectUnauthorized: false, signal };
+    const request = get(address + paths.ready, options, (response) =>
+      resolve(describe(response, address)),
     );
-    const { protocol } = request;
-    const name = host.includes(':') ? `[${host}]` : host;
-    request.on('error', () => resolve(`no answer from ${protocol}//${name}:${port}`));
+    request.on('error', () => resolve(`no answer from ${address}`));
   });
 }
 
-async function describe(response: IncomingMessage): Promise<string> {
+async function describe(response: IncomingMessage, address: string): Promise<string> {
   const options = { limit: largestAnswer, encoding: 'utf8' } as const;
   const body = await getRawBody(response, options).catch(() => '');
   response.destroy();
   const { success, output } = v.safeParse(answerSchema, body);
-  const { detail, unavailable } = success ? output : { unavailable: [] };
+  const { detail, unavailable = [], memory } = success ? output : {};
   if (response.statusCode === 200) {
-    return unavailable.length > 0 ? `ready, except: ${unavailable.join(', ')}` : 'ready';
+    const except = unavailable.length > 0 ? `, except: ${unavailable.join(', ')}` : '';
+    return `ready at ${address}${except}${memory ? '; the shared memory is away' : ''}`;
   }
   const reason = detail?.slice('Not ready'.length, -1) ?? '';
-  return `not ready (${response.statusCode})${reason}`;
+  return `not ready (${response.statusCode}) at ${address}${reason}`;
 }

@@ -97,7 +97,9 @@ describe('the executable with only its linked libraries', () => {
     const env = { LOGIN_RELAY_CONFIG: '/etc/login-relay/config.yaml', PORT: `${await freePort()}` };
     const { relay, callbackUrl } = await listening(inside({ env: { ...env, HOST: '0.0.0.0' } }));
     expect(callbackUrl).to.equal('https://login.example.com/auth/github/callback');
-    expect(await runRelay(inside({ words: ['health'], env }))).to.include({ stdout: 'ready\n' });
+    expect(await runRelay(inside({ words: ['health'], env }))).to.include({
+      stdout: `ready at http://127.0.0.1:${env.PORT}\n`,
+    });
     expect(await relay.stop()).to.include({ code: 0, stderr: '' });
   });
 

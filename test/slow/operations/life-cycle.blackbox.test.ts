@@ -137,7 +137,7 @@ describe('the life of a relay', () => {
     const underTest = await startRelay();
     const port = String(underTest.port);
     const asked = await runRelay({ words: ['health', '--port', port] });
-    expect([asked.code, asked.stdout]).to.deep.equal([0, 'ready\n']);
+    expect([asked.code, asked.stdout]).to.deep.equal([0, `ready at http://127.0.0.1:${port}\n`]);
     await underTest.stop();
     const gone = await runRelay({ words: ['health'], env: { PORT: port, HOST: '0.0.0.0' } });
     expect([gone.code, gone.stdout]).to.deep.equal([

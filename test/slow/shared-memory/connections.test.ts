@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import type { CheckReport } from '../../../src/check/report.ts';
 import { tokensOf } from '../../harness/login/oauth-page.ts';
 import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import { secretFile } from '../../harness/relay/relay-under-test.ts';
@@ -29,7 +30,10 @@ async function expectShared(flags: Flags): Promise<void> {
     slowly(relays.provider);
     expect(await refreshAtTwo(relays)).to.equal(1);
     for (const { process: relay } of relays.each) {
-      expect(relay.logLines.map(({ msg }) => msg)).to.not.include('shared memory is away');
+      const messages = relay.logLines.map(({ msg }) => msg);
+      expect(messages)
+        .to.include('shared memory is in use')
+        .and.not.include('shared memory is away');
     }
   } finally {
     await relays.stop();
@@ -51,10 +55,11 @@ async function checked(flags: Flags): Promise<string> {
       ...flags,
     },
   });
-  const findings: { subject: string; verdict: string; message: string }[] =
-    JSON.parse(stdout).findings;
+  const { findings }: Pick<CheckReport, 'findings'> = JSON.parse(stdout);
   const found = findings.filter(({ subject }) => subject === 'shared memory');
-  return found.map(({ verdict, message }) => `${verdict}: ${message}`).join('\n');
+  return found
+    .map(({ verdict, message, fix }) => `${verdict}: ${message}${fix ? ` → ${fix}` : ''}`)
+    .join('\n');
 }
 
 describe('relays reach their shared memory', function () {
@@ -95,6 +100,11 @@ describe('relays reach their shared memory', function () {
     expect(await checked(flags)).to.match(
       /^problem: does not let this user run all commands.*NOPERM/,
     );
+  });
+
+  it('and are advised to start it if it is not there', async () => {
+    const address = `redis://127.0.0.1:${await freePort()}`;
+    expect(await checked({ 'shared-memory': address })).to.match(/ECONNREFUSED\) → start it, or /);
   });
 
   it('with a password, and say what is wrong with another one', async () => {
@@ -210,8 +220,8 @@ describe('relays reach their shared memory', function () {
       const [info] = await replica.run(['INFO', 'replication']);
       expect(`${info}`).to.include('master_link_status:up');
     });
-    expect(await checked({ 'shared-memory': replica.address })).to.equal(
-      'problem: cannot be written: it is a replica (READONLY)',
+    expect(await checked({ 'shared-memory': replica.address })).to.match(
+      /^problem: cannot be written: it is a replica \(READONLY\) /,
     );
   });
 });

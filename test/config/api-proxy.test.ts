@@ -215,17 +215,6 @@ describe('proxy of a front end', () => {
     );
   });
 
-  it('can be an alias', () => {
-    const aliased = api.replace('https://api.github.com/', '&url https://api.github.com/');
-    const second = other('[{ path: /api/gitlab/, url: *url }]');
-    const { config } = readFileConfig(file(app(`[${aliased}]`), second));
-    expect(config.frontEnds[1]?.apis[0]).to.include({
-      path: '/api/gitlab/',
-      url: 'https://api.github.com/',
-      registration: 'gitlab',
-    });
-  });
-
   it('is printed as it is in the file', () => {
     const text = file(app(`[${api.replace(' }', ', methods: [GET, POST] }')}]`));
     const printed = printFile(readingsOf(settingsOfFile(text)));

@@ -195,11 +195,6 @@ front-ends:
       .replace('https://blog.example.com', 'https://app.example.com, providers: [gitlab]');
     expect(readFileConfig(apart).warnings.join()).not.to.contain('a script in the page');
   });
-
-  it('leave the names of endpoints to relays without them', () => {
-    const without = text.replace(', token-delivery: session', '').replace('github', 'session');
-    expect(faultsOfFile(without.replace('session-idle: 12\n', ''))).to.deep.equal([]);
-  });
 });
 
 describe('the site of an address', () => {

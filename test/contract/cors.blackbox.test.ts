@@ -113,13 +113,6 @@ describe('the cross-origin rules', () => {
     });
   }
 
-  it('let the front end read that there are no credentials', async () => {
-    const headers: [string, string][] = [['Origin', frontendOrigin]];
-    const answered = await underTest().send({ path: userPath, headers });
-    expectError(answered, 401);
-    expectAllowed(answered);
-  });
-
   it('ignore a request id of the client, which could forge a log line', async () => {
     const headers: [string, string][] = [['X-Request-Id', `${canary('token')}" "level":"error`]];
     const ids = new Set<unknown>();

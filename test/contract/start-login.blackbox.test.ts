@@ -80,15 +80,6 @@ describe('start login', () => {
         authorizationParameters(expected),
       );
     });
-
-    it('serves an absolute-form target, as RFC 9112 requires, but ignores its host', async () => {
-      const answer = await underTest().sendBytes(
-        `GET http://evil.example${loginPath} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
-      );
-      expect(authorizationParameters(expectRedirect(answer))).to.include({
-        redirect_uri: redirectUri,
-      });
-    });
   });
 
   describe('with a scope, and a query in the authorize URL', () => {

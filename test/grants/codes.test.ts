@@ -64,15 +64,6 @@ describe('a code of the relay', () => {
     expect(codes.open(codes.issue(longest, frontEnd), frontEnd)).to.deep.equal(longest);
   });
 
-  it('is opened with the previous key during a rotation, and not afterwards', () => {
-    const [key] = keys;
-    const code = codes.issue(content, frontEnd);
-    const rotated = create([randomBytes(32), key]);
-    expect(rotated.open(code, frontEnd)).to.deep.equal(content);
-    expect(codes.open(rotated.issue(content, frontEnd), frontEnd)).to.equal(undefined);
-    expect(create([randomBytes(32)]).open(code, frontEnd)).to.equal(undefined);
-  });
-
   it('is not accepted as a refresh token, nor a refresh token as a code', () => {
     const seconds = time / 1000;
     const ends = { loggedInAt: seconds, endsAt: seconds + 60 };

@@ -43,16 +43,6 @@ describe('a refresh token of the relay', () => {
     expect(refreshTokens.open(token, owner)).to.equal(undefined);
   });
 
-  it('is opened with the previous key during a rotation, and not afterwards', () => {
-    const [key] = keys;
-    const token = issue(content);
-    const rotated = createRefreshTokens([randomBytes(32), key], () => time);
-    expect(rotated.open(token, owner)).to.deep.equal(content);
-    expect(createRefreshTokens([randomBytes(32)], () => time).open(token, owner)).to.equal(
-      undefined,
-    );
-  });
-
   it('is not issued if it is too long for a token request', () => {
     const holding = (length: number) => ({
       ...content,

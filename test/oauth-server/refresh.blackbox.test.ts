@@ -209,6 +209,7 @@ describe('the refresh of a login', () => {
       const answer = await page.refresh(tokens.refreshToken, { origin, proof: signedInAdvance });
       expectOAuthError(answer, 'invalid_request', 403);
       expect(answer.headers).not.to.have.property('dpop-nonce');
+      expectNoCall();
     });
   });
 
@@ -256,13 +257,6 @@ describe('the refresh of a login', () => {
         expectNoCall();
       });
     }
-
-    it('is refused from a page of another origin', async () => {
-      const origin = 'https://evil.example';
-      const answer = await page.refresh(tokens.refreshToken, { origin });
-      expectOAuthError(answer, 'invalid_request', 403);
-      expectNoCall();
-    });
   });
 
   describe('with a scope', () => {
@@ -314,30 +308,6 @@ describe('the refresh of a login', () => {
     });
   });
 
-  it('is one call, however often it is repeated with the newest refresh token', async () => {
-    let { refreshToken } = tokens;
-    const given = new Set<string>();
-    for (let time = 0; time < 40; time += 1) {
-      const renewed = tokensOf(await page.refresh(refreshToken));
-      ({ refreshToken } = renewed);
-      given.add(renewed.accessToken);
-      expect(renewed.expiresIn).to.be.within(28_740, 28_800);
-    }
-    expect(given.size).to.equal(1);
-    expect(provider.calls).to.have.lengthOf(1);
-    expectOAuthError(await page.refresh(refreshToken, { proof: 'none' }), 'invalid_dpop_proof');
-  });
-
-  it('is a new call each time at a provider that keeps its refresh tokens, for short ones', async () => {
-    Object.assign(provider.mood, { rotation: 'keeps', expiresIn: 60 });
-    const first = tokensOf(await page.refresh(tokens.refreshToken));
-    const second = tokensOf(await page.refresh(tokens.refreshToken));
-    const third = tokensOf(await page.refresh(second.refreshToken));
-    const given = [first, second, third].map(({ accessToken }) => accessToken);
-    expect(new Set(given).size).to.equal(3);
-    expect(provider.calls).to.have.lengthOf(3);
-  });
-
   describe('at a provider without refresh tokens', () => {
     async function logIn(expiresIn: number | undefined): Promise<Tokens> {
       Object.assign(provider.mood, { rotation: 'none', expiresIn });
@@ -369,11 +339,6 @@ describe('the refresh of a login', () => {
       const answer = await page.refresh(given.refreshToken, { proof: 'none' });
       expectOAuthError(answer, 'invalid_dpop_proof');
     });
-  });
-
-  it('can be read by the front end, and by no other page', async () => {
-    const answer = await page.refresh(tokens.refreshToken);
-    expect(answer.headers['access-control-allow-origin']).to.equal(frontendOrigin);
   });
 });
 

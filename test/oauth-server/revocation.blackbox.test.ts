@@ -96,20 +96,6 @@ describe('the revocation of a token', () => {
     expect(provider.credentials('revocation')).to.deep.equal([held]);
   });
 
-  it('is one call if a page repeats it, and another one if it failed', async () => {
-    const revokeTwice = () =>
-      Promise.all([tokens.refreshToken, tokens.refreshToken].map((token) => revoke(token)));
-    provider.mood.trouble = 503;
-    for (const answer of await revokeTwice()) {
-      expectOAuthError(answer, 'temporarily_unavailable', 502);
-    }
-    provider.mood.trouble = undefined;
-    provider.calls.length = 0;
-    for (const answer of await revokeTwice()) expectRevoked(answer);
-    expectRevoked(await revoke(tokens.refreshToken));
-    expect(provider.calls).to.have.lengthOf(1);
-  });
-
   it('revokes the access token that a refresh token holds', async () => {
     provider.mood.rotation = 'none';
     const given = await page.logIn();
@@ -163,21 +149,6 @@ describe('the revocation of a token', () => {
     const answer = await requestToken(relay, parameters, [], { path, origin });
     expectOAuthError(answer, 'invalid_request', 403);
     expect(provider.calls).to.deep.equal([]);
-  });
-
-  it('makes ten calls in ten minutes for unknown tokens of one client', async () => {
-    const flags = { ...provider.flags, 'trusted-proxies': '127.0.0.1' };
-    const limited = await startRelay({ client: provider.registration, flags });
-    provider.mood.trouble = 404;
-    const from: [string, string][] = [['X-Forwarded-For', '198.51.100.7']];
-    const sent = Array.from({ length: 20 }, () =>
-      requestToken(limited, { client_id: 'app', token: canary('token') }, from, { path }),
-    );
-    const statuses = (await Promise.all(sent)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).to.have.lengthOf(10);
-    expect(statuses.filter((status) => status === 429)).to.have.lengthOf(10);
-    expect(provider.calls).to.have.lengthOf(10);
-    provider.mood.trouble = undefined;
   });
 
   it('never affects logins and logouts of other people at the same address', async () => {

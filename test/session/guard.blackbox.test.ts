@@ -118,7 +118,9 @@ describe('a request with the cookie of a session', () => {
       ['PUT', '/auth/session/refresh'],
       ['GET', '/auth/logout'],
     ] as const) {
-      expectSessionFailure(await page.send(path, method), 'method_not_allowed');
+      const answer = await page.send(path, method);
+      expectSessionFailure(answer, 'method_not_allowed');
+      expect(setCookies(answer)).to.deep.equal([]);
     }
   });
 

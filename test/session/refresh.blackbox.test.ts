@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
@@ -49,17 +49,6 @@ describe('the refresh of a session', () => {
     expect(setCookies(answer)[0]?.name).to.equal(sessionCookie);
     expect(Number(setCookies(answer)[0]?.maxAge)).to.be.within(86_300, 86_400);
     expect(await tokenOf()).not.to.equal(old);
-    expect((await page.lookUp()).status).to.equal(200);
-  });
-
-  it('shows the page neither token', async () => {
-    const { body, rawHeaders } = await page.refresh();
-    expect(`${body}${rawHeaders}`).not.to.contain('c4n4ry');
-  });
-
-  it('is one call, however often a page repeats it', async () => {
-    for (let time = 0; time < 40; time += 1) sessionOf(await page.refresh());
-    expect(provider.credentials('refresh')).to.have.lengthOf(1);
     expect((await page.lookUp()).status).to.equal(200);
   });
 
@@ -140,12 +129,6 @@ describe('the refresh of a session', () => {
     });
   }
 
-  it('keeps the refresh token of a provider that does not rotate', async () => {
-    provider.mood.rotation = 'keeps';
-    for (let time = 0; time < 3; time += 1) sessionOf(await page.refresh());
-    expect(new Set(provider.credentials('refresh')).size).to.equal(1);
-  });
-
   it('without a refresh token renews the idle time, without a call', async () => {
     provider.mood.rotation = 'none';
     await page.logIn();
@@ -155,16 +138,6 @@ describe('the refresh of a session', () => {
     expect(setCookies(answer)[0]?.name).to.equal(sessionCookie);
     expect(Number(setCookies(answer)[0]?.maxAge)).to.be.within(28_700, 28_800);
     expect(provider.calls).to.deep.equal([]);
-  });
-
-  it('leaves no piece of a longer session behind', async () => {
-    page.browser.cookies.set(`${sessionCookie}.1`, 'stale');
-    expectSessionFailure(await page.refresh(), 'session_missing');
-    page.browser.cookies.delete(`${sessionCookie}.1`);
-    expect(clearedCookies(await page.refresh())).to.deep.equal([
-      `${sessionCookie}.1`,
-      `${sessionCookie}.2`,
-    ]);
   });
 
   it('is needed once the access token has ended, which no call finds out', async () => {

@@ -218,12 +218,6 @@ ${registrations.join('')}front-ends:
     'the registration has another client': (config) =>
       config.replace('client-at-github', 'another-client'),
     'the registration has another name': (config) => config.replace('  github:', '  hub:'),
-    'the front end may no longer use the registration': (config) =>
-      config.replace(
-        'app.relay.example, token-delivery: session',
-        'app.relay.example, token-delivery: session, providers: [staff]',
-      ),
-    'the front end has another name': (config) => config.replace('  app:', '  web:'),
     'another registration has taken over its name': (config) =>
       config
         .replace('  github:', '  old:')
